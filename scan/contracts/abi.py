@@ -30,7 +30,8 @@ class AbiError(ValueError):
 
 
 class AbiType(NamedTuple):
-    """`size`: bits of an integer, bytes of bytesN, length of a fixed array; otherwise None.
+    """A type of the ABI; `size`: bits of an integer, bytes of bytesN, length of a fixed array;
+    otherwise None.
 
     `items` are a tuple's members or an array's one element type, `labels` a tuple's member names.
     `head_bytes` is the size of a value in the head of the enclosing tuple or array.
@@ -46,7 +47,7 @@ class AbiType(NamedTuple):
 
 
 def parse_types(parameters: object) -> tuple[AbiType, ...]:
-    """The types of an ABI's `inputs` or `outputs`."""
+    """Return the types of an ABI's `inputs` or `outputs`."""
     if not isinstance(parameters, list):
         raise AbiError("the ABI's parameters are not a list")
     return tuple(parse_type(parameter) for parameter in parameters)
@@ -106,7 +107,7 @@ def signature(name: str, types: Sequence[AbiType]) -> str:
 
 
 def selector(text: str) -> bytes:
-    """The first four bytes of the signature's Keccak-256."""
+    """Return the first four bytes of the signature's Keccak-256."""
     return bytes(keccak(text=text)[:4])
 
 
@@ -149,7 +150,8 @@ def decode(
     most_bytes: int = MAX_DECODED_BYTES,
     whole_addresses: bool = False,
 ) -> tuple[Any, ...]:
-    """Raises AbiError if the data is too short, has invalid offsets or exceeds a limit.
+    """Decode values; raises AbiError if the data is too short, has invalid offsets or exceeds a
+    limit.
 
     Padding is not checked: a value is cut to its type's width, as in Solidity. With
     `whole_addresses` a word that is not an address is an error, as in ethers.
@@ -169,7 +171,7 @@ class _Reader:
         self.whole_addresses = whole_addresses
 
     def frame(self, types: Sequence[AbiType], start: int) -> tuple[Any, ...]:
-        """Values whose heads begin at `start`; offsets are relative to it."""
+        """Return the values whose heads begin at `start`; offsets are relative to it."""
         values = []
         head = start
         for abi_type in types:

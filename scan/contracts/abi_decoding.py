@@ -48,7 +48,8 @@ MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events
 
 
 class Argument(NamedTuple):
-    """`value` is in JSON's form; with `hashed` it is the hash that a topic contains for strings."""
+    """An argument; `value` is in JSON's form, with `hashed` it is the hash that a topic contains
+    for strings."""
 
     name: str
     type: str
@@ -61,7 +62,7 @@ class Argument(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """`source`: "verified", "standard" or "imported"."""
+    """A decoded call, event or error; `source` is "verified", "standard" or "imported"."""
 
     name: str
     signature: str
@@ -124,7 +125,8 @@ def _new_index() -> Any:
 
 
 def _count_types(entry: Any) -> int:
-    """An upper limit, without parsing types: outputs and `internalType` count, too."""
+    """Return an upper limit of an ABI's types, without parsing types: outputs and `internalType`
+    count, too."""
     try:
         text = orjson.dumps(entry)
     except orjson.JSONEncodeError:  # nested too deep to be decoded
@@ -180,7 +182,8 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
 
 
 def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tuple[str, ...]]:
-    """Those that cannot be decoded are not known, and the function is all the same."""
+    """Return a function's outputs; types that cannot be decoded are not known, and the function
+    is all the same."""
     outputs = definition.get("outputs")
     try:
         types = parse_types(outputs)
@@ -200,7 +203,7 @@ def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
 
 @cache
 def standard_abis() -> AbiIndex:
-    """The ABIs of the directory standard_abis/, read once."""
+    """Return the ABIs of the directory standard_abis/, read once."""
     index: AbiIndex = _new_index()
     for standard in STANDARDS:
         for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
@@ -213,7 +216,7 @@ def standard_abis() -> AbiIndex:
 def functions_of(
     selector: bytes, abis: Sequence[AbiIndex], token_type: str | None = None
 ) -> Iterator[Entry]:
-    """The functions with a selector: those of `abis` first, then those of standards."""
+    """Return the functions with a selector: those of `abis` first, then those of standards."""
     for abi in abis:
         yield from abi.functions.get(selector, ())
     yield from _preferred(standard_abis().functions.get(selector, ()), token_type)
@@ -226,7 +229,7 @@ def decode_call(
     *,
     budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """The called method; `token_type` selects among standards that share a signature."""
+    """Return the called method; `token_type` selects among standards that share a signature."""
     if len(calldata) < 4:
         return None
     entries = functions_of(calldata[:4], abis, token_type)
@@ -237,7 +240,7 @@ def decode_call(
 def decode_error(
     data: bytes, abis: Sequence[AbiIndex] = (), *, budget: DecodingBudget | None = None
 ) -> Decoded | None:
-    """The custom error that a contract reverted with, as decode_call() does."""
+    """Return the custom error that a contract reverted with, as decode_call() does."""
     if len(data) < 4:
         return None
     entries = [entry for abi in abis for entry in abi.errors.get(data[:4], ())]
@@ -249,7 +252,7 @@ def decode_error(
 def decode_result(
     function: Entry, returned: bytes, *, budget: DecodingBudget | None = None
 ) -> Sequence[Argument] | None:
-    """What a function returned; None where its ABI does not say, or says something else."""
+    """Return what a function returned; None where its ABI does not say, or says something else."""
     if function.outputs is None or (budget is not None and not budget.allows(len(returned))):
         return None
     try:
@@ -270,7 +273,7 @@ def decode_log(
     *,
     budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """The event of a log, as decode_call() does.
+    """Return the event of a log, as decode_call() does.
 
     An anonymous one only where at most MAX_ALTERNATIVES have its topics and its size, and its data
     is the encoding of one of them alone.
@@ -306,7 +309,8 @@ def _preferred(entries: Sequence[Entry], token_type: str | None) -> Sequence[Ent
 def decode_call_by(
     calldata: bytes, signatures: Iterable[str], *, budget: DecodingBudget | None = None
 ) -> Decoded | None:
-    """By the only one of these signatures with which the arguments encode to the same calldata."""
+    """Decode the call by the only one of these signatures with which the arguments encode to the
+    same calldata."""
     index = index_abi(_entries_of("function", signatures), "imported")
     entries = index.functions.get(calldata[:4], ())
     fit = _only(_values_of_call(calldata, entry, budget, strict=True) for entry in entries)
@@ -320,7 +324,8 @@ def decode_log_by(
     *,
     budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """As decode_call_by(); tries all choices of indexed arguments, of which only one may fit."""
+    """Decode the log as decode_call_by() does; this tries all choices of indexed arguments, of
+    which only one may fit."""
     if not topics or (budget is not None and budget.is_exceeded):
         return None
     index = index_abi(_entries_of("event", signatures), "imported")
@@ -338,7 +343,7 @@ def _entries_of(kind: str, signatures: Iterable[str]) -> Iterator[dict[str, Any]
 
 
 def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
-    """The entry with every choice of indexed arguments for this number of topics."""
+    """Return the entry with every choice of indexed arguments for this number of topics."""
     count = len(entry.types)
     if count <= MAX_FREE_ARGUMENTS or topics - 1 in (0, count):
         for chosen in combinations(range(count), topics - 1):
@@ -346,7 +351,7 @@ def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
 
 
 def _is_plausible(decoded: Decoded) -> bool:
-    """Whether its integers look like numbers and its addresses like hashes."""
+    """Return whether its integers look like numbers and its addresses like hashes."""
     return not any(
         (argument.type == "address" and 0 < int(argument.value, 16) < 2**64)
         or (argument.type == "uint256" and 2**96 <= int(argument.value) < 2**160)
@@ -359,7 +364,7 @@ _T = TypeVar("_T")
 
 
 def _only(candidates: Iterable[_T | None]) -> _T | None:
-    """None if several fit, since the right one is not known."""
+    """Return the one that fits, None if several do, since the right one is not known."""
     fitting = [candidate for candidate in candidates if candidate is not None]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -400,7 +405,7 @@ def _values_of_log(
     *,
     strict: bool = False,
 ) -> _Fit | None:
-    """`topics` are only those of indexed arguments."""
+    """Return the values of a log's arguments; `topics` are only those of indexed arguments."""
     if len(topics) != sum(entry.indexed):
         return None
     if budget is not None and not budget.allows(len(data) + 32 * len(topics)):
@@ -416,7 +421,7 @@ def _values_of_log(
 
 
 def _plain_types(entry: Entry) -> list[AbiType]:
-    """The types of the arguments in a log's data."""
+    """Return the types of the arguments in a log's data."""
     pairs = zip(entry.types, entry.indexed, strict=True)
     return [type_ for type_, is_topic in pairs if not is_topic]
 
@@ -427,7 +432,8 @@ def _topic_type(abi_type: AbiType) -> AbiType:
 
 
 def _values(types: Sequence[AbiType], data: bytes, strict: bool) -> tuple[Any, ...]:
-    """Limited by the size of the data: more values would come from offsets to the same bytes."""
+    """Return the values, limited by the size of the data: more values would come from offsets to
+    the same bytes."""
     values = decode(
         types,
         data,

@@ -23,7 +23,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def coerce_all(types: Sequence[AbiType], values: Sequence[object]) -> list[Any]:
-    """One value per type; raises AbiError naming the argument, such as `args[1].owner`."""
+    """Return one value per type; raises AbiError naming the argument, such as `args[1].owner`."""
     if len(types) != len(values):
         raise AbiError(f"expected {len(types)} arguments, got {len(values)}")
     return [
@@ -152,13 +152,15 @@ def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
 
 
 def _are_unique_names(labels: Sequence[str]) -> bool:
-    """A tuple's items may be written many times, and each time with its names."""
+    """Return whether the names can be keys: a tuple's items may be written many times, and each
+    time with its names."""
     are_short = all(0 < len(label) <= MAX_NAME for label in labels)
     return bool(labels) and are_short and len(set(labels)) == len(labels)
 
 
 def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
-    """One output: the bare value; several: an array; none: null."""
+    """Return the values of a function's outputs. One output: the bare value; several: an array;
+    none: null."""
     rendered = [render(abi_type, value) for abi_type, value in zip(types, values, strict=True)]
     if len(rendered) == 1:
         return rendered[0]
@@ -166,7 +168,8 @@ def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
 
 
 def render(abi_type: AbiType, value: Any) -> Any:
-    """Integers as decimal strings, bytes as lower-case hex, tuples with short names as objects."""
+    """Return a value as JSON: integers as decimal strings, bytes as lower-case hex, tuples with
+    short names as objects."""
     if abi_type.kind in ("uint", "int"):
         return str(value)
     if abi_type.kind == "bool":

@@ -35,13 +35,15 @@ class AccountStates:
     def at(
         self, node: NodeSession, address: bytes, block_number: int, block_hash: bytes
     ) -> AccountState | None:
-        """None if the node gives no valid response within TIMEOUT_S, or is unavailable."""
+        """Return the state of an address, None if the node gives no valid response within
+        TIMEOUT_S, or is unavailable."""
         return self.all_at(node, [address], block_number, block_hash).get(address)
 
     def all_at(
         self, node: NodeSession, addresses: Sequence[bytes], block_number: int, block_hash: bytes
     ) -> dict[bytes, AccountState]:
-        """By address, in one batch; without addresses for which at() would return None."""
+        """Return the states by address, in one batch; without addresses for which at() would
+        return None."""
         cached = {address: self._cache.get((address, block_hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]
@@ -56,7 +58,8 @@ class AccountStates:
     def token_balance_at(
         self, node: NodeSession, token: bytes, holder: bytes, block_number: int, block_hash: bytes
     ) -> int | None:
-        """By balanceOf(); None if the token or the node gives none within TIMEOUT_S."""
+        """Return the token's balance by balanceOf(); None if the token or the node gives none
+        within TIMEOUT_S."""
         key = (token, holder, block_hash)
         balance = self._token_balances.get(key)
         if balance is not None:
@@ -92,7 +95,7 @@ def _read(
 
 
 def state_of(balance: object, code: object) -> AccountState:
-    """From what eth_getBalance and eth_getCode return; raises BadHex."""
+    """Return the state from what eth_getBalance and eth_getCode return; raises BadHex."""
     code_bytes = data(code)
     return AccountState(
         quantity(balance), bool(code_bytes) and not code_bytes.startswith(DELEGATION)

@@ -57,7 +57,7 @@ class NotReadOnly(AbiError):
 
 
 def name_of(function: str) -> str:
-    """`f` from `f` or `f(uint256,address)`."""
+    """Return `f` from `f` or `f(uint256,address)`."""
     full = _FULL_SIGNATURE.fullmatch(function.replace(" ", ""))
     return full[1] if full else function
 
@@ -91,12 +91,13 @@ def prepare(
 
 
 def result(function: Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
-    """The function's return value as JSON; raises AbiError if the data cannot be decoded."""
+    """Return the function's return value as JSON; raises AbiError if the data cannot be decoded."""
     return render_outputs(function.outputs, _decoded(function.outputs, data, most_values))
 
 
 def _decoded(types: Sequence[AbiType], data: bytes, most_values: int) -> tuple[Any, ...]:
-    """Limited by the size of the data: more bytes would come from offsets to the same ones."""
+    """Return the values, limited by the size of the data: more bytes would come from offsets to
+    the same ones."""
     most_bytes = min(MAX_DECODED_BYTES, 4 * len(data) + 1024)
     return decode(types, data, most_values=most_values, most_bytes=most_bytes)
 
@@ -126,7 +127,8 @@ def _signature_of(entry: dict[str, Any]) -> str | None:
 
 
 def mutability_of(entry: dict[str, Any]) -> str:
-    """Compilers before 0.4.16 wrote `constant: true` for view, and `payable: true`."""
+    """Return the mutability of a function: compilers before 0.4.16 wrote `constant: true` for
+    view, and `payable: true`."""
     mutability = entry.get("stateMutability")
     if mutability in MUTABILITIES:
         return str(mutability)
@@ -143,7 +145,7 @@ def _read_only(entries: AbiEntries, function: str) -> list[Function]:
 
 
 def function_of(entry: dict[str, Any]) -> Function:
-    """Raises AbiError where its types cannot be decoded."""
+    """Return the function of an ABI's entry; raises AbiError where its types cannot be decoded."""
     inputs, outputs = parse_types(entry.get("inputs", [])), parse_types(entry.get("outputs", []))
     return Function(str(entry.get("name")), inputs, outputs, mutability_of(entry))
 

@@ -51,7 +51,8 @@ NO_CONTRACT = Contract()
 
 
 class _Proxying(NamedTuple):
-    """From a contract's code: a minimal proxy's implementation; whether it may be another proxy."""
+    """What a contract's code says of proxies: a minimal proxy's implementation; whether it may
+    be another proxy."""
 
     clone_of: bytes | None
     delegates: bool
@@ -67,7 +68,7 @@ class ContractAbis:
         self._implementations: SizedCache[bytes] = SizedCache(CACHE_BYTES // 8)
 
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
-        """By address, contracts only. ABIs beyond the budget are not read.
+        """Return the contracts by address. ABIs beyond the budget are not read.
 
         Clones also have their implementation's ABI; EIP-1967 proxies have only their own.
         """
@@ -88,9 +89,9 @@ class ContractAbis:
     def find_at(
         self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
     ) -> dict[Emitter, Contract]:
-        """As find(), with the ABIs of EIP-1967 proxies' implementations at the emitter's block, or
-        of the current ones if the node has no state of that block. Raises as the session does.
-        """
+        """Return what find() does, with the ABIs of EIP-1967 proxies' implementations at the
+        emitter's block, or of the current ones if the node has no state of that block. Raises as
+        the session does."""
         contracts = self.find({emitter.address for emitter in emitters}, budget)
         known = {
             emitter: contracts[emitter.address]
@@ -109,7 +110,8 @@ class ContractAbis:
     def find_at_or_now(
         self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
     ) -> dict[bytes, Contract]:
-        """As find_at(), by address; where the node does not respond, as find()."""
+        """Return what find_at() does, by address; where the node does not respond, what find()
+        does."""
         try:
             contracts = self.find_at(emitters, node, budget)
         except (UpstreamFailed, Unavailable):
@@ -119,7 +121,7 @@ class ContractAbis:
         return {emitter.address: contract for emitter, contract in contracts.items()}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
-        """The signature of a contract's function; None where it is not known for sure."""
+        """Return the signature of a contract's function; None where it is not known for sure."""
         if len(selector) < 4:
             return None
         entry = next(functions_of(selector, contract.abis, contract.token_type), None)
@@ -129,7 +131,7 @@ class ContractAbis:
         return signatures[0] if len(signatures) == 1 else None
 
     def imported(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
-        """Signatures that operators imported, by selector."""
+        """Return the signatures that operators imported, by selector."""
         if not selectors:
             return {}
         signatures = self._database.prepared_value(
@@ -148,7 +150,8 @@ class ContractAbis:
     def _abis_of(
         self, rows: Mapping[bytes, Mapping[str, Any]], budget: DecodingBudget
     ) -> dict[bytes, AbiIndex]:
-        """Of verified contracts; many addresses may have the same code, and so the same ABI."""
+        """Return the ABIs of verified contracts; many addresses may have the same code, and so
+        the same ABI."""
         abis: dict[bytes, AbiIndex] = {}
         read: dict[tuple[Any, ...], AbiIndex] = {}
         for address, row in rows.items():
@@ -181,7 +184,8 @@ class ContractAbis:
     def _implementations_of(
         self, proxies: Sequence[Emitter], node: NodeSession
     ) -> dict[Emitter, bytes]:
-        """Of EIP-1967 proxies; cached by block hash, whose state cannot change."""
+        """Return the implementations of EIP-1967 proxies, cached by block hash, whose state
+        cannot change."""
         cached = {proxy: self._implementations.get(proxy) for proxy in proxies}
         missing = [proxy for proxy in proxies if cached[proxy] is None][:MAX_PROXIES]
         at_numbers = [(proxy.address, proxy.block.number) for proxy in missing]
@@ -195,6 +199,6 @@ class ContractAbis:
 def _first_two(
     abis: Mapping[bytes, AbiIndex], address: bytes, implementation: bytes | None
 ) -> tuple[AbiIndex, ...]:
-    """Its own ABI before its implementation's."""
+    """Return at most two ABIs of a contract, its own before its implementation's."""
     keys = [address] if implementation is None else [address, implementation]
     return tuple(abis[key] for key in keys if key in abis)

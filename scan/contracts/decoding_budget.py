@@ -22,7 +22,8 @@ class DecodingBudget:
         self.is_exceeded = False
 
     def allows(self, size_bytes: int = 0) -> bool:
-        """Deducts the cost of one attempt to decode so many bytes; whether enough was left."""
+        """Deduct the cost of one attempt to decode so many bytes, and return whether enough was
+        left."""
         self._work_left -= ATTEMPT + size_bytes // 32
         if self._work_left < 0 or time.thread_time() >= self._ends_at:
             self.is_exceeded = True

@@ -12,7 +12,8 @@ PUSH1, PUSH32 = 0x60, 0x7F
 
 
 class Instruction(NamedTuple):
-    """`data` is a PUSH's; `is_truncated`: the code ends inside it, and zeros would follow."""
+    """An instruction; `data` is a PUSH's; `is_truncated`: the code ends inside it, and zeros
+    would follow."""
 
     offset: int
     name: str
@@ -26,13 +27,13 @@ class Instruction(NamedTuple):
 
 @cache
 def opcodes() -> dict[int, str]:
-    """The name of each opcode by the newest fork that defines it."""
+    """Return the name of each opcode by the newest fork that defines it."""
     forks = json.loads(Path(__file__).with_name("opcodes.json").read_text())
     return {int(code, 16): name for names in forks.values() for code, name in names.items()}
 
 
 def disassemble(code: bytes, most: int = MAX_CODE_BYTES) -> Iterator[Instruction]:
-    """At most `most` instructions, from the code's first MAX_CODE_BYTES."""
+    """Return at most `most` instructions, from the code's first MAX_CODE_BYTES."""
     return islice(_instructions(code[:MAX_CODE_BYTES]), most)
 
 

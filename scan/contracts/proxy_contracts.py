@@ -45,7 +45,7 @@ class Proxy(NamedTuple):
 
 
 def clone_of(code: bytes) -> bytes | None:
-    """The implementation in a minimal proxy's code; None if it is not a minimal proxy."""
+    """Return the implementation in a minimal proxy's code; None if it is not a minimal proxy."""
     for pattern in _CLONES:
         match = pattern.fullmatch(code)
         if match:
@@ -54,12 +54,13 @@ def clone_of(code: bytes) -> bytes | None:
 
 
 def delegates(code: bytes) -> bool:
-    """Whether the code contains a DELEGATECALL, as a proxy's must."""
+    """Return whether the code contains a DELEGATECALL, as a proxy's must."""
     return _DELEGATING.match(code) is not None
 
 
 def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
-    """None if it is not a proxy, or if the node does not respond."""
+    """Return the proxy at an address, None if it is not a proxy, or if the node does not
+    respond."""
     clone = clone_of(code)
     if clone is not None:
         return Proxy("eip1167", clone)
@@ -73,7 +74,7 @@ def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
 
 
 def eip1967_implementation(node: NodeSession, address: str) -> bytes | None:
-    """The current implementation; raises as the session does."""
+    """Return the current implementation; raises as the session does."""
     node = node.within(NODE_TIMEOUT_S)
     slots = [
         Call("eth_getStorageAt", (address, slot, "latest"))
@@ -89,7 +90,8 @@ def eip1967_implementation(node: NodeSession, address: str) -> bytes | None:
 def eip1967_implementations(
     node: NodeSession, proxies: Sequence[tuple[bytes, int]]
 ) -> list[bytes | None]:
-    """The implementations at block numbers, or now where the node has no state of that block.
+    """Return the implementations at block numbers, or now where the node has no state of that
+    block.
 
     Needs at most four requests; raises as the session does.
     """
@@ -114,7 +116,7 @@ def eip1967_implementations(
 def _read_at(
     node: NodeSession, method: str, calls: Sequence[tuple[tuple[object, ...], int]]
 ) -> list[bytes | None]:
-    """The addresses returned by calls at block numbers."""
+    """Return the addresses returned by calls at block numbers."""
     at_block = [Call(method, (*params, hex(number))) for params, number in calls]
     results = node.results(at_block, MAX_RESPONSE_BYTES)
     failed = [index for index, word in enumerate(results) if isinstance(word, RpcError)]
@@ -125,7 +127,8 @@ def _read_at(
 
 
 def _address(word: object) -> bytes | None:
-    """None for an RPC error, a zero word, or a value that is not an address in a word."""
+    """Return an address from a result; None for an RPC error, a zero word, or a value that is
+    not an address in a word."""
     if not isinstance(word, str) or len(word) != 66:
         return None
     content = data(word)

@@ -70,9 +70,8 @@ class ReadCalls:
         arguments: Sequence[object],
         block: BlockId | None = None,
     ) -> CallResult:
-        """After a block, or at the node's newest. Raises NotFound, InvalidParameter, CallReverted,
-        HistoryUnavailable, UpstreamFailed, Unavailable.
-        """
+        """Call a function after a block, or at the node's newest. Raises NotFound,
+        InvalidParameter, CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable."""
         prepared, proxy = self._prepared(node, address, function, arguments, read_only=True)
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         returned = self._execute(node, call, _abis(address, proxy), block)
@@ -87,9 +86,8 @@ class ReadCalls:
         value: object = 0,
         sender: bytes | None = None,
     ) -> EncodedCall:
-        """A call of any function. With a sender it is tried at the node's newest block first;
-        raises as call() does.
-        """
+        """Encode a call of any function. With a sender it is tried at the node's newest block
+        first; raises as call() does."""
         prepared, proxy = self._prepared(node, address, function, arguments, read_only=False)
         # In wei; raises InvalidParameter, also where the function is not payable.
         try:
@@ -118,7 +116,7 @@ class ReadCalls:
         *,
         read_only: bool,
     ) -> tuple[PreparedCall, Proxy | None]:
-        """Uses the contract's own ABI first, then its implementation's."""
+        """Prepare the call: it uses the contract's own ABI first, then its implementation's."""
 
         def prepared(entries: dict[str, Any]) -> PreparedCall:
             functions, others = entries["functions"], entries["others"]
@@ -141,7 +139,7 @@ class ReadCalls:
         raise NotFound("The contract at this address is not verified.", field="address")
 
     def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
-        """The statement's result; None if the contract is not verified."""
+        """Return the statement's result; None if the contract is not verified."""
         entries: dict[str, Any] | None = self._database.value(
             "contracts/verified_contracts_get_function",
             address=address,
@@ -156,7 +154,7 @@ class ReadCalls:
         abis: Sequence[bytes],
         block: BlockId | None,
     ) -> bytes:
-        """The returned data; errors are decoded with the ABIs of the addresses `abis`."""
+        """Return the returned data; errors are decoded with the ABIs of the addresses `abis`."""
         try:
             if block is None:
                 returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
@@ -174,8 +172,8 @@ class ReadCalls:
             raise UpstreamFailed("The node's response to the call is not valid.") from None
 
     def _failed(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
-        """Nodes differ in error codes and in where the data is; without data the node may be at
-        fault."""
+        """Return the error of a failed call: nodes differ in error codes and in where the data
+        is; without data the node may be at fault."""
         failure = reverted_with(error.data)
         if failure is not None:
             statement = "contracts/verified_contracts_get_errors"
@@ -200,7 +198,8 @@ def _bad_request(error: AbiError) -> InvalidParameter:
 
 
 def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
-    """By the ABIs of errors; with the start of the data where nothing decodes it."""
+    """Return why a call reverted by the ABIs of errors, with the start of the data where nothing
+    decodes it."""
     reason = decode_reason(failure, abis, {}, DecodingBudget())
     if reason.kind == UNKNOWN_DATA:
         shown = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
@@ -213,12 +212,13 @@ def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
 
 
 def stopped_in_contract(error: RpcError) -> bool:
-    """Whether the contract failed, not the node; nodes use different codes and texts."""
+    """Return whether the contract failed, not the node; nodes use different codes and texts."""
     return error.is_revert or bool(_STOPPED.search(error.message[:1000]))
 
 
 def value_of(function: Function, returned: bytes, most_values: int = MAX_VALUES) -> Any:
-    """As JSON; raises CallReverted where the data is not the function's."""
+    """Return the function's result as JSON; raises CallReverted where the data is not the
+    function's."""
     if function.outputs and not returned:
         raise CallReverted("The call returned no data.")
     try:

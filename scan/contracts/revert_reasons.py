@@ -64,8 +64,8 @@ _PANICS = {
 
 
 class Reason(NamedTuple):
-    """`decoded` is the error that the contract reverted with, None where there is none or it is
-    unknown; `data` is what it returned, cut as CallFailure has it."""
+    """Why a call failed; `decoded` is the error that the contract reverted with, None where
+    there is none or it is unknown; `data` is what it returned, cut as CallFailure has it."""
 
     kind: str
     sentence: str
@@ -75,7 +75,7 @@ class Reason(NamedTuple):
 
     @property
     def phrase(self) -> str:
-        """The sentence as a part of another one, which says that the call failed."""
+        """Return the sentence as a part of another one, which says that the call failed."""
         return self.sentence.removeprefix(_REVERTED).removesuffix(".")
 
     def record(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Reason(NamedTuple):
 
 
 def selectors_of(failures: Sequence[CallFailure]) -> set[bytes]:
-    """Of errors that an imported signature may name."""
+    """Return the selectors of errors that an imported signature may name."""
     return {f.data[:4] for f in failures if len(f.data) >= 4 and f.data[:4] not in _BUILT_IN}
 
 
@@ -103,7 +103,8 @@ def decode_reason(
     imported: Mapping[bytes, Sequence[str]],
     budget: DecodingBudget,
 ) -> Reason:
-    """`abis` in the order of failure.code_addresses, `imported` signatures by selector."""
+    """Decode why a call failed, with `abis` in the order of failure.code_addresses, `imported`
+    signatures by selector."""
     if failure.kind != REVERT:
         words = f"The node says: {failure.words}" if failure.kind == OTHER else ""
         return Reason(failure.kind, _SENTENCES.get(failure.kind, words))

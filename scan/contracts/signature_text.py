@@ -20,7 +20,7 @@ _PARAMETER = re.compile(
 
 
 def parse_signature(text: str) -> dict[str, Any]:
-    """An ABI entry without its type; raises AbiError if the text is not a signature."""
+    """Return an ABI entry without its type; raises AbiError if the text is not a signature."""
     whole = _WHOLE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if whole is None:
         raise AbiError("expected a name followed by types in parentheses")
@@ -51,7 +51,7 @@ def _parameter(text: str, depth: int) -> dict[str, Any]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The parts between commas that are not in parentheses."""
+    """Return the parts between commas that are not in parentheses."""
     depth, start = 0, 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")

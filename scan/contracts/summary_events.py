@@ -32,7 +32,8 @@ def topic_of(event: str) -> bytes:
 
 
 def words_of(log: TransactionLog) -> list[bytes]:
-    """Its arguments, all of them words: indexed ones come first in the events of the table."""
+    """Return a log's arguments, all of them words: indexed ones come first in the events of the
+    table."""
     data = log.data[: MAX_WORDS * WORD]
     plain = [data[at : at + WORD] for at in range(0, len(data) - WORD + 1, WORD)]
     return [*log.topics[1:], *plain]
@@ -43,7 +44,7 @@ def address_of(word: bytes) -> str | None:
 
 
 def fits(form: Form, log: TransactionLog, words: Sequence[bytes], sender: str) -> bool:
-    """Whether the log has the form's arguments, and they meet its conditions."""
+    """Return whether the log has the form's arguments, and they meet its conditions."""
     if len(log.topics) != form["topics"]:
         return False
     if len(words) != form["event"].count(",") + 1:
@@ -69,7 +70,8 @@ def fits(form: Form, log: TransactionLog, words: Sequence[bytes], sender: str) -
 def values_of(
     text: str, words: Sequence[bytes], emitter: str, names: Names
 ) -> dict[str, list[Part]]:
-    """Of placeholders `{argument:kind}`, where the argument is a number or the emitter."""
+    """Return the values of placeholders `{argument:kind}`, where the argument is a number or the
+    emitter."""
     values: dict[str, list[Part]] = {}
     for key in re.findall(r"\{([^}]+)\}", text):
         argument, kind = key.split(":")

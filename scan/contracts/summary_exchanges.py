@@ -38,7 +38,7 @@ Given = tuple[Asset, int]
 
 
 def swapped(facts: Facts, names: Names) -> Recognised | None:
-    """What the sender gave and got net; else what all trades together took and returned."""
+    """Return what the sender gave and got net; else what all trades together took and returned."""
     if not facts.trades:
         return None
     if not facts.is_complete or facts.trade_count != len(facts.trades):
@@ -79,13 +79,13 @@ def _backed(transfers: Sequence[Record]) -> Callable[[Record], bool]:
 
 
 def _within(flows: Flows, trades: Sequence[Record]) -> bool:
-    """Whether these are tokens of the trades, or the coin."""
+    """Return whether these are tokens of the trades, or the coin."""
     tokens = {trade[key] for trade in trades for key in ("tokenIn", "tokenOut")}
     return all(asset == COIN or asset.address in tokens for asset in flows)
 
 
 def _pair(flows: Flows, facts: Facts, names: Names) -> tuple[Given, Given] | None:
-    """((asset, amount) given, (asset, amount) got), if it is one of each."""
+    """Return ((asset, amount) given, (asset, amount) got), if it is one of each."""
     given = [(asset, -value) for asset, value in flows.items() if value < 0]
     got = [(asset, value) for asset, value in flows.items() if value > 0]
     if len(given) != 1 or len(got) != 1:
@@ -98,7 +98,7 @@ def _pair(flows: Flows, facts: Facts, names: Names) -> tuple[Given, Given] | Non
 
 
 def _is_wrapped(facts: Facts, names: Names, value: int) -> bool:
-    """Whether that amount of the coin became a token that wraps it."""
+    """Return whether that amount of the coin became a token that wraps it."""
     return any(
         transfer["fromAddress"] == ZERO
         and int(transfer["value"]) == value
@@ -108,7 +108,7 @@ def _is_wrapped(facts: Facts, names: Names, value: int) -> bool:
 
 
 def _exchanges(trades: Sequence[Record], names: Names) -> list[Part]:
-    """Each with the pool of its first trade."""
+    """Return the exchanges, each with the pool of its first trade."""
     pools: dict[str, str] = {}
     for trade in trades:
         pools.setdefault(trade["dex"] or "", trade["pairAddress"])

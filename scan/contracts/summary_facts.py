@@ -46,7 +46,7 @@ class Facts(NamedTuple):
         return len(self.transfers) == self.transfer_count
 
     def addresses(self) -> list[str]:
-        """Those whose names a sentence may need, at most MAX_NAMED."""
+        """Return the addresses whose names a sentence may need, at most MAX_NAMED."""
         addresses = [
             self.transaction[key] for key in ("toAddress", "contractAddress", "fromAddress")
         ]
@@ -63,7 +63,7 @@ class Facts(NamedTuple):
         return list(dict.fromkeys(address for address in addresses if address))[:MAX_NAMED]
 
     def flows(self) -> Flows:
-        """What the sender got, less what it gave; the coin's without fees."""
+        """Return what the sender got, less what it gave; the coin's without fees."""
         flows: Flows = defaultdict(int)
         for transfer in self.transfers:
             value = int(transfer["value"])

@@ -74,7 +74,7 @@ class Names(NamedTuple):
 
 
 def clean(text: str, most: int) -> str:
-    """In one line, cut, without what is not seen; empty where nothing is."""
+    """Return the text in one line, cut, without what is not seen; empty where nothing is."""
     shown = "".join(
         character
         for character in text[: most * 8]
@@ -85,7 +85,7 @@ def clean(text: str, most: int) -> str:
 
 
 def _without_stacks(text: str) -> str:
-    """At most two combining marks on a letter: more run over the lines above and below."""
+    """Keep at most two combining marks on a letter: more run over the lines above and below."""
     kept: list[str] = []
     marks = 0
     for character in text:
@@ -100,14 +100,14 @@ def short(address: str) -> str:
 
 
 def address_part(names: Names, address: str) -> Part:
-    """By its label or verified name. What a token calls itself names no party."""
+    """Show an address by its label or verified name. What a token calls itself names no party."""
     party = names.of(address)
     name = clean(party.get("label") or party.get("contract") or "", MAX_NAME)
     return Part(name or short(address), "address", address)
 
 
 def contract_part(names: Names, address: str) -> Part:
-    """As a party; an unverified token's own name is followed by its address."""
+    """Show a contract as a party; an unverified token's own name is followed by its address."""
     party = names.of(address)
     token = names.token(address)
     own = _quoted(clean(token.get("name") or token.get("symbol") or "", MAX_NAME), _PLAIN_NAME)
@@ -127,13 +127,13 @@ def collection_part(names: Names, address: str) -> Part:
 
 
 def exchange_part(name: str | None, pool: str) -> Part:
-    """A pool, by its exchange's name, which has a factory's address where that is not known."""
+    """Show a pool by its exchange's name, which has a factory's address where that is not known."""
     text = _ADDRESS.sub(lambda match: short(match[0]), clean(name or "", 60))
     return Part(text or "an exchange", "pool", pool)
 
 
 def asset_part(names: Names, asset: Asset, value: int) -> Part:
-    """An amount of an asset, which is positive or zero."""
+    """Show an amount of an asset, which is positive or zero."""
     if asset.address is None:
         text = f"{amount(value, COIN_DECIMALS)} {names.coin}"
         return Part(text, "coin", value=str(value))
@@ -150,7 +150,7 @@ def asset_part(names: Names, asset: Asset, value: int) -> Part:
 
 
 def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part]:
-    """`1 A, 2 B and 3 C`; items of one token beyond three as their number."""
+    """Show `1 A, 2 B and 3 C`; items of one token beyond three as their number."""
     tokens = {asset.address for asset, _ in assets}
     if len(assets) > MAX_ASSETS and len(tokens) == 1 and assets[0][0].token_id is not None:
         address = str(assets[0][0].address)
@@ -162,7 +162,7 @@ def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part
 
 
 def joined(parts: Sequence[Part]) -> list[Part]:
-    """With commas, and an `and` before the last one."""
+    """Join items with commas, and an `and` before the last one."""
     result: list[Part] = []
     for number, part in enumerate(parts):
         if number:
@@ -172,7 +172,7 @@ def joined(parts: Sequence[Part]) -> list[Part]:
 
 
 def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """With adjacent plain texts as one."""
+    """Return the parts with adjacent plain texts as one."""
     result: list[Part] = []
     for part in parts:
         if part.type is None and result and result[-1].type is None:
@@ -183,7 +183,7 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def amount(value: int, decimals: int) -> str:
-    """In units, truncated: `1,234.567891…`; huge ones as `1.15e59`."""
+    """Return an amount in units, truncated: `1,234.567891…`; huge ones as `1.15e59`."""
     digits, _, rest = in_units(value, decimals).partition(".")
     if len(digits) > MAX_WHOLE_DIGITS:
         return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
@@ -200,7 +200,8 @@ def amount(value: int, decimals: int) -> str:
 
 
 def _symbol(names: Names, address: str) -> str:
-    """With its address where it would read as the coin, and where it shows nothing."""
+    """Return a token's symbol, with its address where it would read as the coin, and where it
+    shows nothing."""
     token = names.token(address)
     texts = (clean(token.get(key) or "", MAX_SYMBOL) for key in ("symbol", "name"))
     symbol = next(filter(None, texts), "")
@@ -222,7 +223,7 @@ def _folded(text: str) -> str:
 
 
 def _quoted(text: str, plain: re.Pattern[str]) -> str:
-    """In quotation marks unless it is plain."""
+    """Put a name in quotation marks unless it is plain."""
     return text if not text or plain.match(text) else f"“{_QUOTES.sub('', text)}”"
 
 

@@ -25,8 +25,8 @@ NODE_AWAY = "The node does not respond."
 
 
 class TokenUri(NamedTuple):
-    """`problem` is the reason if there is no `uri`; `is_final`: another call at this block would
-    give the same result."""
+    """A URI; `problem` is the reason if there is no `uri`; `is_final`: another call at this
+    block would give the same result."""
 
     uri: str | None
     problem: str | None

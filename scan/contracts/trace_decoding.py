@@ -29,7 +29,8 @@ LAST_PRECOMPILED = 0xFFFF  # at lower addresses there are no functions
 
 
 class DecodedFrame(NamedTuple):
-    """`result` is None where the function's ABI does not say what it returns."""
+    """A call of a trace, decoded; `result` is None where the function's ABI does not say what it
+    returns."""
 
     frame: TraceFrame
     function: Decoded | None
@@ -74,7 +75,7 @@ def _log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
 def decode_trace(
     trace: TransactionTrace, indexed: IndexedTransaction, abis: ContractAbis, node: NodeSession
 ) -> list[DecodedFrame]:
-    """With the ABIs of its first MAX_CONTRACTS contracts, within one budget."""
+    """Decode a trace with the ABIs of its first MAX_CONTRACTS contracts, within one budget."""
     budget = DecodingBudget()
     addresses = [
         address
@@ -92,7 +93,8 @@ def decode_trace(
 
 
 def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
-    """A call that passes on an error that its own ABI does not have failed for the same reason."""
+    """Give calls the reasons they pass on: one that passes on an error that its own ABI does not
+    have failed for the same reason."""
     known = {
         decoded.reason.data: decoded.reason
         for decoded in frames
@@ -134,7 +136,7 @@ def _decoded(
 
 
 def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
-    """Of what no ABI has decoded."""
+    """Return the selectors of what no ABI has decoded."""
     functions = {
         decoded.frame.input[:4]
         for decoded in frames

@@ -46,7 +46,8 @@ class DecodedLog(NamedTuple):
 
 
 class TransactionDetails(NamedTuple):
-    """Nonce and gas limit are for pages, since old records may not have them.
+    """What the node has of a transaction. Nonce and gas limit are for pages, since old records may
+    not have them.
 
     `unavailable` is the reason if input or logs are None or not decoded; `passing`: a retry may
     succeed.
@@ -72,14 +73,14 @@ class TransactionDetails(NamedTuple):
 
 
 class TransactionDetailsReader:
-    """Reads within TIMEOUT_S."""
+    """Reads the details of transactions within TIMEOUT_S."""
 
     def __init__(self, transactions: TransactionReader, abis: ContractAbis) -> None:
         self._transactions = transactions
         self._abis = abis
 
     def read(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionDetails:
-        """Raises Unavailable if the database is unavailable."""
+        """Read the details of a transaction; raises Unavailable if the database is unavailable."""
         node = node.within(TIMEOUT_S)
         budget = DecodingBudget()
         try:
@@ -100,7 +101,7 @@ class TransactionDetailsReader:
         transaction: NodeTransaction,
         budget: DecodingBudget,
     ) -> dict[bytes, Contract]:
-        """The called contract and those that emitted its logs."""
+        """Return the called contract and those that emitted its logs."""
         called_address = _called(indexed, transaction)
         addresses = [log.address for log in _logs(transaction) or ()]
         addresses = [*dict.fromkeys([*([called_address] if called_address else []), *addresses])][
@@ -154,7 +155,7 @@ class TransactionDetailsReader:
 def decode_event(
     log: TransactionLog, contract: Contract | None, budget: DecodingBudget
 ) -> Decoded | None:
-    """Decodes with the contract's ABIs, otherwise with standard ABIs."""
+    """Decode a log with the contract's ABIs, otherwise with standard ABIs."""
     abis, token_type, _ = contract or NO_CONTRACT
     return decode_log(log.topics, log.data, abis, token_type, budget=budget)
 
@@ -162,13 +163,13 @@ def decode_event(
 def decode_event_by(
     log: TransactionLog, signatures: Mapping[bytes, Sequence[str]], budget: DecodingBudget
 ) -> Decoded | None:
-    """Decodes with imported signatures."""
+    """Decode a log with imported signatures."""
     texts = signatures.get(log.topics[0][:4], ()) if log.topics else ()
     return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
 
 
 def _called(indexed: IndexedTransaction, transaction: NodeTransaction) -> bytes | None:
-    """The called address; None without a function call."""
+    """Return the called address; None without a function call."""
     if indexed.to_address is None or len(transaction.input) < 4:
         return None
     return data(indexed.to_address, 20)

@@ -51,9 +51,9 @@ NO_STATE = "the node has neither a trace of it nor the state of the block before
 
 
 class TransactionFailure(NamedTuple):
-    """`is_approximate`: from the call on the state of the block before. `function` is the text of
-    the one that failed, None where it is not known; `is_passing`: another request may say more.
-    """
+    """Why a transaction failed. `is_approximate`: from the call on the state of the block
+    before. `function` is the text of the one that failed, None where it is not known;
+    `is_passing`: another request may say more."""
 
     reason: Reason
     failure: CallFailure | None = None
@@ -72,7 +72,7 @@ class TransactionFailure(NamedTuple):
         return () if self.failure is None else self.failure.code_addresses
 
     def _reverting(self) -> dict[str, Any] | None:
-        """Only a trace says where it was."""
+        """Return the call that reverted: only a trace says where it was."""
         failure = self.failure
         if failure is None or self.is_approximate:
             return None
@@ -87,7 +87,7 @@ class TransactionFailure(NamedTuple):
 
 
 class _Unknown(NamedTuple):
-    """`is_final`: this node would say the same again."""
+    """A reason that is not known; `is_final`: this node would say the same again."""
 
     reason: str
     is_final: bool
@@ -102,7 +102,7 @@ class TransactionFailures:
         abis: ContractAbis,
         transactions: TransactionReader,
     ) -> None:
-        """Reads `reads`, which may be a replica, and writes `database`."""
+        """Read from `reads`, which may be a replica, and writes `database`."""
         self._database = database
         self._reads = reads
         self._traces = traces
@@ -111,7 +111,7 @@ class TransactionFailures:
         self._approximate: SizedCache[CallFailure | _Unknown] = SizedCache(CACHE_BYTES)
 
     def read(self, node: NodeSession, record: Mapping[str, Any]) -> TransactionFailure:
-        """Of an indexed transaction that failed; raises Unavailable if the database is."""
+        """Return why an indexed transaction failed; raises Unavailable if the database is."""
         node = node.within(TIMEOUT_S)
         indexed = IndexedTransaction(
             record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
@@ -151,7 +151,8 @@ class TransactionFailures:
         )
 
     def _traced(self, node: NodeSession, indexed: IndexedTransaction) -> CallFailure | None:
-        """None where the node has no trace of it, or one that does not say why it failed."""
+        """Return the failure by the trace, None where the node has no trace of it, or one that
+        does not say why it failed."""
         try:
             failure = self._traces.calls(node, indexed).failure
         except TracesUnavailable:
@@ -161,7 +162,8 @@ class TransactionFailures:
         return failure
 
     def _keep(self, indexed: IndexedTransaction, failure: CallFailure) -> None:
-        """Where the database takes no writes now, it is read from the node again."""
+        """Store a failure; where the database takes no writes now, it is read from the node
+        again."""
         try:
             with self._database.transaction() as tx:
                 tx.execute(
@@ -196,7 +198,8 @@ class TransactionFailures:
     def _call(
         self, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
     ) -> CallFailure | _Unknown:
-        """The same call after the block before; at that number, since it is approximate anyway."""
+        """Make the same call after the block before; at that number, since it is approximate
+        anyway."""
         try:
             sent = self._transactions.read(node, [(indexed, Content.INPUT)])[indexed.hash]
         except TransactionUnavailable as error:
@@ -260,7 +263,8 @@ def _out_of_gas(failure: CallFailure, gas_limit: str | None) -> str:
 
 
 def lacks(contract: Contract, selector: bytes) -> bool:
-    """Whether it is verified, and by none of its ABIs has a function of that selector."""
+    """Return whether a contract is verified, and by none of its ABIs has a function of that
+    selector."""
     return (
         len(selector) == 4
         and bool(contract.abis)

@@ -66,7 +66,8 @@ def summarise(facts: Facts, names: Names) -> Summary:
 
 
 def _filled(text: str, values: Values) -> list[Part]:
-    """Every second piece of the split text is a placeholder's name."""
+    """Fill a sentence's placeholders: every second piece of the split text is a placeholder's
+    name."""
     parts: list[Part] = []
     for number, piece in enumerate(re.split(r"\{([^}]+)\}", text)):
         parts += values[piece] if number % 2 else [Part(piece)]
@@ -104,7 +105,7 @@ def _created(facts: Facts, names: Names) -> Recognised | None:
 
 
 def _without_call(facts: Facts, names: Names) -> Recognised | None:
-    """Coin sent to somebody, or to a contract without naming a method."""
+    """Recognise coin sent to somebody, or to a contract without naming a method."""
     if _calls(facts, names) or facts.transfers or facts.trades:
         return None
     to = str(facts.transaction["toAddress"])
@@ -129,7 +130,7 @@ def _calls(facts: Facts, names: Names) -> bool:
 
 
 def _wrapped(facts: Facts, names: Names) -> Recognised | None:
-    """One Deposit or Withdrawal of a token that wraps the coin, called by its holder."""
+    """Recognise one Deposit or Withdrawal of a token that wraps the coin, called by its holder."""
     token = facts.transaction["toAddress"]
     logs = facts.details.logs or ()
     if not names.token(token).get("wraps") or len(facts.transfers) != 1 or len(logs) != 1:
@@ -149,7 +150,7 @@ def _wrapped(facts: Facts, names: Names) -> Recognised | None:
 
 
 def _moved(facts: Facts, names: Names) -> Recognised | None:
-    """Transfers of one token, all of them mints, burns, or from one holder."""
+    """Recognise transfers of one token, all of them mints, burns, or from one holder."""
     if facts.trades or not facts.transfers or not facts.is_complete:
         return None
     owners = {transfer["fromAddress"] for transfer in facts.transfers}
@@ -191,7 +192,8 @@ def _recipients(recipients: set[str], names: Names) -> list[Part]:
 
 
 def _by_event(facts: Facts, names: Names) -> Summary | None:
-    """By the called contract's only event, or by one that its called method is known for."""
+    """Recognise the transaction by the called contract's only event, or by one that its called
+    method is known for."""
     details, called_address = facts.details, facts.transaction["toAddress"]
     logs = details.logs or ()
     if facts.transfer_count or facts.trade_count or details.log_count != len(logs):
@@ -219,7 +221,7 @@ def _forms_by_topic() -> Mapping[bytes, Sequence[Mapping[str, Any]]]:
 
 
 def _by_method(facts: Facts, names: Names) -> Summary | None:
-    """What the calldata alone says: only how many calls a call is made of."""
+    """Recognise what the calldata alone says: only how many calls a call is made of."""
     method = facts.details.method
     if method is None or facts.transfers or facts.trades:
         return None
@@ -234,7 +236,7 @@ def _by_method(facts: Facts, names: Names) -> Summary | None:
 
 
 def _called(facts: Facts, names: Names) -> Summary:
-    """The method and the contract, and what the sender gave and got."""
+    """Name the method and the contract, and what the sender gave and got."""
     flows = facts.flows() if facts.is_complete else {COIN: -facts.value} if facts.value else {}
     if _calls(facts, names):
         action, text = FORMS["recognised"]["call"]

@@ -41,7 +41,8 @@ class Unencodable(Exception):
 
 
 def has_matching_body(header: dict[str, Any], receipts: list[dict[str, Any]]) -> bool:
-    """Whether transactions, receipts and withdrawals agree with the header and with each other.
+    """Return whether transactions, receipts and withdrawals agree with the header and with each
+    other.
 
     True where types are chain-specific. Raises Unencodable, or what a missing or malformed field
     raises.
@@ -64,7 +65,7 @@ def has_matching_body(header: dict[str, Any], receipts: list[dict[str, Any]]) ->
 def _has_implied_fields(
     header: dict[str, Any], encoded: list[bytes], receipts: list[dict[str, Any]]
 ) -> bool:
-    """Of the fields that no root covers, but that others determine."""
+    """Return whether fields that no root covers are as others determine."""
     base_fee = quantity(header.get("baseFeePerGas") or "0x0")
     gas_before = logs_before = 0
     for transaction, raw, receipt in zip(header["transactions"], encoded, receipts, strict=True):
@@ -89,7 +90,7 @@ def _paid(receipt: dict[str, Any], transaction: dict[str, Any]) -> int:
 
 
 def _gas_price(transaction: dict[str, Any], base_fee: int) -> int:
-    """EIP-1559."""
+    """Return the price of gas by EIP-1559."""
     if "maxFeePerGas" not in transaction:
         return quantity(transaction["gasPrice"])
     tip = quantity(transaction["maxPriorityFeePerGas"])
@@ -97,7 +98,7 @@ def _gas_price(transaction: dict[str, Any], base_fee: int) -> int:
 
 
 def _creates(transaction: dict[str, Any], receipt: dict[str, Any]) -> bool:
-    """Whether the new contract has the address that follows from its creator and nonce.
+    """Return whether the new contract has the address that follows from its creator and nonce.
 
     Yellow Paper, section 7.
     """
@@ -113,7 +114,7 @@ def header_hash(header: dict[str, Any]) -> bytes:
 
 
 def transactions_root(transactions: list[dict[str, Any]]) -> bytes:
-    """Raises Unencodable for an unknown type."""
+    """Return the root of transactions; raises Unencodable for an unknown type."""
     return list_root([_transaction(t) for t in transactions])
 
 
@@ -122,7 +123,7 @@ def receipts_root(receipts: list[dict[str, Any]]) -> bytes:
 
 
 def withdrawals_root(withdrawals: list[dict[str, Any]]) -> bytes:
-    """EIP-4895."""
+    """Return the root of withdrawals by EIP-4895."""
     return list_root([rlp(_withdrawal(withdrawal)) for withdrawal in withdrawals])
 
 

@@ -24,7 +24,7 @@ class BlockId(NamedTuple):
 
 
 def write(params: Iterable[object], by_hash: bool) -> list[object]:
-    """Parameters in JSON-RPC's form."""
+    """Return parameters in JSON-RPC's form."""
     return [_written(param, by_hash) if isinstance(param, BlockId) else param for param in params]
 
 
@@ -33,7 +33,7 @@ def _written(block: BlockId, by_hash: bool) -> object:
 
 
 def try_block_hashes(ask: Ask) -> bool:
-    """Whether a node takes block hashes, from a call whose answer by number is known.
+    """Return whether a node takes block hashes, from a call whose answer by number is known.
 
     It has to give the same answer for the hash, and none for the hash of no block. Where even the
     state of the newest blocks is pruned, hashes are as good. Raises NodeError, StateUnavailable.
@@ -57,12 +57,12 @@ def try_block_hashes(ask: Ask) -> bool:
 
 
 def require_canonical(blocks: Iterable[BlockId], headers: Iterable[Any]) -> None:
-    """What was read by number was of these blocks if they are still the node's."""
+    """Check that what was read by number was of these blocks if they are still the node's."""
     for block, header in zip(blocks, headers, strict=True):
         if not isinstance(header, dict) or header.get("hash") != to_hex(block.hash):
             raise StateUnavailable(f"block {block.number} changed while its state was read")
 
 
 def is_malformed_request(result: Any) -> bool:
-    """Whether it is an error code for an unsupported parameter (JSON-RPC 2.0)."""
+    """Return whether it is an error code for an unsupported parameter (JSON-RPC 2.0)."""
     return isinstance(result, RpcError) and result.code in (-32700, -32600, -32602)

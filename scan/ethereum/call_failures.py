@@ -68,7 +68,7 @@ def kind_of(words: str) -> str:
 
 
 def failure_in(outermost: Any) -> CallFailure | None:
-    """In callTracer's format; None where it did not fail.
+    """Return the failure in a trace in callTracer's format; None where it did not fail.
 
     Raises Undisclosed, and BadHex, KeyError, TypeError or AttributeError for what is malformed.
     """
@@ -93,7 +93,7 @@ def failure_in(outermost: Any) -> CallFailure | None:
 
 
 def own_failure(frame: Any) -> CallFailure:
-    """Of a call that failed, whatever the calls that it made came to."""
+    """Return the failure of a call that failed, whatever the calls that it made came to."""
     words = str(frame["error"])[:MAX_WORDS]
     kind = kind_of(words)
     if kind == REVERT and "output" in frame and frame["output"] is None:
@@ -103,7 +103,8 @@ def own_failure(frame: Any) -> CallFailure:
 
 
 def reverted_with(error_data: object) -> CallFailure | None:
-    """Of the outermost call, by a JSON-RPC error's `data`; None where there is none."""
+    """Return the failure of the outermost call by a JSON-RPC error's `data`; None where there is
+    none."""
     returned = revert_data(error_data)
     if returned is None:
         return None
@@ -125,7 +126,7 @@ def revert_data(error_data: object, depth: int = 0) -> bytes | None:
 
 
 def _cause(frame: Any) -> int | None:
-    """The position of the call whose failure a call passes on, as Solidity does by default.
+    """Return the position of the call whose failure a call passes on, as Solidity does by default.
 
     That is the last one that failed with the same data. A call that reverts without data has passed
     on the failure of its last call, if that returned none: out of gas, or refused without a reason.

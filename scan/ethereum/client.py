@@ -70,16 +70,16 @@ class Node:
 
     @property
     def takes_block_hashes(self) -> bool | None:
-        """Whether the node that serves now does; None where it was not tried yet."""
+        """Return whether the node that serves now does; None where it was not tried yet."""
         return next(map(self._takes_block_hashes.get, self._usable_urls()), None)
 
     @property
     def waited_s(self) -> float:
-        """For how long this thread has waited for answers."""
+        """Return for how long this thread has waited for answers."""
         return self._transport.waited_s
 
     def each(self) -> list["Node"]:
-        """Its nodes one by one, but those that rest after a failure."""
+        """Return its nodes one by one, but those that rest after a failure."""
         now = time.monotonic()
         return [
             Node([url], timeout_s=self._timeout_s, ca_bundle=self._ca_bundle)
@@ -102,7 +102,8 @@ class Node:
         return result
 
     def once(self, calls: Sequence[Call], timeout_s: float) -> list[Any]:
-        """As batch(), in one request of at most `timeout_s`: for an answer now or not at all."""
+        """Return what batch() does, in one request of at most `timeout_s`: for an answer now or
+        not at all."""
         [url, *_] = self._usable_urls()
         return self._ask(url, calls, timeout_s, None)[0]
 
@@ -112,7 +113,8 @@ class Node:
         timeout_s: float | None = None,
         most_bytes: int | None = None,
     ) -> list[Any]:
-        """As results(), all at once; raises AnswerTooLarge past `most_bytes` of all together."""
+        """Return what results() does, all at once; raises AnswerTooLarge past `most_bytes` of
+        all together."""
         results: list[Any] = []
         size = 0
         for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes):
@@ -133,7 +135,8 @@ class Node:
         *,
         raw: bool = False,
     ) -> Iterator[Any]:
-        """Results in the order of the calls; a call that the node refused gives an RpcError value.
+        """Return results in the order of the calls; a call that the node refused gives an RpcError
+        value.
 
         With `raw`, other results may be msgspec.Raw, for a caller who knows their types.
 
@@ -151,7 +154,7 @@ class Node:
         most_bytes: int | None,
         raw: bool = False,
     ) -> Iterator[tuple[list[Any], int]]:
-        """Results of some calls after others, and the bytes of their answer."""
+        """Return results of some calls after others, and the bytes of their answer."""
         done = 0
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         while done < len(calls):
@@ -178,7 +181,8 @@ class Node:
         most_bytes: int | None,
         raw: bool = False,
     ) -> tuple[list[Any], int]:
-        """From the first node that answers; one that fails is left alone for a while.
+        """Return the answer of the first node that answers; one that fails is left alone for a
+        while.
 
         Nodes share the time until `ends_at`, so that a frozen one leaves some to the next.
         """
@@ -204,7 +208,8 @@ class Node:
         raise failure or NodeError("no node is configured (RPC_URL)")
 
     def _usable_urls(self) -> list[str]:
-        """Those not resting first; the others after them, since a resting node beats none."""
+        """Return the URLs, those not resting first; the others after them, since a resting node
+        beats none."""
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
@@ -216,7 +221,7 @@ class Node:
         most_bytes: int | None,
         raw: bool = False,
     ) -> tuple[list[Any], int]:
-        """Results, and the bytes of the answer that held them."""
+        """Return results, and the bytes of the answer that held them."""
         blocks = {p for call in calls for p in call.params if isinstance(p, BlockId)}
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         try:
@@ -240,7 +245,7 @@ class Node:
         return results, size
 
     def _try_block_hashes(self, url: str, timeout_s: float) -> bool:
-        """Once for each URL, and again after it failed."""
+        """Try block hashes once for each URL, and again after it failed."""
         if (takes := self._takes_block_hashes.get(url)) is not None:
             return takes
 
@@ -319,5 +324,6 @@ def _rpc_error(error: Any) -> RpcError:
 
 
 def _clean(text: str) -> str:
-    """Without what PostgreSQL and UTF-8 cannot hold: NUL, and halves of surrogate pairs."""
+    """Return the text without what PostgreSQL and UTF-8 cannot hold: NUL, and halves of
+    surrogate pairs."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -50,22 +50,22 @@ class NodeGateway:
         self._probing = threading.Lock()
 
     def session(self, client: Hashable) -> "NodeSession":
-        """A session for one request, whose time begins now."""
+        """Return a session for one request, whose time begins now."""
         return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
 
     def refusal(self, client: Hashable) -> Unavailable | None:
-        """The error with which a call would fail at once; does not wait."""
+        """Return the error with which a call would fail at once; does not wait."""
         if self._is_known_away():
             return NodeAway()
         return self._places.refusal(client, wait_s=PLACE_WAIT_S)
 
     def place(self, client: Hashable) -> AbstractContextManager[None]:
-        """A place to wait in; raises Unavailable where too many wait."""
+        """Hold a place to wait in; raises Unavailable where too many wait."""
         return self._places.place(client, wait_s=PLACE_WAIT_S)
 
     @contextmanager
     def node_for(self, client: Hashable) -> Iterator[Node]:
-        """The node, to ask once. A NodeError raised inside becomes UpstreamFailed.
+        """Give the node, to ask once. A NodeError raised inside becomes UpstreamFailed.
 
         Raises Unavailable at once where the node is known to be away, or too many wait for it.
         """
@@ -87,7 +87,7 @@ class NodeGateway:
         return self._is_away and self._probing.locked()
 
     def _probe(self) -> None:
-        """A cheap call: a client's own call must not decide how long others are rejected."""
+        """Make a cheap call: a client's own call must not decide how long others are rejected."""
         if not self._probing.acquire(blocking=False):
             raise NodeAway
         try:
@@ -119,15 +119,15 @@ class NodeSession:
 
     @property
     def failed(self) -> bool:
-        """Whether a call of this request failed that may succeed in the next request."""
+        """Return whether a call of this request failed that may succeed in the next request."""
         return self._outcome.failed
 
     def record_malformed(self) -> None:
-        """A result that is of no use counts as a call that failed."""
+        """Note a malformed result: one that is of no use counts as a call that failed."""
         self._outcome.failed = True
 
     def within(self, seconds: float) -> "NodeSession":
-        """The same with an earlier deadline."""
+        """Return the same session with an earlier deadline."""
         ends_at = min(self._ends_at, time.monotonic() + seconds)
         return NodeSession(self._gateway, self._client, ends_at, self._outcome)
 
@@ -146,15 +146,15 @@ class NodeSession:
                 raise UpstreamFailed(TOO_LATE)
 
     def call(self, method: str, *params: object, most_bytes: int = MOST_BYTES) -> Any:
-        """The result of one call; raises RpcError, AnswerTooLarge past most_bytes."""
+        """Return the result of one call; raises RpcError, AnswerTooLarge past most_bytes."""
         [result] = self.results([Call(method, params)], most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
 
     def batch(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
-        """Results in the order of the calls; raises RpcError if one fails, AnswerTooLarge if all
-        of them exceed most_bytes."""
+        """Return results in the order of the calls; raises RpcError if one fails, AnswerTooLarge
+        if all of them exceed most_bytes."""
         with self._asking() as node:
             results = node.batch(calls, self._time_s(), most_bytes)
         self._look_at(results)
@@ -164,8 +164,8 @@ class NodeSession:
         return results
 
     def results(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
-        """As batch(), with an RpcError in place of the result of a call that failed, or
-        AnswerTooLarge if its response alone exceeds most_bytes."""
+        """Return what batch() does, with an RpcError in place of the result of a call that
+        failed, or AnswerTooLarge if its response alone exceeds most_bytes."""
         if not calls:
             return []
         with self._asking() as node:

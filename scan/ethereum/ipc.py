@@ -36,7 +36,7 @@ class IpcConnection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is open, and nothing came that nobody asked for."""
+        """Return whether it is open, and nothing came that nobody asked for."""
         self._socket.setblocking(False)
         try:
             self._socket.recv(1, socket.MSG_PEEK)
@@ -49,7 +49,8 @@ class IpcConnection:
     def exchange(
         self, body: bytes, ends_at: float, most_bytes: int, parse: Callable[[bytearray], Any]
     ) -> tuple[Any, int]:
-        """What the JSON of the answer holds, and its bytes; `parse` raises BatchRefused for a part.
+        """Return what the JSON of the answer holds, and its bytes; `parse` raises BatchRefused for
+        a part.
 
         Raises NodeError, TimedOut, BatchRefused and AnswerTooLarge.
         """

@@ -23,7 +23,7 @@ class LogFilter(NamedTuple):
 
     @property
     def first_topic(self) -> bytes | None:
-        """The one that every log found has."""
+        """Return the first topic that every matching log has."""
         return self.topics[0] if self.is_conjunction else None
 
     def matches(self, address: bytes, topics: Sequence[bytes]) -> bool:
@@ -34,7 +34,7 @@ class LogFilter(NamedTuple):
         return bool(self.accepted >> combination & 1)
 
     def for_node(self, first: int, last: int) -> dict[str, object]:
-        """The filter for eth_getLogs, for a range of blocks; it cannot express `or`."""
+        """Return the filter for eth_getLogs, for a range of blocks; it cannot express `or`."""
         parameters: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
         if self.address is not None:
             parameters["address"] = to_hex(self.address)
@@ -47,15 +47,16 @@ class LogFilter(NamedTuple):
 
 
 def having_all(address: bytes | None, topics: Sequence[bytes | None]) -> LogFilter:
-    """Every topic that is not None must match at its position."""
+    """Return the filter by topics: every topic that is not None must match at its position."""
     return LogFilter(address, tuple(topics), _all_of(topics))
 
 
 def having(
     address: bytes | None, topics: Sequence[bytes | None], joined: Iterable[tuple[int, bool]]
 ) -> LogFilter:
-    """`joined` names the places of topics in order, each with whether it must hold beside what
-    stands before it, or may hold instead: `a or b and c` is `(a or b) and c`."""
+    """Return the filter by joined topics; `joined` names the places of topics in order, each
+    with whether it must hold beside what stands before it, or may hold instead: `a or b and c`
+    is `(a or b) and c`."""
     conditions = list(joined)
     accepted = 0
     for combination in range(_COMBINATIONS):

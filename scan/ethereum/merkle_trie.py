@@ -18,12 +18,13 @@ def rlp(item: Item) -> bytes:
 
 
 def integer(value: int) -> bytes:
-    """Big-endian without leading zeros, RLP's form of numbers."""
+    """Return big-endian bytes without leading zeros, RLP's form of numbers."""
     return value.to_bytes((value.bit_length() + 7) // 8)
 
 
 def list_root(values: Sequence[bytes]) -> bytes:
-    """Of the trie that maps rlp(index) to each value: transactionsRoot, receiptsRoot."""
+    """Return the root of the trie that maps rlp(index) to each value: transactionsRoot,
+    receiptsRoot."""
     entries = sorted((_nibbles(rlp(integer(at))), value) for at, value in enumerate(values))
     return keccak(rlp(_node(entries, 0)))
 
@@ -40,7 +41,7 @@ def _nibbles(key: bytes) -> tuple[int, ...]:
 
 
 def _node(entries: _Entries, depth: int) -> Item:
-    """Of entries, sorted, that share their first `depth` nibbles."""
+    """Return the node of entries, sorted, that share their first `depth` nibbles."""
     if not entries:
         return b""
     first, last = entries[0][0], entries[-1][0]

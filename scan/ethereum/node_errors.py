@@ -78,17 +78,18 @@ class RpcError(Exception):
 
     @property
     def is_missing_state(self) -> bool:
-        """The block is known, its state is pruned."""
+        """Return whether the block is known, but its state is pruned."""
         return self._matches(_MISSING_STATE_WORDS)
 
     @property
     def is_missing_block(self) -> bool:
-        """The node does not have the block, after a reorg or because it is too new."""
+        """Return whether the node does not have the block, after a reorg or because it is too
+        new."""
         return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
 
     @property
     def is_transient(self) -> bool:
-        """A failure of the node, unrelated to the call."""
+        """Return whether this is a failure of the node, unrelated to the call."""
         return self._matches(_PASSING_WORDS)
 
     @property

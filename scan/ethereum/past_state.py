@@ -13,8 +13,8 @@ from scan.hex import to_hex
 def read(
     node: NodeSession, block: BlockId, calls: Sequence[Call], most_bytes: int = MOST_BYTES
 ) -> list[Any]:
-    """Results in the order of the calls, which name the block; an RpcError where one is refused for
-    another reason than its age.
+    """Return the results in the order of the calls, which name the block; an RpcError where one is
+    refused for another reason than its age.
 
     Raises HistoryUnavailable where the node has the block but not its state, UpstreamFailed where
     it does not have the block, besides what NodeSession raises.

@@ -26,7 +26,7 @@ class SizedCache(Generic[_V]):
             return entry[0]
 
     def store(self, key: Hashable, value: _V, size: int) -> None:
-        """Values larger than a sixteenth of the cache are not stored."""
+        """Store a value; values larger than a sixteenth of the cache are not stored."""
         if size > self._most_bytes // 16:
             return
         with self._lock:

@@ -26,7 +26,8 @@ class SlotChange(NamedTuple):
 
 
 class AccountChange(NamedTuple):
-    """Pairs are before and after, None where nothing changed; no code is None."""
+    """What changed of an account; pairs are before and after, None where nothing changed; no
+    code is None."""
 
     address: bytes
     balance: tuple[int, int] | None
@@ -79,7 +80,8 @@ class StateChanges(NamedTuple):
 
 
 class _Account(NamedTuple):
-    """Before or after, as the node has it; None stands for nothing, and for what did not change."""
+    """An account before or after, as the node has it; None stands for nothing, and for what did
+    not change."""
 
     balance: Any = None
     nonce: Any = None
@@ -88,7 +90,8 @@ class _Account(NamedTuple):
 
 
 def read_prestate(answer: Mapping[str, Any]) -> StateChanges:
-    """From prestateTracer with diffMode: `post` has what changed, `pre` what that was before.
+    """Read what prestateTracer gives with diffMode: `post` has what changed, `pre` what that was
+    before.
 
     An account that is only in `pre` was destroyed, one that is only in `post` created. Raises
     BadHex, KeyError, TypeError or AttributeError for what is malformed.
@@ -128,8 +131,8 @@ def _account(values: Mapping[str, Any]) -> _Account:
 
 
 def read_state_diff(accounts: Mapping[str, Any]) -> StateChanges:
-    """From trace_replayTransaction: each value is "=", or what it was ("-"), is ("+"), or both
-    ("*"). Raises as read_prestate()."""
+    """Read what trace_replayTransaction gives: each value is "=", or what it was ("-"), is
+    ("+"), or both ("*"). Raises as read_prestate()."""
     return _changes(
         {address: _of_diff(account) for address, account in sorted(_by_address(accounts).items())}
     )
@@ -185,7 +188,7 @@ def _code(value: Any) -> Code | None:
 
 
 def _quantity(value: Any) -> int:
-    """Nonces come as numbers, too."""
+    """Return a quantity; nonces come as numbers, too."""
     if value is None:
         return 0
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64:
@@ -203,7 +206,7 @@ def _slots(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[SlotChan
 
 
 def _word(value: Any) -> bytes:
-    """32 bytes; some nodes leave out leading zeros, null is 0."""
+    """Return 32 bytes; some nodes leave out leading zeros, null is 0."""
     if value is None:
         return bytes(32)
     if not isinstance(value, str) or not 3 <= len(value) <= 66:

@@ -20,7 +20,8 @@ Frame = dict[str, Any]
 
 
 def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[Frame, bool]:
-    """The outermost frame of a transaction that succeeded, and whether all value moved is known.
+    """Return the outermost frame of a transaction that succeeded, and whether all value moved is
+    known.
 
     It is not where a contract destroyed itself, whose balance is on no stack, nor without any
     steps, which some nodes do not record. Raises BadHex, KeyError, TypeError, IndexError or
@@ -60,7 +61,7 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
 
 
 def _called(frame: Frame, step: Any) -> Frame | None:
-    """The frame that a step begins, already among those below its own."""
+    """Return the frame that a step begins, already among those below its own."""
     kind = step["op"]
     if kind == "SELFDESTRUCT":
         frame["destroys"] = True
@@ -79,7 +80,8 @@ def _called(frame: Frame, step: Any) -> Frame | None:
 
 
 def _complete(outermost: Frame) -> bool:
-    """Names who called, now that what was created has an address; whether nothing was destroyed."""
+    """Name who called, now that what was created has an address; return whether nothing was
+    destroyed."""
     pending, destroys = [outermost], False
     while pending:
         frame = pending.pop()

@@ -15,7 +15,7 @@ ERC721, ERC1155 = "80ac58cd", "d9b67a26"
 
 
 def supports_interface(interface_id: str) -> str:
-    """Call data of EIP-165's supportsInterface(bytes4)."""
+    """Return call data of EIP-165's supportsInterface(bytes4)."""
     return "0x01ffc9a7" + interface_id.ljust(64, "0")
 
 
@@ -55,7 +55,7 @@ class TokenMetadata(NamedTuple):
 
 
 def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
-    """From the results of TOKEN_CALLS, with None for those that reverted."""
+    """Return the metadata from the results of TOKEN_CALLS, with None for those that reverted."""
     name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, balance = results
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
@@ -73,19 +73,19 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
 
 
 def word(result: bytes | None) -> int | None:
-    """The first 32 bytes as uint256, or None if there are fewer."""
+    """Return the first 32 bytes as uint256, or None if there are fewer."""
     return int.from_bytes(result[:32]) if result is not None and len(result) >= 32 else None
 
 
 def address(result: bytes | None) -> bytes | None:
-    """An address in a 32-byte word; None if it is not one."""
+    """Return an address in a 32-byte word; None if it is not one."""
     if result is None or len(result) < 32 or any(result[:12]):
         return None
     return result[12:32]
 
 
 def text(result: bytes | None, max_characters: int) -> str:
-    """A returned string or bytes32, without control characters, cut to `max_characters`."""
+    """Return a returned string or bytes32, without control characters, cut to `max_characters`."""
     if not result:
         return ""
     raw = _dynamic(result)
@@ -95,7 +95,7 @@ def text(result: bytes | None, max_characters: int) -> str:
 
 
 def cut_text(result: bytes) -> bytes:
-    """A returned string, encoded again with at most MAX_TEXT_BYTES; b"" if it is not one."""
+    """Return a returned string, encoded again with at most MAX_TEXT_BYTES; b"" if it is not one."""
     raw = _dynamic(result)
     if raw is None:
         return b""
@@ -104,13 +104,13 @@ def cut_text(result: bytes) -> bytes:
 
 
 def string(result: bytes) -> str | None:
-    """A returned string without control characters; None if it is not one."""
+    """Return a returned string without control characters; None if it is not one."""
     raw = _dynamic(result)
     return None if raw is None else _CONTROL.sub("", raw.decode("utf-8", "replace"))
 
 
 def _dynamic(result: bytes) -> bytes | None:
-    """The bytes of an ABI-encoded string; None if offset or length are invalid."""
+    """Return the bytes of an ABI-encoded string; None if offset or length are invalid."""
     if len(result) < 64:
         return None
     start = int.from_bytes(result[:32])

@@ -94,10 +94,10 @@ class TransactionTrace(NamedTuple):
 
 
 class TransactionTraces:
-    """Reads within TIMEOUT_S; remembers which methods the node does not offer."""
+    """Reads traces within TIMEOUT_S; remembers which methods the node does not offer."""
 
     def __init__(self, setting: str) -> None:
-        """`setting` is SCAN_TRACES."""
+        """Take the methods that `setting` names, which is SCAN_TRACES."""
         self._is_off = setting == "off"
         self._calls: SizedCache[TransactionTrace | TracesUnavailable] = SizedCache(CACHE_BYTES)
         self._state: SizedCache[StateChanges | TracesUnavailable] = SizedCache(CACHE_BYTES // 2)
@@ -107,16 +107,15 @@ class TransactionTraces:
         self._guard = threading.Lock()
 
     def calls(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionTrace:
-        """Raises TracesUnavailable where the node has no trace of it, UpstreamFailed where it may
-        have one later, besides what the session raises.
-        """
+        """Return the calls; raises TracesUnavailable where the node has no trace of it,
+        UpstreamFailed where it may have one later, besides what the session raises."""
         trace: TransactionTrace = self._read(
             node, indexed, self._calls, CALLS, _call_trace, _size_of_trace
         )
         return trace
 
     def state_changes(self, node: NodeSession, indexed: IndexedTransaction) -> StateChanges:
-        """As calls()."""
+        """Return the changes of the state; raises as calls() does."""
         changes: StateChanges = self._read(
             node, indexed, self._state, STATE, _state_changes, StateChanges.size
         )
@@ -210,7 +209,8 @@ class TransactionTraces:
 
 
 def _reason(error: RpcError) -> str | None:
-    """None where the method is missing: the next one may not be."""
+    """Return why the node has no trace, None where the method is missing: the next one may not
+    be."""
     if isinstance(error, AnswerTooLarge):
         return TOO_LARGE
     if error.is_missing_method:
@@ -219,7 +219,8 @@ def _reason(error: RpcError) -> str | None:
 
 
 def _is_trace(method: str, options: Any, answer: Any) -> bool:
-    """False for the steps (structLogs) of nodes that ignore the tracer, and for what is neither."""
+    """Return whether this is a trace; it is not for the steps (structLogs) of nodes that ignore
+    the tracer, and for what is neither."""
     if method == "trace_transaction":
         return isinstance(answer, list)
     keys = {"callTracer": "type", "prestateTracer": "pre"}
@@ -269,7 +270,7 @@ class _Budget:
         self.is_exceeded = False
 
     def cut(self, whole: bytes) -> bytes:
-        """Whole as long as there is room; then its first four bytes."""
+        """Return the data, whole as long as there is room; then its first four bytes."""
         if len(whole) <= self.bytes_left:
             self.bytes_left -= len(whole)
             return whole
@@ -323,7 +324,7 @@ def _quantity(value: Any) -> int | None:
 
 
 def _log(log: Any, budget: _Budget) -> TransactionLog:
-    """Without its index, which few nodes give here."""
+    """Return a log without its index, which few nodes give here."""
     topics = tuple(data(topic, 32) for topic in log["topics"])
     if len(topics) > 4:
         raise BadHex("a log has more than four topics")
@@ -347,7 +348,8 @@ def _size_of_trace(trace: TransactionTrace) -> int:
 def with_gas_of_transaction(
     trace: TransactionTrace, gas_limit: str | None, gas_used: int
 ) -> TransactionTrace:
-    """The outermost call has the gas of the transaction, as in geth; nodes differ in that."""
+    """Give the outermost call the gas of the transaction: it has the gas of the transaction, as
+    in geth; nodes differ in that."""
     first, *others = trace.frames
     gas = first.gas if gas_limit is None else int(gas_limit)
     return trace._replace(frames=[first._replace(gas=gas, gas_used=gas_used), *others])

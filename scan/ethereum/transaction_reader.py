@@ -33,7 +33,7 @@ MALFORMED = "The node's response is malformed."
 
 
 class TransactionUnavailable(Exception):
-    """The message is shown to clients."""
+    """The transaction cannot be read; the message is shown to clients."""
 
 
 class Content(IntEnum):
@@ -61,7 +61,8 @@ class TransactionLog(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """`status` is None before Byzantium, `logs` if there are too many or they were not needed."""
+    """A receipt; `status` is None before Byzantium, `logs` if there are too many or they were
+    not needed."""
 
     status: int | None
     cumulative_gas_used: int
@@ -70,7 +71,7 @@ class Receipt(NamedTuple):
 
 
 class NodeTransaction(NamedTuple):
-    """`receipt` is None if it was not needed or too large."""
+    """A transaction as the node has it; `receipt` is None if it was not needed or too large."""
 
     nonce: int
     gas_limit: int
@@ -87,7 +88,7 @@ _Key = tuple[str, str]  # of a transaction and of its block, by their hashes
 
 
 class TransactionReader:
-    """Reads in batches, with a cache of CACHE_BYTES."""
+    """Reads transactions in batches, with a cache of CACHE_BYTES."""
 
     def __init__(self) -> None:
         self._cache: SizedCache[_Entry] = SizedCache(CACHE_BYTES)
@@ -95,8 +96,8 @@ class TransactionReader:
     def read(
         self, node: NodeSession, needed: Iterable[tuple[IndexedTransaction, Content]]
     ) -> dict[str, NodeTransaction]:
-        """By hash, all of them. Raises TransactionUnavailable, also where the node has another
-        block there, and what the session raises.
+        """Return all transactions by hash. Raises TransactionUnavailable, also where the node has
+        another block there, and what the session raises.
 
         What a read gets before it fails is there for the next one.
         """
@@ -123,7 +124,8 @@ class TransactionReader:
     def _read_block(
         self, node: NodeSession, needed: dict[IndexedTransaction, Content]
     ) -> dict[str, NodeTransaction]:
-        """Empty if the node does not return the whole block with its receipts."""
+        """Read a whole block; empty if the node does not return the whole block with its
+        receipts."""
         number = hex(next(iter(needed)).block_number)
         calls = [Call("eth_getBlockByNumber", (number, True))]
         if any(content > Content.INPUT for content in needed.values()):

@@ -40,7 +40,7 @@ _NONE, _NULL = msgspec.Raw(b""), msgspec.Raw(b"null")
 
 
 class _Reply(msgspec.Struct, gc=False):
-    """To one call, with its result as text."""
+    """The reply to one call, with its result as text."""
 
     id: int
     result: msgspec.Raw = _NONE
@@ -61,13 +61,14 @@ class Transport:
 
     @property
     def waited_s(self) -> float:
-        """For how long this thread has waited for answers to arrive whole."""
+        """Return for how long this thread has waited for answers to arrive whole."""
         return getattr(self._local, "waited_s", 0.0)
 
     def post(
         self, url: str, body: bytes, timeout_s: float, most_bytes: int, *, raw: bool = False
     ) -> tuple[Any, int]:
-        """What the JSON of the answer holds, and its bytes. A path as `url` is an IPC socket's.
+        """Return what the JSON of the answer holds, and its bytes. A path as `url` is an IPC
+        socket's.
 
         With `raw`, results may be msgspec.Raw, for a caller who knows their types.
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
@@ -111,7 +112,7 @@ class Transport:
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
 
     def _post_ipc(self, path: str, body: bytes, ends_at: float, most_bytes: int) -> tuple[Any, int]:
-        """On this thread's connection, which is kept as long as its answers are whole."""
+        """Post on this thread's connection, which is kept as long as its answers are whole."""
         kept: dict[str, IpcConnection] = self._local.__dict__.setdefault("ipc", {})
         connection = kept.pop(path, None)
         if connection is None or not connection.is_idle:
@@ -209,7 +210,7 @@ def _check_status(response: requests.Response) -> None:
 
 
 def _refused_call(response: requests.Response) -> bytes:
-    """A JSON-RPC error, as some nodes send with 400 for parameters they do not take."""
+    """Return a JSON-RPC error, as some nodes send with 400 for parameters they do not take."""
     with suppress(AnswerTooLarge, ValueError):
         body = _read_body(response, MAX_REFUSAL_BYTES)
         answer = orjson.loads(body)
@@ -219,7 +220,7 @@ def _refused_call(response: requests.Response) -> bytes:
 
 
 def _after(response: requests.Response) -> float | None:
-    """Retry-After in seconds, whichever of its two forms it has; at most five minutes."""
+    """Return Retry-After in seconds, whichever of its two forms it has; at most five minutes."""
     text = response.headers.get("Retry-After", "")
     if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
         return min(float(text), MAX_RETRY_AFTER_S)
@@ -231,7 +232,7 @@ def _after(response: requests.Response) -> float | None:
 
 
 def _read_body(response: requests.Response, most_bytes: int) -> bytes:
-    """The body, decompressed; the bound is on both sizes."""
+    """Return the body, decompressed; the bound is on both sizes."""
     declared = response.headers.get("Content-Length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
         raise too_large(most_bytes)
@@ -251,8 +252,8 @@ def read_answer(text: bytes, most_bytes: int, *, raw: bool) -> Any:
 
 
 def _raw_results(text: bytes, most_bytes: int) -> Any:
-    """As _json(), but for results, which require_few_elements() is for; as _json() where there are
-    errors, or it is not JSON."""
+    """Return what _json() does, but for results, which require_few_elements() is for; as _json()
+    where there are errors, or it is not JSON."""
     try:
         answer = _REPLIES.decode(text)
     except (msgspec.DecodeError, RecursionError):

@@ -47,7 +47,7 @@ def transactions(parameters: Parameters) -> Reply:
 
 
 def internal_transactions(parameters: Parameters) -> Reply:
-    """Of a transaction, of an address, or of a range of blocks."""
+    """Return the internal transfers of a transaction, of an address, or of a range of blocks."""
     window = parameters.window()
     try:
         if parameters.text("txhash"):
@@ -122,7 +122,7 @@ def token_balances(parameters: Parameters) -> Reply:
 
 
 def _balances(addresses: list[bytes], tag: str) -> list[str]:
-    """In wei: of the newest indexed block, or from the node for another block."""
+    """Return balances in wei, of the newest indexed block, or from the node for another block."""
     if tag == "latest":
         balances = [account.balance for account in get_many(reader(), addresses)]
         if not all(balance.is_current for balance in balances):  # the response has no block number
@@ -138,7 +138,7 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
 
 
 def _integer_at(parameters: Parameters, call_data: str) -> str:
-    """The integer returned by a view function of a token."""
+    """Return the integer returned by a view function of a token."""
     contract, tag = parameters.address("contractaddress"), parameters.block_tag()
     if tag == "latest":
         head = blocks.newest_number(reader())

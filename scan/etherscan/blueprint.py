@@ -23,7 +23,7 @@ def _failure_response(failure: Failure) -> Response:
 
 
 def _prerequisite(query: str) -> Prerequisite | None:
-    """Of the action that a query names; an unknown one has none."""
+    """Return the prerequisite of the action that a query names; an unknown one has none."""
     try:
         action = find_action(Parameters(parse_qsl(query)))
     except Failure:

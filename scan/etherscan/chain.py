@@ -30,7 +30,7 @@ def block_by_time(parameters: Parameters) -> Reply:
 
 
 def receipt_status(parameters: Parameters) -> Reply:
-    """The status is empty if the transaction is not indexed."""
+    """Return a receipt's status, which is empty if the transaction is not indexed."""
     status = transactions.status(reader(), parameters.hash32("txhash"))
     return Reply({"status": "" if status is None else str(int(status))})
 
@@ -84,7 +84,7 @@ def token_holders(parameters: Parameters) -> Reply:
 
 
 def gas_oracle(_parameters: Parameters) -> Reply:
-    """Prices in gwei, with the base fee; the ratios are of the newest five blocks."""
+    """Return prices in gwei, with the base fee; the ratios are of the newest five blocks."""
     prices = gas.price(reader())
     suggestions = prices["suggestions"]
     if suggestions is None:

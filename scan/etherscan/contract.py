@@ -76,7 +76,7 @@ def _row(contract: Contract) -> dict[str, str]:
 
 
 def _libraries(settings: Mapping[str, Any]) -> str:
-    """`Name:address;…`, in Etherscan's format: without files and without 0x."""
+    """Return `Name:address;…`, in Etherscan's format: without files and without 0x."""
     libraries = settings.get("libraries", {})
     return ";".join(
         f"{name.rpartition(':')[2]}:{str(address).removeprefix('0x')}"
@@ -85,8 +85,8 @@ def _libraries(settings: Mapping[str, Any]) -> str:
 
 
 def _source_code(sources: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """The text of a single file if the other fields say how it was compiled; otherwise standard
-    JSON in double braces."""
+    """Return the text of a single file if the other fields say how it was compiled; otherwise
+    standard JSON in double braces."""
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])
@@ -105,7 +105,7 @@ def _are_plain(settings: Mapping[str, Any]) -> bool:
 
 
 def _standard(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """As compiler input: with libraries by file, and an output selection."""
+    """Return the sources as compiler input: with libraries by file, and an output selection."""
     libraries = libraries_by_file(settings.get("libraries", {}))
     outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
     return {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}

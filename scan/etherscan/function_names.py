@@ -44,7 +44,7 @@ class FunctionNames:
 
 
 def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
-    """The rows of verified_contracts_find."""
+    """Return the rows of verified_contracts_find."""
     if not addresses:
         return []
     [records] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))

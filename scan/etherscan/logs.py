@@ -32,7 +32,8 @@ def get_logs(parameters: Parameters) -> Reply:
 
 
 def _filter(parameters: Parameters) -> LogFilter:
-    """An operator joins a topic with the nearest preceding one that is given; `and` by default."""
+    """Return the filter: an operator joins a topic with the nearest preceding one that is given;
+    `and` by default."""
     given = [index for index in range(TOPICS) if parameters.text(f"topic{index}")]
     joined = []
     for number, index in enumerate(given):
@@ -49,7 +50,8 @@ def _filter(parameters: Parameters) -> LogFilter:
 
 
 def _rows(records: list[logs.Record]) -> list[object]:
-    """Raises UpstreamFailed if a block was removed by a reorg in the meantime."""
+    """Return the logs in Etherscan's form; raises UpstreamFailed if a block was removed by a
+    reorg in the meantime."""
     transactions = logs.transactions_at(
         reader(), [(log["blockNumber"], log["transactionIndex"]) for log in records]
     )

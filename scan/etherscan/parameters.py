@@ -25,7 +25,7 @@ class Parameters:
     """Values by lower-case name; all methods raise Failure for invalid values."""
 
     def __init__(self, pairs: Iterable[tuple[str | None, str]]) -> None:
-        """The last value of a repeated name counts."""
+        """Take the query string and the form: the last value of a repeated name counts."""
         self._values: Mapping[str, str] = {
             name.lower(): value
             for name, value in pairs
@@ -33,7 +33,7 @@ class Parameters:
         }
 
     def exact(self, name: str) -> str:
-        """With surrounding white space, which is part of a source."""
+        """Return the text with surrounding white space, which is part of a source."""
         return self._values.get(name, "")
 
     def text(self, name: str, default: str = "") -> str:
@@ -64,7 +64,7 @@ class Parameters:
             raise Failure(f"Error! Invalid {name} format") from None
 
     def hex_data(self, name: str, default: str = "") -> str:
-        """Lower-case hex."""
+        """Return bytes as lower-case hex."""
         value = self.text(name, default).lower()
         try:
             data(value)
@@ -73,7 +73,7 @@ class Parameters:
         return value
 
     def integer(self, name: str, default: int) -> int:
-        """A decimal or a 0x number of at most 256 bits."""
+        """Return a decimal or a 0x number of at most 256 bits."""
         value = self.text(name)
         if not value:
             return default
@@ -85,7 +85,8 @@ class Parameters:
         return int(value)
 
     def limit_and_offset(self, most: int = MOST_ROWS) -> tuple[int, int]:
-        """From `page`, where 0 and 1 are the first page, and `offset`, the page size."""
+        """Return both from `page`, where 0 and 1 are the first page, and `offset`, the page
+        size."""
         number = max(self.integer("page", 1), 1)
         size = self.integer("offset", most) or most
         if size > most:
@@ -93,8 +94,8 @@ class Parameters:
         return size, min((number - 1) * size, parameters.BIGINT_MAX)
 
     def window(self) -> Window:
-        """A page of a list, its order and range of blocks, which is open at a missing end and at a
-        last block `latest`."""
+        """Return a page of a list, its order and range of blocks, which is open at a missing end
+        and at a last block `latest`."""
         direction = self.text("sort", "asc").lower()
         if direction not in ("asc", "desc"):
             raise Failure("Error! Invalid sort: asc or desc")
@@ -110,7 +111,7 @@ class Parameters:
         return min(self.integer(name, parameters.BIGINT_MAX), parameters.BIGINT_MAX)
 
     def block_tag(self, name: str = "tag", default: str = "latest") -> str:
-        """In JSON-RPC's form: a tag, or a number in hex."""
+        """Return the block in JSON-RPC's form: a tag, or a number in hex."""
         value = self.text(name, default).lower()
         return value if value in BLOCK_TAGS else hex(self.integer(name, 0))
 

@@ -15,7 +15,7 @@ NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS
 
 
 def method(name: str) -> Callable[[Parameters], RpcReply]:
-    """An action: the node's own result or error."""
+    """Return the action of a JSON-RPC method: the node's own result or error."""
 
     @requires(Prerequisite.NODE)
     def call(parameters: Parameters) -> RpcReply:
@@ -63,7 +63,7 @@ def _storage(parameters: Parameters) -> list[object]:
 
 
 def _call(parameters: Parameters) -> list[object]:
-    """Gas is limited even if the node does not limit it."""
+    """Call the node; gas is limited even if the node does not limit it."""
     parameters.address("to")
     return [{"gas": hex(MOST_GAS), **_message(parameters)}, parameters.block_tag()]
 

@@ -18,7 +18,8 @@ RATE_LIMITED = "Max rate limit reached. "
 
 
 class Reply(NamedTuple):
-    """`result` is serialized by orjson; `total` is the number of rows of a list on all pages."""
+    """A response; `result` is serialized by orjson; `total` is the number of rows of a list on
+    all pages."""
 
     result: object
     status: str = "1"
@@ -52,12 +53,12 @@ class Failure(Exception):
 
 
 def rows_reply(rows: Sequence[object], none_found: str, total: int | None = None) -> Reply:
-    """A list; an empty one has status 0."""
+    """Return the response of a list; an empty one has status 0."""
     return Reply(rows, total=total) if rows else Reply([], "0", none_found, total)
 
 
 def refuse(error: ScanError) -> WsgiResponse:
-    """The response to an error, in this interface's form."""
+    """Return the response to an error, in this interface's form."""
     text = (RATE_LIMITED if isinstance(error, RateLimited) else "") + error.message
     value = {"status": "0", "message": "NOTOK", "result": text}
     return json_response(200, value, list(error.headers.items()))

@@ -53,7 +53,8 @@ def complete_transactions(records: str) -> list[object]:
 
 
 def complete_transfers(records: str, token_type: str) -> list[object]:
-    """`records` have one more key, `called`: the address called by the transaction."""
+    """Return rows of token transfers; `records` have one more key, `called`: the address called
+    by the transaction."""
     rows = orjson.loads(records)
     names = FunctionNames(row["called"] for row in rows)
     return [

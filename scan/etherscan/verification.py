@@ -58,7 +58,8 @@ def verification_status(parameters: Parameters) -> Reply:
 
 
 def verify_proxy(parameters: Parameters) -> Reply:
-    """The guid contains the addresses; the proxy itself is read from the chain's state."""
+    """Return a guid, which contains the addresses; the proxy itself is read from the chain's
+    state."""
     expected = parameters.optional_address("expectedimplementation")
     return Reply(f"proxy-{parameters.address().hex()}-{expected.hex() if expected else 'any'}")
 
@@ -78,7 +79,8 @@ def proxy_status(parameters: Parameters) -> Reply:
 
 
 def _request(parameters: Parameters, address: str) -> dict[str, object]:
-    """In the form of a body of /api/v1/verify; a standard JSON input has its own settings."""
+    """Return the parameters in the form of a body of /api/v1/verify; a standard JSON input has
+    its own settings."""
     code_format = parameters.text("codeformat", SINGLE_FILE).lower()
     if code_format not in (STANDARD_JSON, SINGLE_FILE):
         raise Failure(f"Error! codeformat must be {STANDARD_JSON} or {SINGLE_FILE}")
@@ -101,7 +103,8 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
 
 
 def _arguments(parameters: Parameters) -> str:
-    """Etherscan misspells the name; some clients send both spellings."""
+    """Return the constructor's arguments: Etherscan misspells the name; some clients send both
+    spellings."""
     spellings = {
         parameters.text(name).lower().removeprefix("0x")
         for name in ("constructorarguements", "constructorarguments")
@@ -112,7 +115,7 @@ def _arguments(parameters: Parameters) -> str:
 
 
 def _license(value: str) -> str:
-    """Etherscan has numbers for licenses."""
+    """Return the license's name: Etherscan has numbers for licenses."""
     numbers = {str(number): name for number, name in enumerate(LICENSES)}
     return numbers.get(value, value)
 

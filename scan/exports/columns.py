@@ -152,7 +152,7 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
 
 
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
-    """With the limbs of each uint256 in its place."""
+    """Return the Arrow schema, with the limbs of each uint256 in its place."""
     return pyarrow.schema(
         [
             pyarrow.field(field_name, field_type, nullable=column.is_nullable)
@@ -169,14 +169,14 @@ def _fields(name: str, type_: ColumnType) -> list[tuple[str, pyarrow.DataType]]:
 
 
 def limb_names(name: str) -> list[str]:
-    """Lowest first."""
+    """Return the names of a uint256's columns, the lowest limb's first."""
     return [f"{name}_{limb}" for limb in range(LIMBS)]
 
 
 def make_table(
     kind: Mapping[str, ColumnFormat], columns: Mapping[str, Sequence[object]]
 ) -> pyarrow.Table:
-    """From the values of each column, a uint256's as ints.
+    """Return an Arrow table of the values of each column, a uint256's as ints.
 
     Raises OverflowError for an int outside its column, ValueError for null where none may be, and
     pyarrow's errors for other types.
@@ -214,7 +214,7 @@ def _limb_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
 
 
 def integers(table: pyarrow.Table, name: str) -> list[int | None]:
-    """The values of a uint256 column."""
+    """Return the values of a uint256 column."""
     limbs = [table.column(limb_name).to_pylist() for limb_name in limb_names(name)]
     return [
         None
@@ -225,7 +225,8 @@ def integers(table: pyarrow.Table, name: str) -> list[int | None]:
 
 
 def write_file(path: Path, table: pyarrow.Table) -> None:
-    """Whole or absent: under a temporary name in the same folder first, then renamed."""
+    """Write a file that is whole or absent: under a temporary name in the same folder first,
+    then renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
@@ -239,7 +240,7 @@ def write_file(path: Path, table: pyarrow.Table) -> None:
 
 
 def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:
-    """Raises ValueError where the file has other columns."""
+    """Read a file; raises ValueError where the file has other columns."""
     table = parquet.ParquetFile(path).read()
     if not table.schema.equals(schema(kind)):
         raise ValueError(f"{path} has other columns than its kind of row")

@@ -44,7 +44,7 @@ def _wei(name: str, key: str) -> Column:
 
 
 def _direction(record: Record, context: Context) -> str:
-    """Who created a contract sent to it, too."""
+    """Return the direction of a transfer: who created a contract sent to it, too."""
     is_sender = record["fromAddress"] == context.own
     recipient = record["toAddress"] or record.get("contractAddress")
     if is_sender:
@@ -53,7 +53,8 @@ def _direction(record: Record, context: Context) -> str:
 
 
 def _fee(record: Record, context: Context) -> str | None:
-    """Its sender pays it, also of a failed transaction; None in another's list."""
+    """Return the fee, which the sender pays also for a failed transaction; None in another's
+    list."""
     if context.own is not None and record["fromAddress"] != context.own:
         return None
     return str(record["fee"])
@@ -65,19 +66,19 @@ def _fee_amount(record: Record, context: Context) -> str | None:
 
 
 def _moved(record: Record, _: Context) -> str:
-    """A failed transaction moves nothing."""
+    """Return what the transaction moved: nothing, if it failed."""
     return amount(record["value"], COIN_DECIMALS) if record["status"] else "0"
 
 
 def _change(record: Record, _: Context) -> str:
-    """What the address has more, or less."""
+    """Return what the address has more, or less."""
     if record["direction"] == "self":
         return "0"
     return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
 
 
 def _token_amount(key: str, token: str) -> Callable[[Record, Context], Cell]:
-    """None where the token's decimals are not known."""
+    """Return the cell of an amount, None where the token's decimals are not known."""
 
     def cell(record: Record, _: Context) -> Cell:
         decimals = record[f"{token}Decimals"]
@@ -281,7 +282,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
 
 
 def csv_text(kind: str, records: Sequence[Record]) -> bytes:
-    """A short list as a whole file, of records that need nothing else."""
+    """Return a short list as a whole file, of records that need nothing else."""
     shown, context = columns(kind, None), Context(None, "", {})
     rows = [[column.cell(record, context) for column in shown] for record in records]
     return BYTE_ORDER_MARK + lines([[column.name for column in shown], *rows])

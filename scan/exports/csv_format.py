@@ -25,7 +25,7 @@ Cell = str | int | None
 
 
 def text(value: str) -> str:
-    """What anybody may have written into a contract, with an apostrophe before a formula."""
+    """Return what anybody may have written into a contract, with an apostrophe before a formula."""
     return _FORMULA.sub(r"\1'", value)
 
 
@@ -47,12 +47,12 @@ def token_id(value: str | None) -> str | None:
 
 
 def date_time(iso: str) -> str:
-    """`2026-01-31T23:59:59Z` as spreadsheets read a time: `2026-01-31 23:59:59`."""
+    """Return `2026-01-31T23:59:59Z` as spreadsheets read a time: `2026-01-31 23:59:59`."""
     return iso.replace("T", " ").removesuffix("Z")
 
 
 def lines(rows: Iterable[Sequence[Cell]]) -> bytes:
-    """Rows in UTF-8, each ended by CRLF; None is an empty cell."""
+    """Return rows in UTF-8, each ended by CRLF; None is an empty cell."""
     buffer = io.StringIO(newline="")
     csv.writer(buffer).writerows(rows)
     return buffer.getvalue().encode("utf-8", "replace")

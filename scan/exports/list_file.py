@@ -47,7 +47,7 @@ class ListSource(NamedTuple):
 
 
 class ListFile(NamedTuple):
-    """Open, at its beginning; `last` is the last page in it, without its records."""
+    """A list's file, open at its beginning; `last` is the last page in it, without its records."""
 
     file: IO[bytes]
     last: Page
@@ -56,7 +56,8 @@ class ListFile(NamedTuple):
 def write_list(
     reader: Reader, source: ListSource, file_format: Format, window: Window, folder: Path
 ) -> ListFile:
-    """Raises what reading does, and Unavailable where the file cannot be written.
+    """Write the list into a file; raises what reading does, and Unavailable where the file cannot
+    be written.
 
     On disk it has no name: nothing is left of it when its process has ended, however that did.
     """
@@ -78,7 +79,7 @@ def write_list(
 def _write(
     reader: Reader, source: ListSource, file_format: Format, window: Window, file: IO[bytes]
 ) -> Page:
-    """The last page, without its records."""
+    """Write all pages, and return the last one without its records."""
     until = time.monotonic() + MAX_WRITING_S
     window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
     csv = _CsvRows(reader, source)

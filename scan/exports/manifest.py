@@ -15,7 +15,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """`path` is relative to the folder."""
+    """A file of an export; `path` is relative to the folder."""
 
     path: str
     rows: int
@@ -24,7 +24,8 @@ class ExportedFile:
 
 @dataclass(frozen=True)
 class ExportedRange:
-    """Both blocks belong to it; hashes are hex, and the parent's is of its first block."""
+    """A range of exported blocks: both ends belong to it; hashes are hex, and the parent's is of
+    its first block."""
 
     block_from: int
     block_to: int
@@ -35,7 +36,7 @@ class ExportedRange:
 
 @dataclass(frozen=True)
 class ExportedTokens:
-    """As they were at a block."""
+    """The exported tokens, as they were at a block."""
 
     block: int
     block_hash: str
@@ -44,7 +45,8 @@ class ExportedTokens:
 
 @dataclass
 class Manifest:
-    """`ranges` follow each other; those of the same export have all its tables."""
+    """What an export's folder holds: `ranges` follow each other; those of the same export have
+    all its tables."""
 
     chain_id: str
     genesis_hash: str
@@ -57,7 +59,7 @@ class Manifest:
     version: int = VERSION
 
     def kind(self) -> tuple[object, ...]:
-        """Exports that may go on in one folder have this in common."""
+        """Return what exports that may go on in one folder have this in common."""
         return (
             *(self.version, self.chain_id, self.genesis_hash, self.format),
             *(sorted(self.tables), self.blocks_per_file, self.block_from),
@@ -76,7 +78,8 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """None where there is none; raises ScanError for one that cannot be read."""
+    """Return the folder's manifest, None where there is none; raises ScanError for one that
+    cannot be read."""
     path = folder / FILE_NAME
     if not path.exists():
         return None

@@ -45,7 +45,7 @@ FORK_WAIT_S = 0.1  # in which the indexer writes the blocks of the other branch
 
 
 class ExportOptions(NamedTuple):
-    """`block_to` is None for the newest block."""
+    """What to export; `block_to` is None for the newest block."""
 
     tables: Sequence[str]
     format: str
@@ -56,7 +56,7 @@ class ExportOptions(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The blocks are the oldest and the newest that are indexed."""
+    """The indexed chain; the blocks are the oldest and the newest that are indexed."""
 
     id: str
     genesis_hash: bytes
@@ -66,7 +66,8 @@ class Chain(NamedTuple):
 
 
 def export(database: Database, options: ExportOptions) -> Manifest:
-    """Raises ScanError where the folder holds another export, OSError where it takes no files."""
+    """Export the tables; raises ScanError where the folder holds another export, OSError where
+    it takes no files."""
     chain = _chain(database)
     manifest = _open(options, chain)
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +83,7 @@ def export(database: Database, options: ExportOptions) -> Manifest:
 def _export_ranges(
     database: Database, options: ExportOptions, manifest: Manifest, last: int
 ) -> None:
-    """Up to block `last`, or to the newest where a fork has left fewer."""
+    """Export ranges up to block `last`, or to the newest where a fork has left fewer."""
     _drop_partial(manifest, last)
     forks = 0
     with tqdm(unit=" blocks", disable=None, leave=False) as bar:
@@ -145,7 +146,7 @@ def _drop_orphaned(database: Database, manifest: Manifest) -> None:
 
 
 def _drop_partial(manifest: Manifest, last: int) -> None:
-    """The newest range, where its file can now have more blocks."""
+    """Forget the newest range where its file can now have more blocks."""
     if manifest.ranges:
         newest = manifest.ranges[-1]
         if newest.block_to < min(last, _range_end(manifest, newest.block_from)):
@@ -160,7 +161,8 @@ def _range_end(manifest: Manifest, first: int) -> int:
 def _export_range(
     database: Database, options: ExportOptions, manifest: Manifest, last: int
 ) -> ExportedRange | None:
-    """The next range; None where it is not of the chain that was exported before it."""
+    """Export the next range, and return it; None where it is not of the chain that was exported
+    before it."""
     first = manifest.next_block()
     last = min(last, _range_end(manifest, first))
     with database.transaction(snapshot=True):
@@ -203,7 +205,8 @@ def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens
 
 
 def _remove_unknown(folder: Path, manifest: Manifest) -> None:
-    """What a killed export, or a fork, left in the folders of the tables; nobody else's files."""
+    """Remove what a killed export, or a fork, left in the folders of the tables; nobody else's
+    files."""
     known = {file.path for file in manifest.files()}
     for table in manifest.tables:
         for path in (folder / table).glob("*"):

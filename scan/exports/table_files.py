@@ -40,7 +40,7 @@ def new_file(path: Path, columns: Columns) -> Iterator[RowWriter]:
 
 
 class _Parquet:
-    """A row group a batch."""
+    """A Parquet file, with a row group for each batch."""
 
     def __init__(self, file: IO[bytes], columns: Columns) -> None:
         self._columns = columns
@@ -54,7 +54,8 @@ class _Parquet:
 
 
 class _Csv:
-    """For programs: integers in digits, bytes in hex, lists with spaces between, null is empty."""
+    """A CSV file for programs: integers in digits, bytes in hex, lists with spaces between, null
+    is empty."""
 
     def __init__(self, file: IO[bytes], columns: Columns) -> None:
         self._file = file

@@ -57,7 +57,7 @@ def count_rows(database: Database, block_from: int, block_to: int) -> list[Block
 
 
 def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
-    """The values of each column, for consecutive blocks; a uint256 is an int."""
+    """Return the values of each column, for consecutive blocks; a uint256 is an int."""
     for first, last in _batches(table, blocks):
         rows = database.rows(
             f"exports/{table}_get_range",
@@ -69,7 +69,7 @@ def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> I
 
 
 def _batches(table: str, blocks: Sequence[BlockRows]) -> Iterator[tuple[int, int]]:
-    """Ranges of blocks of about ROWS_AT_ONCE rows, or of one block with more."""
+    """Return ranges of blocks of about ROWS_AT_ONCE rows, or of one block with more."""
     first, rows = 0, 0
     for index, block in enumerate(blocks):
         rows += block.counts.get(table, 1)

@@ -11,7 +11,7 @@ UNFINISHED = ".unfinished"
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A new file under another name, which is renamed once all of it is on disk.
+    """Open a new file under another name, which is renamed once all of it is on disk.
 
     Removed where writing fails; what a killed process leaves is overwritten by the next.
     """

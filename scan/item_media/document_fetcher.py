@@ -20,11 +20,12 @@ HEADERS = {"User-Agent": "Scan/1.0", "Accept": "*/*", "Accept-Encoding": "identi
 
 
 class NotFetched(Exception):
-    """The message is the reason; it contains nothing that the server sent."""
+    """The document could not be fetched; the message is the reason, which contains nothing that
+    the server sent."""
 
 
 class _Response(NamedTuple):
-    """`location` is set for a redirect."""
+    """A server's response; `location` is set for a redirect."""
 
     body: bytes
     location: str | None
@@ -39,7 +40,8 @@ class DocumentFetcher:
         self._deadlines: DeadlineTimer | None = None
 
     def get(self, url: str, most_bytes: int, allowed: Sequence[Network] = ()) -> bytes:
-        """`allowed` networks may be reached by `url` itself, but not by its redirects."""
+        """Return the document at `url`; `allowed` networks may be reached by `url` itself, but
+        not by its redirects."""
         if self._deadlines is None:
             self._deadlines = DeadlineTimer()
         with self._deadlines.deadline(self._timeouts.total_s) as deadline:

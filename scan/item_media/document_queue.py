@@ -20,8 +20,8 @@ SLOW_FOR_S = 300.0  # after a document that took longer than SLOW_S
 
 
 class Document(NamedTuple):
-    """`url` is one that urls.parse() takes. `is_chosen`: the operator chose its server, which has
-    no limit of rate and is never one of the slow sites."""
+    """A document to fetch; `url` is one that urls.parse() takes. `is_chosen`: the operator chose
+    its server, which has no limit of rate and is never one of the slow sites."""
 
     url: str
     most_bytes: int
@@ -52,7 +52,7 @@ class DocumentQueue:
         self._changed = threading.Condition()
 
     def put(self, document: Document) -> bool:
-        """Whether it is accepted."""
+        """Queue a document, and return whether it is accepted."""
         with self._changed:
             site = self._site(document.site)
             if site is None or len(self._waiting) >= MAX_WAITING:
@@ -68,7 +68,7 @@ class DocumentQueue:
             return True
 
     def take(self) -> Document:
-        """Waits for one that may be fetched now; done() is to follow."""
+        """Wait for a document that may be fetched now; done() is to follow."""
         with self._changed:
             while True:
                 document = next(filter(self._may_run, self._waiting), None)
@@ -81,7 +81,7 @@ class DocumentQueue:
                 self._changed.wait()
 
     def done(self, document: Document, seconds: float) -> None:
-        """After `seconds` of fetching."""
+        """Note that a document was fetched, in so many seconds."""
         with self._changed:
             site = self._sites[document.site]
             site.running -= 1

@@ -39,7 +39,7 @@ _SIGNATURES = (
 
 
 class BadContent(Exception):
-    """The message is the reason; it contains nothing of the content."""
+    """The content cannot be read; the message is the reason; it contains nothing of the content."""
 
 
 class Attribute(NamedTuple):
@@ -48,7 +48,8 @@ class Attribute(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """`image` is a URI, or an SVG where the JSON contains one; None without a picture."""
+    """An item's metadata; `image` is a URI, or an SVG where the JSON contains one; None without
+    a picture."""
 
     name: str
     description: str
@@ -57,20 +58,20 @@ class Metadata(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """`content_type` is what the bytes are, whatever they were called."""
+    """An image; `content_type` is what the bytes are, whatever they were called."""
 
     content_type: str
     content: bytes
 
 
 class _Number(str):
-    """As it is written: uint256 has more digits than a float."""
+    """A number as it is written: uint256 has more digits than a float."""
 
     __slots__ = ()
 
 
 def from_data_uri(uri: str, most_bytes: int) -> bytes | None:
-    """The content; None if it is no data: URI. Raises BadContent."""
+    """Return the content of a data: URI; None for any other URI. Raises BadContent."""
     match = _DATA.match(uri)
     if match is None:
         return None
@@ -93,14 +94,15 @@ _FROM_URL_SAFE = str.maketrans("-_", "+/")
 
 
 class RemoteUrl(NamedTuple):
-    """`is_of_gateway`: made of an ipfs: URI, so the operator chose the host and we the path."""
+    """A URL to fetch; `is_of_gateway`: made of an ipfs: URI, so the operator chose the host and
+    we the path."""
 
     url: str
     is_of_gateway: bool
 
 
 def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
-    """Where an https: or ipfs: URI is fetched from; raises BadContent for any other."""
+    """Return where an https: or ipfs: URI is fetched from; raises BadContent for any other."""
     scheme, _, rest = uri.partition("://")
     if scheme.lower() == "https":
         return RemoteUrl(uri, False)
@@ -118,12 +120,13 @@ def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
 
 
 def with_id(uri: str, token_id: int) -> str:
-    """`{id}` replaced as ERC-1155 says."""
+    """Return the URI with `{id}` replaced as ERC-1155 says."""
     return uri.replace("{id}", f"{token_id:064x}")
 
 
 def parse(document: bytes) -> Metadata:
-    """Raises BadContent. Text is cut here, and cleaned where it is shown."""
+    """Return the metadata in a document; raises BadContent. Text is cut here, and cleaned where
+    it is shown."""
     if len(document) > MAX_DOCUMENT_BYTES:
         raise BadContent("The metadata is too large.")
     try:
@@ -162,14 +165,14 @@ def _text(value: Any, most: int) -> str:
 
 
 def inline_svg(image: str) -> bytes | None:
-    """The SVG that stands in place of a URI."""
+    """Return the SVG that stands in place of a URI."""
     if image.lstrip()[:1] != "<":
         return None
     return image.encode("utf-8", "replace")
 
 
 def picture(content: bytes) -> Picture:
-    """Raises BadContent unless it begins as an image that browsers show."""
+    """Return the picture; raises BadContent unless it begins as an image that browsers show."""
     if len(content) > MAX_PICTURE_BYTES:
         raise BadContent("The picture is too large.")
     content_type = _content_type(content)

@@ -60,7 +60,8 @@ class _Content(NamedTuple):
 
 
 class ItemMedia:
-    """Without a fetcher only data: URIs are read. No request waits for another server."""
+    """What the URIs of items lead to; without a fetcher only data: URIs are read. No request
+    waits for another server."""
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class ItemMedia:
         return self._fetched(url, most_bytes)
 
     def _fetched(self, url: RemoteUrl, most_bytes: int) -> _Content:
-        """From the cache; otherwise it is to be fetched."""
+        """Return the content from the cache; otherwise have it fetched."""
         try:
             urls.parse(url.url)
         except RefusedUrl as error:

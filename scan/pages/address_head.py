@@ -1,4 +1,4 @@
-"""What all tabs of an address show above them."""
+"""The head of an address's page, which all its tabs show above them."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ MAX_HOLDINGS = 5
 
 
 def address_head(key: bytes) -> dict[str, Any]:
-    """The values of address_head.html."""
+    """Return the values of address_head.html."""
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None

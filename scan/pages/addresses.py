@@ -74,7 +74,8 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/address/<address>/qr.svg")
 def get_qr_code(address: str) -> Response:
-    """The address itself, which every wallet's camera takes; black on white in both themes."""
+    """Return a QR code of the address itself, which every wallet's camera takes; black on white
+    in both themes."""
     code = segno.make(checksummed(to_hex(address_of(address))), error="m", micro=False)
     image = BytesIO()
     code.save(image, kind="svg", scale=6, border=4, light="#fff", xmldecl=False, nl=False)
@@ -82,7 +83,7 @@ def get_qr_code(address: str) -> Response:
 
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
-    """The contract tab; `more` are the values of a form."""
+    """Return the contract tab; `more` are the values of a form."""
     names = names_of([], to_hex(key), *contract.addresses)
     values = {"form": {}, "error": None, "call": None, **more}
     releases = services().verifier.installer.releases() if contract.is_unverified else {}
@@ -123,7 +124,7 @@ def _list(tab: str, key: bytes) -> Listing | None:
 
 
 def _internal_transfers(key: bytes, page_window: Window) -> Listing | None:
-    """None if no traces were read."""
+    """Return None if no traces were read."""
     try:
         return listing(internal_transfers.page(reader(), page_window, address=key))
     except NotFound:
@@ -131,8 +132,8 @@ def _internal_transfers(key: bytes, page_window: Window) -> Listing | None:
 
 
 def _balance_chart(key: bytes) -> Chart | None:
-    """At evenly spaced blocks from the first it was seen in; None if the node does not have their
-    state, which only archive nodes keep."""
+    """Return the balance at evenly spaced blocks from the first that the address was seen in;
+    None if the node does not have their state, which only archive nodes keep."""
     blocks = json.loads(addresses.sample_blocks(reader(), key, CHART_POINTS))
     calls = [Call("eth_getBalance", (to_hex(key), hex(block["number"]))) for block in blocks]
     try:

@@ -43,7 +43,8 @@ def get_block(block: str) -> Response:
 
 
 def _finality(number: int) -> str:
-    """Empty where the node's chain has no such blocks, or it does not answer."""
+    """Return which blocks are safe and finalized, empty where the node's chain has no such
+    blocks, or it does not answer."""
     newest = blocks.finality(reader())
     if newest.finalized is not None and number <= newest.finalized:
         return "finalized"

@@ -29,7 +29,7 @@ class Point(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """In the chart's units."""
+    """A bar, in the chart's units."""
 
     left: float
     top: float
@@ -75,7 +75,7 @@ class Chart(NamedTuple):
 def bar_chart(
     points: Sequence[Point], *, title: str, span_s: int, decimals: int = 0
 ) -> Chart | None:
-    """Bars for equal spans of time; `decimals` are those of the values."""
+    """Return bars for equal spans of time; `decimals` are those of the values."""
     if not points:
         return None
     top = _top(points)
@@ -96,7 +96,7 @@ def bar_chart(
 
 
 def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Chart | None:
-    """A line through points in order of time; None if there is nothing to draw."""
+    """Return a line through points in order of time; None if there is nothing to draw."""
     if len(points) < 2 or points[0].time_s == points[-1].time_s:
         return None
     start, length = points[0].time_s, points[-1].time_s - points[0].time_s
@@ -114,7 +114,8 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
 
 
 def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int) -> Chart | None:
-    """Of records of the API that have prices, in order, each beside the one before it."""
+    """Return a chart of those records of the API that have prices, in order, each beside the one
+    before it."""
     if not candles or any(len(candle["time"]) != len(ISO) for candle in candles):
         return None  # Python's calendar ends with the year 9999
     prices = [[Decimal(candle[name]) for name in PRICES] for candle in candles]
@@ -146,7 +147,7 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
 
 
 def short_price(price: Decimal) -> str:
-    """With six digits; very large and very small ones with an exponent."""
+    """Return a price with six digits; very large and very small ones with an exponent."""
     rounded = Decimal(f"{price:.6g}").normalize()
     exponent = rounded.adjusted()
     return f"{rounded:f}" if -9 <= exponent <= 15 else f"{rounded:e}"
@@ -177,7 +178,7 @@ def _top(points: Sequence[Point]) -> int:
 
 
 def _ticks(most: int) -> Sequence[int]:
-    """Round values from at least `most` down to 0, evenly spaced."""
+    """Return round values from at least `most` down to 0, evenly spaced."""
     if most <= 0:
         return [1, 0]
     steps = (factor * 10**power for power in count() for factor in (1, 2, 5))
@@ -186,7 +187,7 @@ def _ticks(most: int) -> Sequence[int]:
 
 
 def _y(value: int, top: int) -> float:
-    """The distance from the top."""
+    """Return the distance from the top."""
     return HEIGHT * (1 - max(value, 0) / top)
 
 

@@ -33,7 +33,7 @@ class Input(NamedTuple):
 
 
 class Function(NamedTuple):
-    """`outputs` are its return types, with their names."""
+    """A function of an ABI; `outputs` are its return types, with their names."""
 
     signature: str
     inputs: Sequence[Input]
@@ -50,7 +50,8 @@ class Function(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """`lines` are the first ones of `line_count`; `anchor` begins the ids of its lines."""
+    """A source file as a page shows it: `lines` are the first ones of `line_count`; `anchor`
+    begins the ids of its lines."""
 
     anchor: str
     path: str
@@ -59,7 +60,7 @@ class SourceFile(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """`files` with the last part of their paths."""
+    """A folder of sources: `files` with the last part of their paths."""
 
     folders: dict[str, "Folder"]
     files: list[tuple[str, SourceFile]]
@@ -72,7 +73,8 @@ class Folder(NamedTuple):
 
 
 class ShownContract(NamedTuple):
-    """`verified` is None if the code is not verified; `implementation` is a proxy's."""
+    """A contract as its tab shows it: `verified` is None if the code is not verified;
+    `implementation` is a proxy's."""
 
     has_code: bool
     code_size: int = 0
@@ -94,7 +96,7 @@ class ShownContract(NamedTuple):
 
     @property
     def addresses(self) -> Sequence[str | None]:
-        """Those that the page names."""
+        """Return the addresses that the page shows by their names."""
         values = [
             value.result
             for value in (self.values.values if self.values else ())
@@ -104,7 +106,7 @@ class ShownContract(NamedTuple):
 
     @property
     def file_tree(self) -> "Folder":
-        """Empty for a single file."""
+        """Return the folders of the sources; empty for a single file."""
         tree = Folder({}, [])
         for file in self.files if len(self.files) > 1 else ():
             tree.add(file.path.split("/", MAX_FOLDERS), file)
@@ -112,7 +114,8 @@ class ShownContract(NamedTuple):
 
     @property
     def read_functions(self) -> Sequence[Function]:
-        """Those without arguments are shown with their values, where there are any."""
+        """Return the functions that only read; those without arguments are shown with their
+        values, where there are any."""
         return _shown(self.functions, read_only=True)
 
     @property
@@ -129,7 +132,7 @@ class ShownContract(NamedTuple):
 
     @property
     def verifier(self) -> str | None:
-        """Another address with the same code, for which the sources were verified."""
+        """Return another address with the same code, for which the sources were verified."""
         return (
             to_hex(bytes(self.verified.verifier))
             if self.verified and self.verified.verifier
@@ -170,7 +173,8 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
-    """None where the node does not say: each function can still be called by its form."""
+    """Return the values of functions without arguments, None where the node does not say: each
+    function can still be called by its form."""
     try:
         return contract_values.of(reader(), address, abis, proxy)
     except (UpstreamFailed, Unavailable, HistoryUnavailable, NotFound):
@@ -184,7 +188,7 @@ def _shown(functions: Sequence[Function], *, read_only: bool) -> Sequence[Functi
 
 
 def read_source_file(address: bytes, path: str) -> str:
-    """A complete source file; raises NotFound."""
+    """Return a complete source file; raises NotFound."""
     reader().do_not_cache()  # large files would evict everything else
     contract, _ = contracts.get_with_proxy(reader(), address, {"sources"})
     sources = json.loads(contract.sources or "{}")
@@ -194,7 +198,7 @@ def read_source_file(address: bytes, path: str) -> str:
 
 
 def _files(contract: Contract) -> list[SourceFile]:
-    """The contract's file first; in total limited to what a page shows."""
+    """Return the source files, the contract's own first, in total limited to what a page shows."""
     sources = json.loads(contract.sources or "{}")
     files: list[SourceFile] = []
     lines_left, characters_left = MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS
@@ -211,7 +215,7 @@ def _files(contract: Contract) -> list[SourceFile]:
 
 
 def _functions(abi: Sequence[Any]) -> list[Function]:
-    """In the ABI's order; those that a form can call."""
+    """Return the functions that a form can call, in the ABI's order."""
     entries = (entry for entry in abi if entry.get("type") == "function")
     functions = map(_function, islice(entries, MAX_FUNCTIONS))
     return [function for function in functions if function is not None]

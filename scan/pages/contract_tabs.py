@@ -42,7 +42,7 @@ def bytecode_page(key: bytes) -> Response:
 
 
 def _bytecode(key: bytes) -> tuple[Bytecode | None, str]:
-    """Without one, the reason."""
+    """Return the bytecode, or the reason why there is none."""
     try:
         return bytecode.get(reader(), key), ""
     except (NotFound, UpstreamFailed, Unavailable) as error:
@@ -51,7 +51,7 @@ def _bytecode(key: bytes) -> tuple[Bytecode | None, str]:
 
 @blueprint.get("/address/<address>/disassembly")
 def get_disassembly(address: str) -> Response:
-    """All instructions, as text."""
+    """Return all instructions of a contract as text."""
     held = bytecode.get(reader(), address_of(address))
     reader().do_not_cache()  # large ones would evict everything else
     instructions = disassemble(held.code[: held.instructions_end])
@@ -62,7 +62,8 @@ def get_disassembly(address: str) -> Response:
 
 
 def events_page(key: bytes) -> Response:
-    """By cursors: how many there are is not known where logs are not stored."""
+    """Return the contract's events, a page at a time by cursors: how many there are is not known
+    where logs are not stored."""
     cursor = request.args.get("cursor", "")[:MAX_CURSOR] or None
     records, following, refusal = [], None, None
     try:

@@ -35,7 +35,7 @@ def list_contracts() -> Response:
 
 @blueprint.get("/address/<address>/source")
 def get_source_file(address: str) -> Response:
-    """One file of a verified contract, as text."""
+    """Return one file of a verified contract, as text."""
     content = read_source_file(address_of(address), request.args.get("file", ""))
     return Response(content, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
 
@@ -43,7 +43,7 @@ def get_source_file(address: str) -> Response:
 @blueprint.post("/address/<address>/call")
 @requires(Prerequisite.NODE)
 def call_function(address: str) -> Response:
-    """The contract's page with the result of a view function."""
+    """Return the contract's page with the result of a view function."""
     key = address_of(address)
     sent = _form()
     call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
@@ -60,7 +60,8 @@ def call_function(address: str) -> Response:
 
 
 def _argument(text: str) -> object:
-    """Arrays and objects are JSON; other texts are converted by the argument's type."""
+    """Return an argument from its field: arrays and objects are JSON, other texts are converted
+    by the argument's type."""
     stripped = text.strip()
     if stripped[:1] not in ("[", "{"):
         return text
@@ -95,7 +96,7 @@ def _form() -> MultiDict[str, str]:
 
 
 def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
-    """The form's fields as a body of /api/v1/verify."""
+    """Return the form's fields as a body of /api/v1/verify."""
     optimizer, via_ir = (SWITCHES.get(fields.get(name, "")) for name in ("optimizer", "viaIR"))
     body: dict[str, object] = {
         "address": to_hex(key),
@@ -114,7 +115,7 @@ def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
 
 
 def _source(typed: str) -> str:
-    """The uploaded files, several as a standard JSON input; without files the typed text."""
+    """Return the uploaded files, several as a standard JSON input; without files the typed text."""
     uploads = [(str(file.filename), file) for file in request.files.getlist("files")]
     # For a folder browsers send paths, which begin with the folder's name.
     folder = all("/" in path for path, file in uploads if path)

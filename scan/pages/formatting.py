@@ -33,7 +33,8 @@ def amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
 
 
 def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
-    """With a truncated fraction, never rounded up; small amounts keep more digits."""
+    """Return the amount with a truncated fraction, never rounded up; small amounts keep more
+    digits."""
     text = amount(value, decimals)
     whole, point, fraction = text.partition(".")
     zeros = len(fraction) - len(fraction.lstrip("0"))
@@ -42,8 +43,8 @@ def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
 
 
 class AlignedAmount(NamedTuple):
-    """For columns of decimal points below each other; `full` has all digits, None if those are
-    shown."""
+    """An amount for columns of decimal points below each other; `full` has all digits, None if
+    those are shown."""
 
     whole: str
     fraction: str
@@ -51,7 +52,7 @@ class AlignedAmount(NamedTuple):
 
 
 def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
-    """Truncated to what a column has room for."""
+    """Return the amount truncated to what a column has room for."""
     full = amount(value, decimals)
     whole, point, fraction = full.partition(".")
     digits = whole.replace(",", "")
@@ -69,7 +70,8 @@ def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
 
 @lru_cache(CHECKSUMS)
 def checksummed(address: str) -> str:
-    """With the checksum of EIP-55: 9 us, 0.1 us from the cache; eth_utils takes 30 us."""
+    """Return the address with the checksum of EIP-55: 9 us, 0.1 us from the cache; eth_utils
+    takes 30 us."""
     digits = address[2:]
     digest = keccak(digits.encode()).hex()
     letters = (d.upper() if h > "7" else d for d, h in zip(digits, digest, strict=False))
@@ -81,12 +83,12 @@ def short_address(address: str) -> str:
 
 
 def with_checksum(text: str, address: str) -> str:
-    """A text of the API, where it names this address in short."""
+    """Return a text of the API, where it names this address in short."""
     return text.replace(short(address), short_address(address))
 
 
 def compact(value: int, decimals: int = 0) -> str:
-    """A round value for an axis: `2.5`, `250K`, `1.5M`, with at most three decimals."""
+    """Return a round value for an axis: `2.5`, `250K`, `1.5M`, with at most three decimals."""
     whole = value // 10**decimals
     for name, size in (("T", 12), ("B", 9), ("M", 6), ("K", 3)):
         if whole >= 10**size:
@@ -95,22 +97,22 @@ def compact(value: int, decimals: int = 0) -> str:
 
 
 def standard(token_type: str, chain_id: str | None) -> str:
-    """The usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20."""
+    """Return the usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20."""
     return f"{'BEP' if chain_id in BNB_CHAINS else 'ERC'}-{token_type.removeprefix('BEP')}"
 
 
 def short_id(token_id: str) -> str:
-    """The first and last digits of a long id, such as one made from a hash."""
+    """Return the first and last digits of a long id, such as one made from a hash."""
     return token_id if len(token_id) <= 20 else f"{token_id[:8]}…{token_id[-8:]}"
 
 
 def gwei(wei: int | str) -> str:
-    """A gas price with at most three decimals, rounded down."""
+    """Return a gas price with at most three decimals, rounded down."""
     return amount(int(wei) // 10**6, 3)
 
 
 def share(part: int | str, whole: int | str) -> str:
-    """Per cent with two decimals; empty if `whole` is not positive."""
+    """Return the share in per cent with two decimals; empty if `whole` is not positive."""
     total = int(whole)
     if total <= 0:
         return ""
@@ -126,12 +128,13 @@ def percent(part: int | str, whole: int | str) -> str:
 
 
 def day_time(iso: str) -> str:
-    """`2026-01-31T23:59:59Z` as `2026-01-31 23:59:59 UTC`."""
+    """Return `2026-01-31T23:59:59Z` as `2026-01-31 23:59:59 UTC`."""
     return iso.replace("T", " ").replace("Z", " UTC")
 
 
 def visible(text: str) -> str:
-    """Text with invisible and direction-changing characters replaced by their code points."""
+    """Return the text with invisible and direction-changing characters replaced by their code
+    points."""
     if text.isprintable():  # a fast path, as a source may have a million characters
         return text
     return "".join(
@@ -143,7 +146,7 @@ def visible(text: str) -> str:
 
 
 def visible_block(text: str) -> str:
-    """As visible(), but keeps line breaks."""
+    """Return the text as visible() does, but keep line breaks."""
     return "\n".join(visible_lines(text))
 
 
@@ -152,13 +155,13 @@ def as_json(value: object) -> str:
 
 
 def visible_lines(text: str) -> list[str]:
-    """The lines of a text, each as visible(), but with tabs."""
+    """Return the lines of a text, each as visible(), but with tabs."""
     lines = text.replace("\r\n", "\n").split("\n")
     return ["\t".join(visible(part) for part in line.split("\t")) for line in lines]
 
 
 def word(content: bytes) -> str:
-    """A word of the storage, without leading zeros."""
+    """Return a word of the storage, without leading zeros."""
     return hex(int.from_bytes(content))
 
 
@@ -167,14 +170,15 @@ def is_blank(text: str | None) -> bool:
 
 
 def token_name(token: Mapping[str, Any]) -> str:
-    """What a token's record is shown by: its name, its symbol, or words of ours."""
+    """Return what a token's record is shown by: its name, its symbol, or words of ours."""
     name = next((token[key] for key in ("name", "symbol") if not is_blank(token[key])), None)
     address = token.get("address") or token["tokenAddress"]
     return str(name) if name else f"Unnamed token {short_address(address)}"
 
 
 def short_name(text: str) -> str:
-    """Never blank, so that a link can be seen: not every character has ink."""
+    """Return the name as a link shows it: never blank, so that a link can be seen: not every
+    character has ink."""
     if text and not text.strip().strip(_INKLESS):
         return "(blank)"
     shown = visible(text)

@@ -34,7 +34,7 @@ SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "da
 
 @blueprint.get("/")
 def home() -> Response:
-    """Has status 200 even without a database, and then shows the problem."""
+    """Return the home page, with status 200 even without a database, and then shows the problem."""
     problem, status, charts, live = None, {}, [], {}
     try:
         status = json.loads(network.status(reader()))
@@ -50,7 +50,7 @@ def home() -> Response:
 
 @blueprint.get("/live")
 def newest() -> Response:
-    """The newest blocks and transactions, with which a script refreshes the home page."""
+    """Return the newest blocks and transactions, with which a script refreshes the home page."""
     return page("live.html", **_newest())
 
 

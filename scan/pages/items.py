@@ -25,7 +25,7 @@ PICTURE_HEADERS = {
 
 @blueprint.get("/nft/<address>/<token_id>/picture")
 def get_picture(address: str, token_id: str) -> Response:
-    """The picture of an item, for the page of it."""
+    """Return the picture of an item, for the page of it."""
     item = items.get(reader(), address_of(address), parameters.token_id(token_id))
     picture = item.media.picture
     if picture is None:

@@ -16,7 +16,8 @@ ONE_DAY = timedelta(days=1)
 
 
 class DayShown(NamedTuple):
-    """Days before and after it are None where no page can have any."""
+    """A day with its largest transfers; the days before and after it are None where no page can
+    have any."""
 
     day: date
     before: date | None
@@ -27,7 +28,8 @@ class DayShown(NamedTuple):
 
 
 def shown_day(newest: str | None, token: bytes | None = None) -> DayShown | None:
-    """Of the requested day, or of the newest; None where that is no day of Python's calendar."""
+    """Return the largest transfers of the requested day, or of the newest; None where that is no
+    day of Python's calendar."""
     day = parameters.optional_date(request.args, "date")
     last = None
     with suppress(TypeError, ValueError):

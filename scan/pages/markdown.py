@@ -11,7 +11,7 @@ _BLANK_LINES = re.compile(r"\n\s*\n\s*\n+")
 
 
 def to_markdown(html: str) -> str:
-    """The page's <main>. Raises TooLarge."""
+    """Return the page's <main> as Markdown. Raises TooLarge."""
     if len(html) > MAX_HTML_BYTES:
         raise TooLarge("This page is too large for Markdown; read it from the API: /docs/.")
     # 60 ms and 6 MB, for the first page of this kind.

@@ -41,12 +41,13 @@ class Listing(NamedTuple):
 
     @property
     def first(self) -> int:
-        """The position of the first record in the whole list, from 1."""
+        """Return the position of the first record in the whole list, from 1."""
         return (self.number - 1) * PAGE_SIZE + 1
 
 
 def requested_tab(tabs: Sequence[str]) -> str:
-    """The first by default; raises InvalidParameter for one that there is not."""
+    """Return the requested tab, the first by default; raises InvalidParameter for one that there
+    is not."""
     return parameters.one_of(request.args.get("tab", tabs[0]), "tab", tabs)
 
 
@@ -55,7 +56,7 @@ def page_number() -> int:
 
 
 def window(block: int | None = None) -> Window:
-    """The requested page, of the whole list or of one block's."""
+    """Return the requested page, of the whole list or of one block's."""
     offset = (page_number() - 1) * PAGE_SIZE
     if block is None:
         return Window(PAGE_SIZE, offset)
@@ -72,7 +73,7 @@ def listing(page: Page) -> Listing:
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
-    """Names and labels of all addresses in records and of `more`."""
+    """Return names and labels of all addresses in records and of `more`."""
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
@@ -86,7 +87,7 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
 
 
 def address_of(text: str) -> bytes:
-    """An address in a path; raises InvalidParameter with a message for readers of pages."""
+    """Return an address in a path; raises InvalidParameter with a message for readers of pages."""
     try:
         return parameters.address(text)
     except InvalidParameter:

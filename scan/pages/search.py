@@ -43,7 +43,7 @@ def search() -> Response:
 
 @blueprint.get("/search/suggestions")
 def suggest() -> Response:
-    """The part of a page that stands below the box while somebody types."""
+    """Return the part of a page that stands below the box while somebody types."""
     text = request.args.get("q", "").strip()
     results = search_queries.search(reader(), text, with_similar=False) if text else "[]"
     groups = _grouped(json.loads(results)[:MAX_SUGGESTIONS])
@@ -51,7 +51,7 @@ def suggest() -> Response:
 
 
 def _grouped(results: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """By kind, that of the best result first."""
+    """Return the results by kind, the kind of the best result first."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for result in results:
         groups.setdefault(result["type"], []).append(result)

@@ -89,7 +89,7 @@ class Site:
         return LOCAL_LINK.sub(rf'\1="{base_path}/', text) if base_path else text
 
     def refuse(self, error: ScanError) -> WsgiResponse:
-        """An error as a page, rendered without the database."""
+        """Return an error as a page, rendered without the database."""
         body = self.render("error.html", self._chain(), error=error).encode()
         phrase = HTTPStatus(error.status).phrase
         headers = [*HEADERS, ("Content-Length", str(len(body))), *error.headers.items()]
@@ -108,7 +108,7 @@ def site() -> Site:
 
 
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
-    """A template as a response."""
+    """Return a template as a response."""
     body = site().render(template, site().chain(), **values)
     if _prefers_markdown():
         reader().do_not_cache()
@@ -127,7 +127,8 @@ def _prefers_markdown() -> bool:
 
 
 def _templates() -> Environment:
-    """StrictUndefined: a misspelled name in a template is an error, not an empty string."""
+    """Return the templates with StrictUndefined: a misspelled name in a template is an error,
+    not an empty string."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,

@@ -45,14 +45,14 @@ def url_of(name: str) -> str:
 
 
 def paths() -> frozenset[str]:
-    """Of this release's files."""
+    """Return the paths of this release's files."""
     return frozenset(map(url_of, files()))
 
 
 @blueprint.get(f"{PREFIX}/<version>/<name>")
 def static_file(version: str, name: str) -> Response:
-    """With another version the file is served but not cached: during an upgrade another instance
-    may have rendered the page."""
+    """Return a file; with another version it is served but not cached: during an upgrade another
+    instance may have rendered the page."""
     file = files().get(name)
     if file is None:
         raise NotFound("File not found.")

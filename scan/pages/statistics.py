@@ -62,7 +62,7 @@ def charts() -> Response:
 
 
 def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
-    """None where the calendar of Python has no such days."""
+    """Return a chart of some days, None where the calendar of Python has no such days."""
     try:
         points = [_point(day, series.field) for day in days]
     except ValueError:
@@ -84,7 +84,7 @@ def show_gas() -> Response:
 
 
 def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
-    """Of the newest blocks, oldest first: how full they were and their base fee."""
+    """Return charts of the newest blocks, oldest first: how full they were and their base fee."""
     try:
         times = [int(datetime.fromisoformat(block["timestamp"]).timestamp()) for block in blocks]
     except ValueError:

@@ -69,7 +69,7 @@ def _list(tab: str, token: bytes, holder: bytes | None) -> Listing | None:
 
 
 def _newest_day(token: bytes) -> str | None:
-    """Of its newest transfer."""
+    """Return the day of the token's newest transfer."""
     newest = json.loads(token_transfers.page(reader(), Window(1, 0), token=token).data)
     return newest[0]["timestamp"].partition("T")[0] if newest else None
 

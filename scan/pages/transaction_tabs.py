@@ -26,20 +26,21 @@ MAX_INDENT = 12  # deeper calls are not indented further
 
 
 def tab() -> str:
-    """Empty for the overview; raises InvalidParameter for one that there is not."""
+    """Return the requested tab, empty for the overview; raises InvalidParameter for one that
+    there is not."""
     name = parameters.one_of(request.args.get("tab") or OVERVIEW, "tab", (OVERVIEW, CALLS, STATE))
     return "" if name == OVERVIEW else name
 
 
 def prerequisite(query: str) -> Prerequisite | None:
-    """Of the page, by its query string."""
+    """Return what the page needs, by its query string."""
     is_traced = any(f"tab={name}" in query for name in (CALLS, STATE))
     return Prerequisite.NODE if is_traced else None
 
 
 class ShownCall(NamedTuple):
-    """`opens`: calls in it follow; `closes` is how many lists end after it. `is_passed_on`: it
-    failed for the reason of a call in it."""
+    """A call in the tree; `opens`: calls in it follow; `closes` is how many lists end after it.
+    `is_passed_on`: it failed for the reason of a call in it."""
 
     opens: bool
     closes: int
@@ -49,7 +50,7 @@ class ShownCall(NamedTuple):
 
 
 class ShownTraces(NamedTuple):
-    """`problem` is why there are neither calls nor accounts."""
+    """What a tab shows; `problem` is why there are neither calls nor accounts."""
 
     calls: Sequence[ShownCall] = ()
     accounts: Sequence[AccountChange] = ()
@@ -58,7 +59,7 @@ class ShownTraces(NamedTuple):
     problem: str | None = None
 
     def addresses(self) -> Iterator[str]:
-        """Addresses to show with their names."""
+        """Return addresses to show with their names."""
         for account in self.accounts:
             yield to_hex(account.address)
         for _, _, decoded, *_ in self.calls:
@@ -76,7 +77,7 @@ def addresses_in(decoded: Decoded | None) -> Iterator[str]:
 
 
 def shown_traces(transaction: Record, name: str) -> ShownTraces:
-    """What a tab shows; nothing of the overview."""
+    """Return what a tab shows; nothing of the overview."""
     try:
         if name == CALLS:
             return _calls(transaction)

@@ -83,7 +83,7 @@ def get_transaction(transaction_hash: str) -> Response:
 def _addresses(
     method: Decoded | None, logs: Sequence[DecodedLog] | None, failure: TransactionFailure | None
 ) -> Iterator[str]:
-    """Addresses to show with their names."""
+    """Return addresses to show with their names."""
     for log, event in logs or ():
         yield to_hex(log.address)
         yield from addresses_in(event)

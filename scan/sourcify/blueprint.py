@@ -80,7 +80,7 @@ def _body() -> dict[str, object]:
 
 
 def _require_own_chain(chain_id: str) -> str:
-    """The chain's id; raises UnsupportedChain for any chain other than the indexed one."""
+    """Return the chain's id; raises UnsupportedChain for any chain other than the indexed one."""
     if not _CHAIN_ID.fullmatch(chain_id):
         raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
     own_chain = reader().sources.chain_id.read()

@@ -36,7 +36,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 
 
 def parts_of(selection: Selection) -> set[str]:
-    """The optional columns of queries.contracts that these fields need."""
+    """Return the optional columns of queries.contracts that these fields need."""
     return {part for field in selection for part in _PARTS.get(field, ())}
 
 
@@ -59,7 +59,7 @@ def usual_fields(contract: Contract) -> dict[str, Any]:
 def contract_record(
     reader: Reader, chain_id: str, address: bytes, stored: Contract, selection: Selection
 ) -> dict[str, Any]:
-    """`reader` is used only for a proxy's implementation."""
+    """Return the contract's record; `reader` is used only for a proxy's implementation."""
     record = minimal_record(chain_id, address, stored.match, stored.creation_match)
     record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
     for field, build in _BUILDERS.items():
@@ -104,7 +104,7 @@ def _compilation(stored: Contract) -> dict[str, Any]:
 
 
 def _settings(stored: Contract) -> dict[str, Any]:
-    """As in standard JSON, where libraries are grouped by file."""
+    """Return the settings as in standard JSON, where libraries are grouped by file."""
     settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
     libraries = libraries_by_file(settings.get("libraries", {}))
     return {**settings, "libraries": libraries} if libraries else settings
@@ -116,7 +116,8 @@ def _standard_input(stored: Contract) -> dict[str, Any]:
 
 
 def _standard_output(stored: Contract) -> dict[str, Any]:
-    """Only this contract, as in Sourcify, and only values that are stored."""
+    """Return the compiler's output for only this contract, as in Sourcify, and only values that
+    are stored."""
     contract = {
         "abi": _json(stored.abi),
         "userdoc": _documentation(stored, "userdoc"),
@@ -127,14 +128,14 @@ def _standard_output(stored: Contract) -> dict[str, Any]:
 
 
 def _documentation(stored: Contract, kind: str) -> Any:
-    """`userdoc` or `devdoc` from the metadata file."""
+    """Return `userdoc` or `devdoc` from the metadata file."""
     if stored.metadata is None:
         return None
     return orjson.loads(stored.metadata).get("output", {}).get(kind)
 
 
 def _json(text: str | None) -> orjson.Fragment | None:
-    """JSON from PostgreSQL or the compiler, unchanged."""
+    """Return JSON from PostgreSQL or the compiler, unchanged."""
     return None if text is None else orjson.Fragment(text)
 
 

@@ -50,7 +50,7 @@ Selection = Mapping[str, tuple[str, ...]]  # selected members by field; empty if
 
 
 def selected(arguments: Mapping[str, str]) -> Selection:
-    """Raises InvalidParameter for an unknown field."""
+    """Return the selected fields; raises InvalidParameter for an unknown field."""
     fields, omit = arguments.get("fields", ""), arguments.get("omit", "")
     if fields and omit:
         raise InvalidParameter("Cannot specify both fields and omit")

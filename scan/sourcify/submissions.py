@@ -13,7 +13,8 @@ from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 
 
 def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """From a standard JSON input, the compiler's version and the contract's `path:Name`."""
+    """Return a submission's body from a standard JSON input, the compiler's version and the
+    contract's `path:Name`."""
     _check_transaction_hash(body)
     standard_input = _object(body, "stdJsonInput")
     sources = standard_input.get("sources")
@@ -34,7 +35,8 @@ def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_metadata(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """From the compiler's metadata file and the sources that it lists, by path or by hash."""
+    """Return a submission's body from the compiler's metadata file and the sources that it
+    lists, by path or by hash."""
     _check_transaction_hash(body)
     metadata, contents = _object(body, "metadata"), _object(body, "sources")
     settings = dict(_object(metadata, "settings", "metadata."))
@@ -79,7 +81,7 @@ def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str
 
 
 def _check_number(sources: Mapping[str, Any]) -> None:
-    """Serialising and parsing 45,000 files takes 110 ms."""
+    """Raise TooLarge for too many files: serialising and parsing 45,000 files takes 110 ms."""
     if len(sources) > MAX_FILES:
         raise InvalidParameter(f"sources may have at most {MAX_FILES} files.", field="sources")
 
@@ -91,7 +93,8 @@ def _encoded(path: str, content: object) -> bytes:
 
 
 def _check_transaction_hash(body: Mapping[str, Any]) -> None:
-    """The hash is only checked: the creating transaction is known from the index."""
+    """Raise InvalidParameter for a malformed hash, which is only checked: the creating
+    transaction is known from the index."""
     if body.get("creationTransactionHash") is not None:
         parameters.hash32(body["creationTransactionHash"], "creationTransactionHash")
 

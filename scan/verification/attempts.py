@@ -54,7 +54,7 @@ class Attempts:
     def record_mismatch(
         self, contract: CompiledContract, comparison: Comparison, deployed: bytes, count: int
     ) -> None:
-        """`count` is the number of compilations so far."""
+        """Note that nothing matched; `count` is the number of compilations so far."""
         distance = abs(len(contract.runtime.code) - len(deployed))
         if self._closest is None or distance < self._closest[0]:
             self._closest = (distance, f"{contract.name}: {comparison.reason}")
@@ -62,7 +62,8 @@ class Attempts:
             self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
 
     def failure(self, count: int, other_version: str | None) -> VerificationFailed:
-        """`other_version` is the compiler named by the deployed code, if it is a different one."""
+        """Return why nothing matched; `other_version` is the compiler named by the deployed
+        code, if it is a different one."""
         hint = (
             f" According to its metadata, the deployed code was compiled by {other_version[:40]}."
             if other_version

@@ -37,7 +37,8 @@ class LinkedCode(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """`match` is "full", "partial" or None; if None, `reason` is where the codes differ.
+    """The result of a comparison; `match` is "full", "partial" or None; if None, `reason` is where
+    the codes differ.
 
     `inner_metadata`: all differences are in what looks like metadata of embedded contracts;
     compiling a changed copy can confirm that. `differing` is the number of differing bytes if
@@ -52,7 +53,8 @@ class Comparison(NamedTuple):
 
 
 def linked_code(output: Mapping[str, Any]) -> LinkedCode:
-    """From `evm.bytecode` or `evm.deployedBytecode`; raises ValueError for an unusable object."""
+    """Return the code of `evm.bytecode` or `evm.deployedBytecode`; raises ValueError for an
+    unusable object."""
     links = {
         f"{file}:{name}": _ranges(references)
         for file, libraries in (output.get("linkReferences") or {}).items()
@@ -82,9 +84,9 @@ def compare_runtime(
     libraries: Mapping[str, bytes],
     auxdata: Sequence[ByteRange] | None = None,
 ) -> Comparison:
-    """`libraries` are the submitted addresses, by `file:Name` or `Name`; the others are read from
-    the chain. `auxdata` are the ranges known to be metadata; by default the one at the end.
-    """
+    """Compare runtime code; `libraries` are the submitted addresses, by `file:Name` or `Name`;
+    the others are read from the chain. `auxdata` are the ranges known to be metadata; by default
+    the one at the end."""
     if len(deployed) != len(compiled.code):
         return Comparison(
             None,
@@ -164,13 +166,14 @@ def _has_hash(code: bytes) -> bool:
 
 
 def _same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:
-    """Both codes have metadata there; otherwise deployed code could hide in the masked range."""
+    """Return whether both codes have metadata there; otherwise deployed code could hide in the
+    masked range."""
     both = [read_metadata(code[: part.end]) for code in (deployed, expected)]
     return all(metadata is not None and metadata.start == part.start for metadata in both)
 
 
 def mask(code: bytes, ranges: Sequence[ByteRange]) -> bytes:
-    """With zeros in these ranges."""
+    """Return the code with zeros in these ranges."""
     masked = bytearray(code)
     for start, end in ranges:
         masked[start:end] = bytes(end - start)
@@ -198,7 +201,8 @@ def occurrences(code: bytes, part: bytes) -> Iterator[int]:
 
 
 def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[ByteRange]:
-    """Ranges of auxdata in `code` that changed in `after`, compiled with a space after each source.
+    """Return the ranges of auxdata in `code` that changed in `after`, compiled with a space after
+    each source.
 
     A constant in the source that equals some auxdata does not change, and so is not in the result.
     """
@@ -213,7 +217,7 @@ def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[B
 
 
 def assembly_auxdata(assembly: object) -> Iterator[bytes]:
-    """Every `.auxdata` in the compiler's `legacyAssembly`, including embedded contracts'."""
+    """Return every `.auxdata` in the compiler's `legacyAssembly`, including embedded contracts'."""
     if not isinstance(assembly, dict):
         return
     auxdata = assembly.get(".auxdata")
@@ -230,7 +234,8 @@ def constructor_data(
     libraries: Mapping[str, bytes],
     auxdata: Sequence[ByteRange],
 ) -> bytes | None:
-    """The bytes after the creation code in the creating transaction; None if the code differs.
+    """Return the bytes after the creation code in the creating transaction; None if the code
+    differs.
 
     `auxdata` are the ranges that may differ; empty for an exact comparison.
     """
@@ -249,7 +254,7 @@ def constructor_data(
 
 
 def uses_push0(code: bytes) -> bool:
-    """Whether the contract's own instructions include the opcode of Shanghai (EIP-3855).
+    """Return whether the contract's own instructions include the opcode of Shanghai (EIP-3855).
 
     They end before the metadata, and at the first halt or jump without a JUMPDEST after it: what
     follows is embedded contracts and data, which may contain any byte.

@@ -10,7 +10,8 @@ CborValue = bytes | str | int | bool
 
 
 class BytecodeMetadata(NamedTuple):
-    """`start` is the map's offset in the code; after the map come two bytes with its length."""
+    """The metadata in bytecode; `start` is the map's offset in the code; after the map come two
+    bytes with its length."""
 
     start: int
     values: Mapping[str, CborValue]
@@ -21,7 +22,8 @@ class _NotCbor(ValueError):
 
 
 def read_metadata(code: bytes) -> BytecodeMetadata | None:
-    """None unless the last two bytes are the length of exactly one CBOR map before them."""
+    """Return the metadata of code, None unless the last two bytes are the length of exactly one
+    CBOR map before them."""
     length = int.from_bytes(code[-2:], "big")
     start = len(code) - 2 - length
     if len(code) < 2 or length == 0 or start < 0:
@@ -65,7 +67,7 @@ def _value(data: bytes, position: int) -> tuple[CborValue, int]:
 
 
 def _head(data: bytes, position: int) -> tuple[int, int, int]:
-    """Major type, argument, and the position after them."""
+    """Return the major type, argument, and the position after them."""
     if position >= len(data):
         raise _NotCbor
     major, argument = data[position] >> 5, data[position] & 31
@@ -87,7 +89,7 @@ def compiler_version(metadata: BytecodeMetadata | None) -> str | None:
 
 
 def hash_kind(metadata: BytecodeMetadata | None) -> str | None:
-    """`ipfs`, `bzzr1`, `bzzr0`, or None if there is no hash."""
+    """Return `ipfs`, `bzzr1`, `bzzr0`, or None if there is no hash."""
     for kind in ("ipfs", "bzzr1", "bzzr0"):
         if metadata and isinstance(metadata.values.get(kind), bytes):
             return kind

@@ -39,7 +39,8 @@ Selection = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class CompiledContract(NamedTuple):
-    """`output` is the compiler's output for it: ABI, metadata, EVM."""
+    """A contract that was compiled; `output` is the compiler's output for it: ABI, metadata,
+    EVM."""
 
     path: str
     name: str
@@ -57,14 +58,15 @@ class Compilations:
         self.count = 0
 
     def is_time_left(self) -> bool:
-        """Raises Unavailable if others wait and this submission's share of the time is used up."""
+        """Return whether time is left; raises Unavailable if others wait and this submission's
+        share of the time is used up."""
         self._place.check()
         return self._place.left_s() >= 1
 
     def run(
         self, settings: CompilerSettings, selection: Selection, addition: str = ""
     ) -> dict[str, Any]:
-        """The compiler's output, with `addition` at the end of every source."""
+        """Return the compiler's output, with `addition` at the end of every source."""
         self.count += 1
         standard_input = {
             "language": "Solidity",
@@ -80,7 +82,7 @@ class Compilations:
 
 
 def first_selection(submission: Submission) -> Selection:
-    """Every contract, or the named one in every file.
+    """Select every contract, or the named one in every file.
 
     Files are listed because in 0.4.18 to 0.5.0 a name under "*" selects nothing.
     """
@@ -91,7 +93,8 @@ def first_selection(submission: Submission) -> Selection:
 
 
 def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
-    """Without settings that an early compiler does not know but whose value is its behaviour."""
+    """Return the settings without those that an early compiler does not know but whose value is
+    its behaviour."""
     accepted = dict(settings)
     if version < VIA_IR_FROM and accepted.get("viaIR") is False:
         del accepted["viaIR"]
@@ -103,7 +106,8 @@ def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> dict
 
 
 def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> list[CompiledContract]:
-    """Those with code and with the submitted name and file; raises VerificationFailed if none.
+    """Return the contracts with code and with the submitted name and file; raises
+    VerificationFailed if none.
 
     Raises Unavailable if the installed compiler is of a different version.
     """
@@ -145,7 +149,7 @@ def describe_errors(errors: Sequence[Mapping[str, Any]], sources: Mapping[str, s
 
 
 def _describe(error: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """The compiler's message and its line, never its quotation of a file."""
+    """Return the compiler's message and its line, never its quotation of a file."""
     message = str(error.get("message")).partition("Searched the following")[0].strip()[:300]
     location = error.get("sourceLocation") or {}
     path, start = str(location.get("file")), location.get("start")

@@ -32,7 +32,7 @@ def compile_source(
     timeout_s: float,
     check: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """The compiler's standard JSON output; raises OutOfLimits, Unavailable.
+    """Return the compiler's standard JSON output; raises OutOfLimits, Unavailable.
 
     `check` is called while it runs; an exception from it ends the compiler.
     """
@@ -53,7 +53,7 @@ def compile_source(
 
 
 def stated_version(compiler: Program) -> str | None:
-    """`0.8.26` from `--version`, under the same limits as a compilation."""
+    """Return `0.8.26` from `--version`, under the same limits as a compilation."""
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         try:
             finished = compiler.run(["--version"], folder, VERSION_TIMEOUT_S)
@@ -76,7 +76,8 @@ def _arguments(compiler: Program, folder: str) -> list[str]:
 
 
 def _output(finished: Finished) -> dict[str, Any]:
-    """bad_alloc is reported as a JSON error with exit status 0; other limits end in a crash."""
+    """Return the compiler's output: bad_alloc is reported as a JSON error with exit status 0;
+    other limits end in a crash."""
     if finished.status in (CANNOT_CONFINE, 126, 127):
         raise Unavailable("The compiler cannot be started.", retry_after_s=60)
     if len(finished.output) >= OUTPUT_BYTES:

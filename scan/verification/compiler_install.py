@@ -54,7 +54,7 @@ class NotPublished(NotFetched):
 
 
 def install(version: SolcVersion, compilers: InstalledCompilers) -> str:
-    """Installs the compiler; returns its source. Raises NotFetched, NotPublished."""
+    """Install the compiler, and return its source. Raises NotFetched, NotPublished."""
     directory = compilers.directory
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".placing-", dir=directory) as staging:
@@ -77,7 +77,8 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
 
 
 def _native(version: SolcVersion, staging: Path) -> Path:
-    """solc-select checks SHA-256 and Keccak-256 against the publisher's list.
+    """Install a native build: solc-select checks SHA-256 and Keccak-256 against the publisher's
+    list.
 
     It runs in its own process because its downloads have no time-out and its directory is fixed at
     import. Without a connection it would retry for 30 s, so the connection is tried first.
@@ -190,7 +191,7 @@ def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
 
 
 def known_releases() -> list[SolcVersion]:
-    """Those whose digests are pinned here; newer ones can be installed, too."""
+    """Return the releases whose digests are pinned here; newer ones can be installed, too."""
     names = json.loads(_NPM_DIGESTS.read_text())
     return sorted({parse_version(name.removesuffix("-fixed")) for name in names})
 
@@ -226,7 +227,8 @@ class CompilerInstaller:
         return installed
 
     def releases(self) -> dict[SolcVersion, bool]:
-        """Those that can be asked for, newest first, and whether each is installed."""
+        """Return the releases that can be asked for, newest first, and whether each is
+        installed."""
         installed = self._compilers.placed()
         return {
             version: version in installed
@@ -272,7 +274,8 @@ def _unfetchable(version: SolcVersion) -> ScanError:
 
 
 def install_one(compilers: InstalledCompilers, version: SolcVersion) -> str:
-    """For `scan solc install`: the result and the compiler's digest, as a line to print."""
+    """Install for `scan solc install`, and return the result and the compiler's digest, as a
+    line to print."""
     is_installed = compilers.find(version) is not None
     source = "already installed" if is_installed else f"from {install(version, compilers)}"
     compiler = compilers.find(version)

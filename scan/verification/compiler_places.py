@@ -43,13 +43,13 @@ class CompilerPlaces:
         self.jobs_wait = False
 
     def admitted(self, client: str | None) -> AbstractContextManager[None]:
-        """The right to wait or to run; raises Unavailable at once if too many have it."""
+        """Hold the right to wait or to run; raises Unavailable at once if too many have it."""
         return self._admitted.place(client)
 
     @contextmanager
     def running(self, deadline: float) -> Iterator["RunningPlace"]:
-        """The right to run, first come first served; raises Unavailable if none is free before
-        `deadline`."""
+        """Hold the right to run, first come first served; raises Unavailable if none is free
+        before `deadline`."""
         waiting = object()
         with self._changed:
             self._waiting.append(waiting)

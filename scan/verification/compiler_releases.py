@@ -42,7 +42,7 @@ EVM_VERSIONS = tuple(name for name, _ in _DEFAULTS)
 
 
 def parse_version(version: object) -> SolcVersion:
-    """(0, 8, 19) from `0.8.19`, `v0.8.19` or `v0.8.19+commit.7dd6d404`; or InvalidParameter.
+    """Return (0, 8, 19) from `0.8.19`, `v0.8.19` or `v0.8.19+commit.7dd6d404`; or InvalidParameter.
 
     Commits are not compared: distributions build the same release from other commits.
     """
@@ -78,11 +78,12 @@ def dotted(version: SolcVersion) -> str:
 
 
 def default_evm_version(version: SolcVersion) -> str | None:
-    """None before 0.4.21, where there is no such setting."""
+    """Return a release's default EVM version, None before 0.4.21, where there is no such
+    setting."""
     names = [name for name, since in _DEFAULTS if since <= version]
     return names[-1] if names else None
 
 
 def evm_versions(version: SolcVersion) -> list[str]:
-    """Those that a compiler supports, oldest first."""
+    """Return the EVM versions that a compiler supports, oldest first."""
     return [name for name, since in _DEFAULTS if _TAKEN_FROM.get(name, since) <= version]

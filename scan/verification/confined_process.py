@@ -61,7 +61,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _refuse_calls() -> None:
-    """Raises OSError, KeyError or AttributeError if that is not supported."""
+    """Refuse calls of the network; raises OSError, KeyError or AttributeError if that is not
+    supported."""
     architecture, refused = _REFUSED[platform.machine()]
     count = len(refused)
     # A jump gives the number of instructions to skip: the last but one allows, the last refuses.

@@ -30,7 +30,8 @@ _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]
 
 
 class Match(NamedTuple):
-    """`level` is "full" or "partial"; `metadata` is the file whose hash is in a full match's code.
+    """A match; `level` is "full" or "partial"; `metadata` is the file whose hash is in a full
+    match's code.
 
     `creation_auxdata` are the ranges of metadata in the creation code of a partial match.
     """
@@ -52,7 +53,8 @@ class _Auxdata(NamedTuple):
 
 
 class ContractMatcher(NamedTuple):
-    """`names` are those of all compiled contracts; their file may be named after one of them."""
+    """Compares compiled contracts with a deployed one; `names` are those of all compiled
+    contracts; their file may be named after one of them."""
 
     compilations: Compilations
     submission: Submission
@@ -61,7 +63,7 @@ class ContractMatcher(NamedTuple):
     names: Sequence[str]
 
     def match(self, contract: CompiledContract) -> tuple[Match | None, Comparison]:
-        """If there is no match, the comparison has the reason."""
+        """Return the match; if there is none, the comparison has the reason."""
         auxdata = _Auxdata()
         comparison = compare_runtime(self.deployed, contract.runtime, self.submission.libraries)
         if comparison.inner_metadata:
@@ -89,7 +91,8 @@ class ContractMatcher(NamedTuple):
         )
 
     def _improved(self, match: Match, auxdata: _Auxdata) -> Match:
-        """A partial match may become full under another path, or with libraries in the settings."""
+        """Improve a match: a partial match may become full under another path, or with libraries
+        in the settings."""
         if match.level == "full":
             return match
         variant = self._with_deployed_metadata(match)
@@ -107,7 +110,8 @@ class ContractMatcher(NamedTuple):
     def _with_libraries(
         self, match: Match, libraries: Mapping[str, bytes], auxdata: _Auxdata
     ) -> Match | None:
-        """Compiled again with the libraries in the settings, and so in the metadata."""
+        """Return the match compiled again with the libraries in the settings, and so in the
+        metadata."""
         by_file: dict[str, dict[str, str]] = {}
         for qualified, address in libraries.items():
             path, colon, name = qualified.rpartition(":")
@@ -127,7 +131,8 @@ class ContractMatcher(NamedTuple):
         return None
 
     def _with_deployed_metadata(self, match: Match) -> Match:
-        """Full if another path or other settings give a metadata file with the deployed hash."""
+        """Return a full match if another path or other settings give a metadata file with the
+        deployed hash."""
         names = dict.fromkeys([match.contract.name, *self.names])
         paths = [] if self.submission.path_is_known else likely_paths(names)
         deployed = read_metadata(self.deployed)

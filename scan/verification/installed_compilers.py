@@ -25,7 +25,8 @@ class InstalledCompilers:
         return sorted(version for version in self.placed() if self.find(version))
 
     def placed(self) -> set[SolcVersion]:
-        """Without looking into them: a downloaded one may have changed since."""
+        """Return the installed releases without looking into them: a downloaded one may have
+        changed since."""
         versions = set()
         for folder in self.directory.glob("solc-*"):
             with suppress(InvalidParameter):
@@ -42,7 +43,8 @@ class InstalledCompilers:
         return Program(executable, self.path)
 
     def _check_digest(self, folder: Path) -> None:
-        """A downloaded compiler must still have the digest recorded at its download."""
+        """Check the digest: a downloaded compiler must still have the digest recorded at its
+        download."""
         recorded = folder / _DIGEST_FILE
         if not recorded.is_file():
             return
@@ -62,7 +64,7 @@ def sha256(file: Path) -> str:
 
 
 def record_digest(folder: Path, name: str) -> None:
-    """In sha256sum's format, so that an operator can check it with sha256sum."""
+    """Write the digest in sha256sum's format, so that an operator can check it with sha256sum."""
     (folder / _DIGEST_FILE).write_text(f"{sha256(folder / name)}  {name}\n")
 
 

@@ -84,14 +84,14 @@ class JobRunner:
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns the leases at once, so that another process continues with the jobs."""
+        """Return the leases at once, so that another process continues with the jobs."""
         self._stopping = True
         self._jobs.notify()
         if self._thread is not None:
             self._thread.join()
 
     def _run(self) -> None:
-        """Database errors are logged, and the step is retried after a pause."""
+        """Run the steps; database errors are logged, and the step is retried after a pause."""
         if not can_deny_network():
             log.warning("%s", NETWORK_IS_KEPT)
         while not self._stopping:
@@ -156,7 +156,7 @@ class JobRunner:
             self._database.rows("verification/jobs_postpone", leases=leases, due_at=due_at)
 
     def _serve(self, job: ClaimedJob) -> None:
-        """The top of a job's thread: in every case the job ends, or its lease does."""
+        """Run a job at the top of its thread: in every case the job ends, or its lease does."""
         try:
             ending = self._ending(job)
             if ending is None:
@@ -180,7 +180,7 @@ class JobRunner:
             self._jobs.notify()
 
     def _ending(self, job: ClaimedJob) -> Ending | None:
-        """None for a job to be tried again later."""
+        """Return how a job ended, None for one to be tried again later."""
         if job.attempts > MOST_ATTEMPTS:
             return Ending("The verification was interrupted.", error_code=INTERNAL_ERROR)
         try:

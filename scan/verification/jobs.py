@@ -29,8 +29,8 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Job(NamedTuple):
-    """`status` is pending, running, done or failed; `match` and `creation_match` are full, partial
-    or None. A failed job has one of job_runner.py's error codes.
+    """A verification job; `status` is pending, running, done or failed; `match` and
+    `creation_match` are full, partial or None. A failed job has one of job_runner.py's error codes.
 
     `warning` is set if the submitted constructor arguments differ from those of the creation.
     """
@@ -61,7 +61,7 @@ class VerificationJobs:
         self.changed = threading.Condition()
 
     def submit(self, request: Mapping[str, Any], client: str, *, wait_s: float = 0.0) -> str:
-        """The id of a new job for `request`, which has the form of a body of /api/v1/verify.
+        """Return the id of a new job for `request`, which has the form of a body of /api/v1/verify.
 
         Raises InvalidParameter, TooLarge, NotFound if no contract is indexed at the address
         within `wait_s`, RateLimited if the client has too many unfinished jobs, Unavailable.
@@ -97,7 +97,7 @@ class VerificationJobs:
         return job_id
 
     def get(self, job_id: str) -> Job | None:
-        """None for an unknown job, or one that is no longer kept."""
+        """Return a job, None for an unknown one, or one that is no longer kept."""
         if not _ID.fullmatch(job_id):
             return None
         row = self._database.row("verification/jobs_get", id=job_id)
@@ -107,7 +107,8 @@ class VerificationJobs:
         return job._replace(address=bytes(job.address))
 
     def wait(self, job_id: str, timeout_s: float) -> Job | None:
-        """As get(), once the job has ended or time is up; at once if too many threads wait."""
+        """Return what get() does, once the job has ended or time is up; at once if too many
+        threads wait."""
         job = self.get(job_id)
         if job is None or job.is_over:
             return job
@@ -134,13 +135,14 @@ class VerificationJobs:
             self._is_contract(address)
 
     def _is_contract(self, address: bytes) -> bool:
-        """True also for unsupported bytecode, which the job then reports. Raises NotFound."""
+        """Return whether there is a contract, also for unsupported bytecode, which the job then
+        reports. Raises NotFound."""
         with suppress(VerificationFailed):
             indexed_contract(self._database, address)
         return True
 
     def _wait_until(self, condition: Callable[[], bool], client: str, timeout_s: float) -> bool:
-        """Whether it became true in time; False at once if too many threads wait."""
+        """Return whether it became true in time; False at once if too many threads wait."""
         deadline = time.monotonic() + timeout_s
         if timeout_s <= 0 or not self._waiting_threads.take_for_long(client):
             return False

@@ -14,9 +14,8 @@ _IPFS_BLOCK = 256 * 1024
 
 
 def ipfs(content: bytes) -> bytes:
-    """The multihash of a file as `ipfs add` computes it (UnixFS in DAG-PB); empty for files of
-    more than one block of 256 KiB.
-    """
+    """Return the multihash of a file as `ipfs add` computes it (UnixFS in DAG-PB); empty for
+    files of more than one block of 256 KiB."""
     if len(content) > _IPFS_BLOCK:
         return b""
     length = _varint(len(content))
@@ -39,7 +38,7 @@ def bzzr0(content: bytes) -> bytes:
 
 
 def bzzr1(content: bytes, below_higher: bool = False) -> bytes:
-    """Swarm's second hash: the same tree, where a chunk is hashed as a binary Merkle tree.
+    """Return Swarm's second hash: the same tree, where a chunk is hashed as a binary Merkle tree.
 
     A last part of exactly one chunk next to larger parts still has a level of its own.
     """
@@ -52,7 +51,7 @@ def bzzr1(content: bytes, below_higher: bool = False) -> bytes:
 
 
 def _represented(length: int) -> int:
-    """The size of the content under one child of the root."""
+    """Return the size of the content under one child of the root."""
     size = _CHUNK
     while size * _BRANCHES < length:
         size *= _BRANCHES

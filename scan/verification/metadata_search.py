@@ -62,7 +62,7 @@ def likely_paths(contract_names: Iterable[str]) -> list[str]:
 def find_variant(
     deployed: BytecodeMetadata | None, metadata: str, path: str, paths: Sequence[str]
 ) -> str | None:
-    """The metadata file with the deployed hash; `path` may be replaced by any of `paths`."""
+    """Return the metadata file with the deployed hash; `path` may be replaced by any of `paths`."""
     kind = hash_kind(deployed)
     if deployed is None or kind is None:
         return None
@@ -81,7 +81,8 @@ def _variants(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
 
 
 def _settings(metadata: str) -> Iterator[str]:
-    """First unchanged; then with explicit defaults and other settings that may give equal code."""
+    """Return settings to try, first unchanged, then with explicit defaults and other settings
+    that may give equal code."""
     for text in (metadata, _with_explicit_hash(metadata)):
         yield text
         for runs in (200, *RARER_RUNS):
@@ -93,7 +94,8 @@ def _settings(metadata: str) -> Iterator[str]:
 
 
 def _with_explicit_hash(metadata: str) -> str:
-    """Some tools set the default `bytecodeHash` explicitly; it is then part of the metadata."""
+    """Set `bytecodeHash`, as some tools do: they set the default `bytecodeHash` explicitly; it
+    is then part of the metadata."""
     if '"metadata":{' in metadata:
         return metadata
     return metadata.replace('"optimizer":', '"metadata":{"bytecodeHash":"ipfs"},"optimizer":', 1)

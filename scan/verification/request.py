@@ -35,7 +35,8 @@ Parser = Callable[[Any, str], Any]
 
 
 class Submission(NamedTuple):
-    """`settings` are the submitted compiler settings; missing ones are searched for.
+    """A parsed request. `settings` are the submitted compiler settings; missing ones are searched
+    for.
 
     `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is False for a single file
     submitted without its path.
@@ -62,7 +63,7 @@ class _Source(NamedTuple):
 
 
 def parse(body: Mapping[str, Any]) -> Submission:
-    """Raises InvalidParameter or TooLarge."""
+    """Parse a request's body; raises InvalidParameter or TooLarge."""
     parameters.only_known(body, FIELDS, "field")
     for name in REQUIRED:
         parameters.required(body, name)
@@ -110,7 +111,7 @@ def _matching(pattern: str, description: str) -> Parser:
 
 
 def _contract_name(value: object, name: str) -> tuple[str | None, str | None]:
-    """(path, name) from `contracts/Token.sol:Token` or `Token`."""
+    """Return (path, name) from `contracts/Token.sol:Token` or `Token`."""
     text = parameters.text(value, name, most=500)
     path, _, contract = text.rpartition(":")
     if text and not _NAME.fullmatch(contract):
@@ -177,7 +178,8 @@ def _bad_input(reason: str) -> InvalidParameter:
 
 
 def _content(path: str, source: object) -> str:
-    """`urls` are rejected: a compiler would read them from this machine."""
+    """Return a file's content; `urls` are rejected: a compiler would read them from this
+    machine."""
     content = source.get("content") if isinstance(source, dict) else None
     if not isinstance(content, str):
         raise _bad_input(f"the file {path[:100]!r} has no content (urls are not fetched)")
@@ -203,7 +205,7 @@ def _standard_settings(settings: object) -> dict[str, Any]:
 
 
 def _switch(value: object, name: str) -> bool:
-    """Etherscan's clients send 0 and 1, as numbers or text."""
+    """Return a boolean: Etherscan's clients send 0 and 1, as numbers or text."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | str) and value in _SWITCHES:
@@ -218,7 +220,7 @@ def _runs(value: object, name: str) -> int:
 
 
 def _libraries(value: object, name: str) -> dict[str, bytes]:
-    """Addresses by name, or by name in an object per file."""
+    """Return addresses by name, or by name in an object per file."""
     if not isinstance(value, dict):
         raise InvalidParameter(f"{name} must be an object of names and addresses.", field=name)
     if sum(len(item) if isinstance(item, dict) else 1 for item in value.values()) > MAX_LIBRARIES:

@@ -41,7 +41,7 @@ class TimedOut(Exception):
 
 
 class Finished(NamedTuple):
-    """`output` has at most one byte more than OUTPUT_BYTES."""
+    """A program that ended; `output` has at most one byte more than OUTPUT_BYTES."""
 
     status: int
     output: bytes
@@ -123,7 +123,8 @@ def end_session(process: "subprocess.Popen[Any]") -> None:
 
 @cache
 def can_deny_network() -> bool:
-    """Whether this kernel and processor support the system call filter that denies the network.
+    """Return whether this kernel and processor support the system call filter that denies the
+    network.
 
     True also on a time-out: a slow machine must not give compilers the network.
     """

@@ -35,13 +35,14 @@ class InferredSettings(NamedTuple):
 
 
 def infer_settings(deployed: bytes, version: SolcVersion) -> InferredSettings:
-    """Only settings that the release supports."""
+    """Return inferred settings, only those that the release supports."""
     push0 = SHANGHAI in evm_versions(version) and uses_push0(deployed)
     return InferredSettings(_metadata_mode(deployed, version), push0)
 
 
 def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
-    """Empty if it is the release's default: an explicit default would change the metadata."""
+    """Return the metadata's settings, empty if they are the release's default: an explicit
+    default would change the metadata."""
     metadata = read_metadata(deployed)
     kind = hash_kind(metadata)
     if version < BYTECODE_HASH_FROM or kind == "ipfs":
@@ -56,7 +57,7 @@ def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
 def candidate_settings(
     given: Mapping[str, Any], version: SolcVersion, inferred: InferredSettings
 ) -> Iterator[CompilerSettings]:
-    """Complete settings without repetition. Submitted settings are not changed."""
+    """Return complete settings without repetition. Submitted settings are not changed."""
     likely, rarer = _optimizers(given.get("optimizer"))
     first_evm, *other_evms = _evm_versions(given, version, inferred.push0)
     plain, via_ir = _pipelines(given, version)
@@ -84,7 +85,7 @@ def candidate_settings(
 def _optimizers(
     given: Mapping[str, Any] | None,
 ) -> tuple[list[CompilerSettings], list[CompilerSettings]]:
-    """(likely, rarer)"""
+    """Return settings of the optimizer, as (likely, rarer)."""
     if given is not None and ("enabled" in given) and ("runs" in given or not given["enabled"]):
         return [dict(given)], []
     if given is not None and "runs" in given:
@@ -98,7 +99,7 @@ def _optimizers(
 
 
 def _evm_versions(given: Mapping[str, Any], version: SolcVersion, push0: bool) -> list[str | None]:
-    """The default first, as None, unless the code excludes it."""
+    """Return EVM versions, the default first, as None, unless the code excludes it."""
     default = default_evm_version(version)
     if "evmVersion" in given or default is None:
         return [None]
@@ -116,7 +117,7 @@ def _evm_versions(given: Mapping[str, Any], version: SolcVersion, push0: bool) -
 def _pipelines(
     given: Mapping[str, Any], version: SolcVersion
 ) -> tuple[list[None], list[bool | None]]:
-    """(plain, via IR); None omits the setting, as most tools do."""
+    """Return (plain, via IR); None omits the setting, as most tools do."""
     if "viaIR" in given or version < VIA_IR_FROM:
         return [None], []
     return [None], [True]

@@ -19,8 +19,8 @@ from scan.verification.bytecode_comparison import (
 
 
 class CodePattern(NamedTuple):
-    """`variable` has the ranges of each value that may differ, as JSON; `masked_hash` is SHA-256 of
-    the code without them and without its metadata."""
+    """What similar code has in common; `variable` has the ranges of each value that may differ,
+    as JSON; `masked_hash` is SHA-256 of the code without them and without its metadata."""
 
     variable: str
     masked_hash: bytes
@@ -34,7 +34,8 @@ def pattern_of(deployed: bytes, compiled: LinkedCode) -> CodePattern:
 
 
 def is_similar(code: bytes, pattern: CodePattern) -> bool:
-    """Of the same length as the pattern's code. An immutable has one value wherever it stands."""
+    """Return whether code is similar; it is of the same length as the pattern's code. An
+    immutable has one value wherever it stands."""
     groups = [[ByteRange(*part) for part in group] for group in json.loads(pattern.variable)]
     if any(len({code[start:end] for start, end in group}) > 1 for group in groups):
         return False

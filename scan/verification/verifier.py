@@ -37,7 +37,8 @@ class Verifier:
 
 
 class IndexedContract(NamedTuple):
-    """`creation_hash` is the hash of the creating transaction, if there was one."""
+    """A contract in the index; `creation_hash` is the hash of the creating transaction, if there
+    was one."""
 
     address: bytes
     code_hash: bytes
@@ -53,7 +54,8 @@ class Creation(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """`stored` is False if an equal or better verification was already stored."""
+    """A verified contract; `stored` is False if an equal or better verification was already
+    stored."""
 
     submission: Submission
     match: str
@@ -73,12 +75,14 @@ class Verified(NamedTuple):
 
     @property
     def creation_match(self) -> str | None:
-        """For the submitted constructor arguments; `creation.match` is independent of them."""
+        """Return the match for the submitted constructor arguments; `creation.match` is
+        independent of them."""
         return None if self.warning else self.creation.match
 
 
 def verify(verifier: Verifier, submission: Submission, client: str | None = None) -> Verified:
-    """Raises NotFound, VerificationFailed, Unavailable, InvalidParameter (no such compiler).
+    """Verify a submission; raises NotFound, VerificationFailed, Unavailable, InvalidParameter (no
+    such compiler).
 
     `client`: one client may have only one compiler running or waiting.
     """
@@ -94,7 +98,7 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
 
 
 def _abi(match: Match) -> str:
-    """As JSON. It is bounded, since every call of the contract reads it."""
+    """Return the ABI as JSON. It is bounded, since every call of the contract reads it."""
     try:
         abi = _json(match.contract.output.get("abi", []))
     except orjson.JSONEncodeError:  # 200 structures in each other compile
@@ -105,7 +109,8 @@ def _abi(match: Match) -> str:
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
-    """Raises NotFound, and VerificationFailed for an unsupported bytecode format."""
+    """Return the contract; raises NotFound, and VerificationFailed for an unsupported bytecode
+    format."""
     row = database.row("contracts/contracts_get_code", address=address)
     if row is None or not bytes(row[1]):
         raise NotFound("No contract is indexed at this address.", field="address")
@@ -204,13 +209,13 @@ def _store(
 
 
 def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:
-    """The file's SPDX comment, as in the compiler's metadata (from 0.6.8)."""
+    """Return the file's SPDX comment, as in the compiler's metadata (from 0.6.8)."""
     license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
     return license_[:100] if isinstance(license_, str) else None
 
 
 def _sources(submission: Submission, metadata: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Only files that the compilation used: the code proves nothing about others."""
+    """Return only files that the compilation used: the code proves nothing about others."""
     used = list(metadata.get("sources", {}))
     if len(submission.sources) == 1 and len(used) == 1:
         return {used[0]: {"content": next(iter(submission.sources.values()))}}
