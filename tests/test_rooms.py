@@ -227,7 +227,6 @@ LONGER_FILES = {
     "scan/bulk/chain_backfill.py": "the stages of one backfill, in their order",
     "scan/bulk/column_decoder.py": "one decoder, whose functions call each other",
     "scan/commands/doctor.py": "a list of checks, a function each",
-    "scan/contracts/abi_decoding.py": "one decoder, whose functions call each other",
     "scan/http/middleware.py": "the steps of every request, in their order",
     "scan/indexer/writer.py": "what is written and unwound in one transaction",
     "scan/server/worker.py": "one class, which overrides gunicorn's",

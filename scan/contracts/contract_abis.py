@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import AbiIndex, functions_of, index_abi
+from scan.contracts.abi_index import AbiIndex, functions_of, index_abi
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.proxy_contracts import (
     clone_of,

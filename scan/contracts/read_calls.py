@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import MAX_VALUES, AbiError, AbiType
-from scan.contracts.abi_decoding import AbiIndex, index_abi
+from scan.contracts.abi_index import AbiIndex, index_abi
 from scan.contracts.abi_json import coerce
 from scan.contracts.calldata_encoding import (
     Function,

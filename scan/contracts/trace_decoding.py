@@ -9,8 +9,8 @@ from scan.contracts.abi_decoding import (
     decode_call,
     decode_call_by,
     decode_result,
-    functions_of,
 )
+from scan.contracts.abi_index import functions_of
 from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of

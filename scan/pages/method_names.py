@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from scan.contracts.abi_decoding import functions_of
+from scan.contracts.abi_index import functions_of
 from scan.contracts.contract_abis import NO_CONTRACT, Contract
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.hex import data, to_hex

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
+from scan.contracts.abi_index import FOLDER, OF_TOKEN_TYPE, STANDARDS
 from tests.conftest import Played
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres

@@ -17,7 +17,7 @@ from scan.contracts.abi import (
     selector,
     signature,
 )
-from scan.contracts.abi_decoding import index_abi
+from scan.contracts.abi_index import index_abi
 from scan.contracts.abi_json import coerce, coerce_all, render, render_outputs
 from scan.contracts.calldata_encoding import (
     NoSuchFunction,

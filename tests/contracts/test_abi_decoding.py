@@ -14,8 +14,8 @@ from scan.contracts.abi_decoding import (
     decode_call_by,
     decode_log,
     decode_log_by,
-    index_abi,
 )
+from scan.contracts.abi_index import index_abi
 from scan.contracts.signature_text import canonical
 
 pytestmark = pytest.mark.check

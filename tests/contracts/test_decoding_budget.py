@@ -6,15 +6,8 @@ from eth_utils import keccak
 
 from scan.contracts import abi, abi_decoding
 from scan.contracts.abi import AbiType
-from scan.contracts.abi_decoding import (
-    MAX_ALTERNATIVES,
-    MAX_TYPES,
-    AbiIndex,
-    decode_call,
-    decode_log,
-    decode_log_by,
-    index_abi,
-)
+from scan.contracts.abi_decoding import decode_call, decode_log, decode_log_by
+from scan.contracts.abi_index import MAX_ALTERNATIVES, MAX_TYPES, AbiIndex, index_abi
 from scan.contracts.decoding_budget import ATTEMPT, DecodingBudget
 
 pytestmark = pytest.mark.check

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from eth_utils import keccak
 
-from scan.contracts.abi_decoding import STANDARDS, Entry, standard_abis
+from scan.contracts.abi_index import STANDARDS, Entry, standard_abis
 from tests.support.solidity import NODE
 
 pytestmark = pytest.mark.check

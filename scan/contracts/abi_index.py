@@ -1,0 +1,203 @@
+"""Indexes the entries of ABIs by selector and topic: verified ABIs, those of standards, signatures.
+
+Here too everything is hostile: how many entries and types are read is limited before they are.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+from eth_hash.auto import keccak
+
+from scan.contracts.abi import AbiError, AbiType, parse_types, signature
+from scan.contracts.abi_json import MAX_NAME
+from scan.contracts.signature_text import parse_signature
+
+FOLDER = Path(__file__).with_name("standard_abis")
+# A signature that several standards share has the argument names of the first one here.
+STANDARDS = (
+    *("erc20", "erc721", "erc1155", "erc2612", "erc4626", "weth9", "uniswap_v2", "uniswap_v3"),
+    *("multicall", "safe", "access", "erc1967", "erc4337", "erc6093"),
+)
+OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
+MAX_ENTRIES = 2000  # of an ABI
+# Of an ABI's parameters, with members and items of arrays. Reading one takes 4 us: 1 MiB of nested
+# arrays, which is a stored ABI at its largest, took 0.7 s. 500 functions of six parameters: 3,500.
+MAX_TYPES = 20_000
+MAX_ARGUMENTS = 100
+MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
+
+
+class Entry(NamedTuple):
+    """A function, an event or an error; `indexed` has one value per type.
+
+    `outputs` are a function's, None where they are not known.
+    """
+
+    name: str
+    signature: str
+    names: tuple[str, ...]
+    types: tuple[AbiType, ...]
+    indexed: tuple[bool, ...]
+    source: str
+    standard: str | None = None
+    outputs: tuple[AbiType, ...] | None = None
+    output_names: tuple[str, ...] = ()
+
+
+class AbiIndex(NamedTuple):
+    """An ABI's functions and errors by selector, events by their first topic, and its anonymous
+    events.
+
+    Those stand under the number of their topics and the size of their data, None where it varies.
+    """
+
+    functions: Mapping[bytes, Sequence[Entry]]
+    events: Mapping[bytes, Sequence[Entry]]
+    anonymous: Mapping[tuple[int, int | None], Sequence[Entry]]
+    errors: Mapping[bytes, Sequence[Entry]]
+
+
+def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
+    """Indexes an ABI up to MAX_ENTRIES and MAX_TYPES; skips entries that cannot be decoded."""
+    index = _new_index()
+    types_left = MAX_TYPES
+    for definition in islice(entries, MAX_ENTRIES):
+        types_left -= _count_types(definition)
+        if types_left < 0:
+            break
+        _add(index, definition, source)
+    return AbiIndex(*map(dict, index))
+
+
+def _new_index() -> Any:
+    return AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
+
+
+def _count_types(entry: Any) -> int:
+    """Return an upper limit of an ABI's types, without parsing types: outputs and `internalType`
+    count, too."""
+    try:
+        text = orjson.dumps(entry)
+    except orjson.JSONEncodeError:  # nested too deep to be decoded
+        return MAX_TYPES + 1
+    return text.count(b'"type"') + text.count(b"[")
+
+
+def _add(index: Any, definition: Any, source: str, standard: str | None = None) -> None:
+    kinds = ("function", "event", "error")
+    if not isinstance(definition, dict) or definition.get("type", "function") not in kinds:
+        return
+    try:
+        entry = _entry(definition, source, standard)
+    except AbiError:
+        return
+    digest = keccak(entry.signature.encode())
+    if definition.get("type") == "error":
+        alike = index.errors[digest[:4]]
+    elif definition.get("type") != "event":
+        alike = index.functions[digest[:4]]
+    elif definition.get("anonymous"):
+        plain = plain_types(entry)
+        size = None if any(t.dynamic for t in plain) else sum(t.head_bytes for t in plain)
+        alike = index.anonymous[sum(entry.indexed), size]
+    else:
+        alike = index.events[digest]
+    if len(alike) <= MAX_ALTERNATIVES:  # one more says that there are too many
+        alike.append(entry)
+
+
+def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Entry:
+    name, inputs = definition.get("name"), definition.get("inputs", [])
+    if not isinstance(name, str):
+        raise AbiError("the entry has no name")
+    types = parse_types(inputs)
+    names = tuple(str(parameter.get("name") or "") for parameter in inputs)
+    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
+        raise AbiError("the entry is too large")
+    is_event = definition.get("type") == "event"
+    indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
+    outputs, output_names = _outputs(definition)
+    return Entry(
+        name,
+        signature(name, types),
+        names,
+        types,
+        indexed,
+        source,
+        standard,
+        outputs,
+        output_names,
+    )
+
+
+def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tuple[str, ...]]:
+    """Return a function's outputs; types that cannot be decoded are not known, and the function
+    is all the same."""
+    outputs = definition.get("outputs")
+    try:
+        types = parse_types(outputs)
+    except AbiError:
+        return None, ()
+    names = tuple(str(output.get("name") or "") for output in outputs or ())
+    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
+        return None, ()
+    return types, names
+
+
+def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
+    yield from names
+    for abi_type in types:
+        yield from _labels(abi_type.labels, abi_type.items)
+
+
+@cache
+def standard_abis() -> AbiIndex:
+    """Return the ABIs of the directory standard_abis/, read once."""
+    index: AbiIndex = _new_index()
+    for standard in STANDARDS:
+        for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                kind, _, text = line.partition(" ")
+                _add(index, {"type": kind, **parse_signature(text)}, "standard", standard)
+    return index
+
+
+def functions_of(
+    selector: bytes, abis: Sequence[AbiIndex], token_type: str | None = None
+) -> Iterator[Entry]:
+    """Return the functions with a selector: those of `abis` first, then those of standards."""
+    for abi in abis:
+        yield from abi.functions.get(selector, ())
+    yield from _preferred(standard_abis().functions.get(selector, ()), token_type)
+
+
+def events_of(
+    topics: Sequence[bytes], abis: Sequence[AbiIndex], token_type: str | None
+) -> Iterator[Entry]:
+    if topics:
+        for abi in abis:
+            yield from abi.events.get(topics[0], ())
+        yield from _preferred(standard_abis().events.get(topics[0], ()), token_type)
+
+
+def _preferred(entries: Sequence[Entry], token_type: str | None) -> Sequence[Entry]:
+    standard = OF_TOKEN_TYPE.get(token_type or "")
+    if standard is None or len(entries) < 2:
+        return entries
+    return sorted(entries, key=lambda entry: entry.standard != standard)
+
+
+def entries_of(kind: str, signatures: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for text in signatures:
+        yield {"type": kind, **parse_signature(text)}
+
+
+def plain_types(entry: Entry) -> list[AbiType]:
+    """Return the types of the arguments in a log's data."""
+    pairs = zip(entry.types, entry.indexed, strict=True)
+    return [type_ for type_, is_topic in pairs if not is_topic]
