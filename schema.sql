@@ -12,6 +12,8 @@
 \ir sql/schema/block_events.sql
 \ir sql/schema/lists.sql
 \ir sql/schema/changes.sql
+\ir sql/schema/expected.sql
+\ir sql/schema/comparison.sql
 \ir sql/schema/backfill.sql
 \ir sql/schema/api_keys.sql
 \ir sql/schema/webhooks.sql

@@ -45,6 +45,15 @@ DERIVED = {
     "daily_stats": "bulk/daily_stats_derive",
     "pool_candles": "bulk/pool_candles_derive",
 }
+# Functions of sql/schema/ that these read: DuckDB has the same tables, and macros of the rest.
+FUNCTIONS = (
+    *("addresses_seen", "addresses_changes", "token_holders_changes", "item_balances_changes"),
+    *("token_items_changes", "item_owner", "tokens_changes", "token_holders_expected"),
+    *("item_balances_expected", "token_items_expected", "tokens_expected", "addresses_expected"),
+)
+VIEWS = ("bulk/tokens_view", "bulk/withdrawals_view", "bulk/log_emitters_view")
+# Functions for which their derived table stands as soon as it is there.
+EXPECTED = ("token_holders", "item_balances", "token_items", "addresses")
 # What is grouped by an address, or by what an address has: parts of the addresses in turn.
 BUCKETED = {"token_holders", "item_balances", "token_items", "addresses", "list_checkpoints"}
 # Whose rows may each be a group of their own, and bytes that one takes meanwhile (an estimate: 24
@@ -101,7 +110,7 @@ def open_files(
         warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
     warehouse.set_rows("file_ordinals", _file_ordinals(files, ranges))
     warehouse.define("bulk/files_set")
-    for statement in NUMBERED.values():
+    for statement in (*NUMBERED.values(), *VIEWS):
         warehouse.define(statement)
     topics = [topic for topic, _ in warehouse.rows("bulk/topics_count")]
     numbers = database.rows("indexer/event_topics_insert", topics=topics) if topics else []
@@ -114,6 +123,11 @@ def derive(warehouse: Warehouse, table: str, buckets: int) -> None:
     if not warehouse.has_table(table):
         params = {"every": CHECKPOINT_EVERY} if table == "list_checkpoints" else {}
         warehouse.make_table(table, DERIVED[table], buckets if table in BUCKETED else 1, **params)
+    if table == "blocks":
+        for function in FUNCTIONS:
+            warehouse.define_function(function)
+    if table in EXPECTED:
+        warehouse.define_as_table(f"{table}_expected", table)
 
 
 def buckets_for(files: RangeFiles, ranges: Sequence[Range], memory_bytes: int) -> int:

@@ -3,7 +3,9 @@
 What a statement derives is a table of its database file, whole or absent after SIGKILL.
 """
 
+import functools
 import os
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,13 +27,22 @@ from scan.exports.columns import (
     ColumnFormat,
     limb_names,
 )
+from scan.settings import ROOT
 
 FILE = "derived.duckdb"
 MACROS = (
     *("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text"),
     "bulk/macros_bytea_array_text",
+    *("bulk/macros_uint256", "bulk/macros_zero_address", "bulk/macros_all_blocks"),
+    *("bulk/macros_transaction_fee", "bulk/macros_producer_fees"),
     "bulk/macros_in_bucket",
     "bulk/macros_in_partition",
+)
+KEY_HASHES = 1 << 64  # of in_bucket()
+_FUNCTION = re.compile(
+    r"^CREATE OR REPLACE FUNCTION (?P<name>\w+)\((?P<params>[^)]*)\)\n?[^;]*?LANGUAGE sql[^;]*?"
+    r"(?:\$\$(?P<rows>.*?)\$\$|\bRETURN (?P<value>[^;]*));",
+    re.M | re.S,
 )
 WarehouseError = duckdb.Error  # such as one for memory or disk
 
@@ -86,6 +97,20 @@ class Warehouse:
         self.run(statement)
         self._defined.append(statement)
 
+    def define_function(self, name: str) -> None:
+        """Make a macro of a function in sql/schema/, of the same text, for this session."""
+        params, is_table, body = _functions()[name]
+        kind = "TABLE " if is_table else ""
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMPORARY MACRO {name}({params}) AS {kind}({body})"
+        )
+
+    def define_as_table(self, function: str, table: str) -> None:
+        """Let a function without parameters read a table that was derived by it."""
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMPORARY MACRO {function}() AS TABLE (FROM {table})"
+        )
+
     def close(self) -> None:
         self._connection.close()
 
@@ -114,7 +139,8 @@ class Warehouse:
         self._connection.begin()
         try:
             for bucket in range(buckets):
-                self.run("bulk/bucket_set", mask=buckets - 1, bucket=bucket)
+                first, end = (KEY_HASHES * place // buckets for place in (bucket, bucket + 1))
+                self.run("bulk/bucket_set", first=first, last=end - 1)
                 rows = self._connection.sql(_text(statement), params=params or None)
                 if bucket == 0:
                     rows.create(name)
@@ -188,6 +214,21 @@ def _copied(name: str, column: ColumnFormat) -> str:
     if column.type == HASHES:
         return f"bytea_array_text({name}) AS {name}"
     return f"bytea_text({name}) AS {name}" if column.type in (ADDRESS, HASH, BYTES) else name
+
+
+@functools.cache
+def _functions() -> Mapping[str, tuple[str, bool, str]]:
+    """Return parameters, whether rows are returned, and the body of each function in SQL."""
+    texts = [path.read_text("utf-8") for path in sorted((ROOT / "sql/schema").glob("*.sql"))]
+    return {
+        match["name"]: (
+            ", ".join(param.split()[0] for param in match["params"].split(",") if param),
+            match["rows"] is not None,
+            match["rows"] or match["value"],
+        )
+        for text in texts
+        for match in _FUNCTION.finditer(text)
+    }
 
 
 def _price_order(  # DuckDB counts parameters

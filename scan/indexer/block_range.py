@@ -5,6 +5,12 @@ from typing import NamedTuple
 from scan.database.transaction import Transaction
 
 Bounds = dict[str, int]
+# The attributes of block_range in schema.sql.
+SPAN = (
+    *("block_from", "block_to", "first_transaction", "last_transaction"),
+    *("first_transfer", "last_transfer", "first_trade", "last_trade"),
+    *("first_internal", "last_internal", "first_log", "last_log"),
+)
 
 
 class BlockRange(NamedTuple):
@@ -16,6 +22,12 @@ class BlockRange(NamedTuple):
     trades: Bounds
     internal: Bounds
     logs: Bounds
+
+    @property
+    def span(self) -> tuple[int, ...]:
+        """A block_range of schema.sql."""
+        bounds = self.blocks | self.rows | self.logs
+        return tuple(bounds[name] for name in SPAN)
 
     @property
     def rows(self) -> Bounds:

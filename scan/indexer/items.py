@@ -16,18 +16,10 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
 
 
 def _derive(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    moved = tx.rows("indexer/token_items_list_tokens", **blocks.transfers)
-    if not moved:
+    types = {row[0] for row in tx.rows("indexer/token_items_list_types", **blocks.transfers)}
+    if not types:
         return []
-    tokens = {kind: [bytes(a) for a, type_ in moved if type_ == kind] for _, kind in moved}
-    grown = tx.rows(
-        "indexer/token_items_derive",
-        sign=sign,
-        single_owner=tokens.get("BEP721", []),
-        **blocks.transfers,
-    )
-    if "BEP1155" in tokens:
-        tx.execute(
-            "indexer/item_balances_derive", sign=sign, tokens=tokens["BEP1155"], **blocks.transfers
-        )
+    grown = tx.rows("indexer/token_items_derive", span=blocks.span, sign=sign)
+    if "BEP1155" in types:
+        tx.execute("indexer/item_balances_derive", span=blocks.span, sign=sign)
     return grown

@@ -256,12 +256,13 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     _derive_holders(tx, written, sign=1)
     grown = _derive_addresses(tx, written, sign=1)
     grown += items.derive(tx, written)
-    grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
-    grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
-    grown += tx.rows("indexer/pools_derive", sign=1, **written.trades)
+    grown += tx.rows("indexer/tokens_derive", span=written.span, sign=1)
+    grown += tx.rows("indexer/dexes_derive", span=written.span, sign=1)
+    grown += tx.rows("indexer/pools_derive", span=written.span, sign=1)
     if written.trades["last_trade"] >= written.trades["first_trade"]:
         _derive_candles(tx, **written.trades)
-    grown += _derive_logs(tx, written, sign=1)
+    if written.logs["last_log"] >= written.logs["first_log"]:
+        grown += tx.rows("indexer/event_topics_derive", span=written.span, sign=1)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
         tx.execute(
@@ -281,11 +282,11 @@ def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     _derive_holders(tx, orphaned, sign=-1)
     _derive_addresses(tx, orphaned, sign=-1)
     items.unwind(tx, orphaned)
-    tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
-    tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
-    tx.execute("indexer/pools_derive", sign=-1, **orphaned.trades)
+    tx.execute("indexer/tokens_derive", span=orphaned.span, sign=-1)
+    tx.execute("indexer/dexes_derive", span=orphaned.span, sign=-1)
+    tx.execute("indexer/pools_derive", span=orphaned.span, sign=-1)
     _remove_from_candles(tx, **orphaned.trades)
-    _derive_logs(tx, orphaned, sign=-1)
+    tx.execute("indexer/event_topics_derive", span=orphaned.span, sign=-1)
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
     tx.execute("indexer/addresses_restore_last_seen", day=day)
@@ -320,7 +321,7 @@ def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> 
 
 def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
     with _without_nested_loops(tx):
-        changed = tx.rows("indexer/token_holders_derive", sign=sign, **blocks.transfers)
+        changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
     if changed:
         tokens, holders, negative_holders, held = zip(*changed, strict=True)
         uncounted = tx.value(
@@ -341,16 +342,9 @@ def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Ro
     # with the statement, which took 28 s for 30,000 transactions.
     tx.execute("indexer/planner_allow_sequential_scans", allowed=False)
     with _without_nested_loops(tx):
-        grown = tx.rows("indexer/addresses_derive", sign=sign, **blocks.blocks, **blocks.rows)
+        grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
     tx.execute("indexer/planner_allow_sequential_scans", allowed=True)
     return grown
-
-
-def _derive_logs(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    if blocks.logs["last_log"] < blocks.logs["first_log"]:
-        return []
-    with _without_nested_loops(tx):
-        return tx.rows("indexer/logs_derive", sign=sign, **blocks.logs)
 
 
 @contextmanager

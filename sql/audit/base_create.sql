@@ -1,6 +1,6 @@
 -- Rows that contradict each other, which no recomputing mends: an index anew does. Ordinals without a
 -- gap, along which each row's place on the chain follows the one before it, also mean that no place is
--- taken twice, and that what audit/blocks_compare counts in the blocks before is a block's first ordinal.
+-- taken twice, and that what blocks_expected() counts in the blocks before is a block's first ordinal.
 -- params: none
 -- returns: what is wrong, how many such there are, where one of them is
 -- index: none

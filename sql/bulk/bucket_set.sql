@@ -1,5 +1,5 @@
--- In DuckDB: which bucket of keys in_bucket() lets through: the number, among mask + 1, a power of two.
--- params: mask bigint, bucket bigint
+-- In DuckDB: which bucket of keys in_bucket() lets through: those from one hash on up to another.
+-- params: first bigint, last bigint
 -- returns: nothing
 -- index: none
-SET VARIABLE bucket = {'mask': %(mask)s::UBIGINT, 'number': %(bucket)s::UBIGINT};
+SET VARIABLE bucket = {'first': %(first)s::UBIGINT, 'last': %(last)s::UBIGINT};

@@ -1,7 +1,8 @@
--- In DuckDB: whether a key belongs to the bucket that a table is derived of just now; with one bucket,
--- mask 0, all do. Set by bulk/bucket_set.
+-- In DuckDB: whether a key belongs to the bucket that a table is derived of just now: whose hash is in a
+-- range, since DuckDB applies no other condition on a hash before it groups. The 0 is hashed too, so that a
+-- bucket's keys differ in the bits by which DuckDB divides groups. Set by bulk/bucket_set.
 -- params: none
 -- returns: nothing; makes the macro in_bucket
 -- index: none
 CREATE OR REPLACE TEMPORARY MACRO in_bucket(key) AS
-    (hash(key) & getvariable('bucket').mask) = getvariable('bucket').number;
+    hash(key, 0) BETWEEN getvariable('bucket').first AND getvariable('bucket').last;

@@ -1,25 +1,10 @@
--- In DuckDB: every id that was ever moved, by all transfers. Reads item_balances.
+-- In DuckDB: every id that was ever moved, with the limbs of its id and the block of its first transfer,
+-- which bulk/list_checkpoints_derive reads.
 -- params: none
 -- returns: what the table token_items of DuckDB is made of
 -- index: none
-WITH moved AS (
-    SELECT token_address, token_id_0, token_id_1, token_id_2, token_id_3, count(*) AS transfer_count,
-        min(ordinal) AS first_ordinal, arg_min(block_number, ordinal) AS first_block,
-        arg_max(to_address, ordinal) AS last_owner
-    FROM token_transfers
-    WHERE token_id_0 IS NOT NULL AND in_bucket(token_address)
-    GROUP BY token_address, token_id_0, token_id_1, token_id_2, token_id_3
-), owners AS (
-    SELECT first_ordinal, count(*) AS owners
-    FROM item_balances
-    WHERE NOT starts_with(balance, '-') AND in_bucket(token_address)
-    GROUP BY first_ordinal
-)
-SELECT m.token_address, m.token_id_0, m.token_id_1, m.token_id_2, m.token_id_3, m.first_ordinal,
-    m.first_block, m.transfer_count,
-    CASE WHEN k.type = 'BEP721' AND m.last_owner <> unhex(repeat('00', 20)) THEN m.last_owner END
-        AS owner,
-    CASE WHEN k.type <> 'BEP721' THEN coalesce(o.owners, 0) END AS owner_count
-FROM moved m
-JOIN decided_tokens k ON k.address = m.token_address
-LEFT JOIN owners o ON o.first_ordinal = m.first_ordinal;
+SELECT i.token_address, i.token_id, i.first_ordinal, i.transfer_count, i.owner, i.owner_count,
+    x.token_id_0, x.token_id_1, x.token_id_2, x.token_id_3, x.block_number AS first_block
+FROM token_items_expected() i
+JOIN token_transfers x ON x.ordinal = i.first_ordinal
+WHERE in_bucket(i.token_address);

@@ -4,6 +4,7 @@
 -- returns: nothing; makes the view transactions
 -- index: none
 CREATE OR REPLACE TEMPORARY VIEW transactions AS
-SELECT f.rows_before + s.file_row_number AS ordinal, s.*
+SELECT f.rows_before + s.file_row_number AS ordinal, s.*,
+    uint256(s.value_0, s.value_1, s.value_2, s.value_3) AS value
 FROM read_parquet(getvariable('chosen').files['transactions'], filename => true, file_row_number => true) s
 JOIN file_ordinals f ON f.kind = 'transactions' AND f.filename = s.filename;

@@ -1,19 +1,17 @@
 -- Counts the trades of blocks already written for their exchanges; sign -1 takes them away.
--- params: first_trade bigint, last_trade bigint, sign integer
+-- params: span block_range, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: dex_trades_pkey, dexes_pkey
-WITH deltas AS (
-    SELECT dex_id, count(*) * %(sign)s AS trades
-    FROM dex_trades
-    WHERE ordinal BETWEEN %(first_trade)s AND %(last_trade)s
-    GROUP BY dex_id
+WITH changes AS (
+    SELECT dex_id, trade_count * %(sign)s AS trade_count
+    FROM dexes_changes(%(span)s::block_range)
 ), counted AS (
     UPDATE dexes x
-    SET trade_count = x.trade_count + d.trades
-    FROM deltas d
-    WHERE x.dex_id = d.dex_id
-    RETURNING x.name, x.trade_count, d.trades
+    SET trade_count = x.trade_count + c.trade_count
+    FROM changes c
+    WHERE x.dex_id = c.dex_id
+    RETURNING x.name, x.trade_count, c.trade_count AS added
 )
-SELECT 'dex_trades_by_dex', convert_to(name, 'UTF8'), trade_count - trades
+SELECT 'dex_trades_by_dex', convert_to(name, 'UTF8'), trade_count - added
 FROM counted
-WHERE passes_checkpoint(trade_count - trades, trade_count);
+WHERE passes_checkpoint(trade_count - added, trade_count);

@@ -1,33 +1,20 @@
 -- Moves the balances of BEP1155 items by the transfers of blocks already written, and counts who owns
 -- some; sign -1 takes the same back. Runs after token_items_derive, whose rows it counts owners in.
--- tokens are the BEP1155 among those of the transfers.
--- params: first_transfer bigint, last_transfer bigint, sign integer, tokens bytea[]
+-- params: span block_range, sign integer
 -- returns: nothing
 -- index: token_transfers_pkey, token_transfers_by_item, item_balances_pkey, token_items_pkey,
---   addresses_pkey
-WITH deltas AS MATERIALIZED (
-    SELECT p.holder, x.token_address, x.token_id, sum(p.amount) * %(sign)s AS amount
-    FROM token_transfers x
-    CROSS JOIN LATERAL (VALUES (x.from_address, -x.value), (x.to_address, x.value))
-        AS p (holder, amount)
-    WHERE x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s AND x.token_id IS NOT NULL
-        AND x.token_address = ANY(%(tokens)s::bytea[])
-        AND p.holder <> '\x0000000000000000000000000000000000000000'::bytea
-    GROUP BY p.holder, x.token_address, x.token_id
-    HAVING sum(p.amount) <> 0
-), found AS MATERIALIZED (
-    SELECT d.holder, d.token_address, d.amount,
-        (SELECT min(x.ordinal) FROM token_transfers x
-            WHERE x.token_address = d.token_address AND x.token_id = d.token_id) AS first_ordinal
-    FROM deltas d
+--   addresses_pkey, tokens_pkey
+WITH changes AS MATERIALIZED (
+    SELECT holder, token_address, first_ordinal, balance * %(sign)s AS amount
+    FROM item_balances_changes(%(span)s::block_range)
 ), balances AS MATERIALIZED (
-    SELECT f.holder, f.token_address, f.first_ordinal, coalesce(b.balance, 0) AS before,
-        coalesce(b.balance, 0) + f.amount AS after
-    FROM found f
+    SELECT c.holder, c.token_address, c.first_ordinal, coalesce(b.balance, 0) AS before,
+        coalesce(b.balance, 0) + c.amount AS after
+    FROM changes c
     LEFT JOIN LATERAL (
         SELECT s.balance
         FROM item_balances s
-        WHERE s.holder = f.holder AND s.first_ordinal = f.first_ordinal
+        WHERE s.holder = c.holder AND s.first_ordinal = c.first_ordinal
         LIMIT 1
     ) AS b ON true
 ), ended AS (

@@ -1,45 +1,35 @@
 -- Items by the transfers of blocks already written, and how many each token and owner has; sign -1
 -- takes the same back, all but the rows of items that had no transfer before (token_items_unwind).
 -- Everything about an item is looked up by its own keys: the planner cannot know how many there are.
--- single_owner are the BEP721 among their tokens.
--- params: first_transfer bigint, last_transfer bigint, sign integer, single_owner bytea[]
+-- params: span block_range, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, token_transfers_by_item, token_items_pkey, addresses_pkey, tokens_pkey
-WITH moved AS MATERIALIZED (
-    SELECT token_address, token_id, count(*) * %(sign)s AS transfers, max(ordinal) AS last_ordinal
-    FROM token_transfers
-    WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s AND token_id IS NOT NULL
-    GROUP BY token_address, token_id
-), found AS MATERIALIZED (
-    SELECT m.token_address, m.token_id, m.transfers, m.last_ordinal,
-        m.token_address = ANY(%(single_owner)s::bytea[]) AS has_one_owner,
-        (SELECT min(x.ordinal) FROM token_transfers x
-            WHERE x.token_address = m.token_address AND x.token_id = m.token_id) AS first_ordinal
-    FROM moved m
+WITH changes AS MATERIALIZED (
+    SELECT token_address, token_id, first_ordinal, last_ordinal, transfer_count * %(sign)s AS transfers,
+        type
+    FROM token_items_changes(%(span)s::block_range)
 ), items AS MATERIALIZED (
-    SELECT f.token_address, f.token_id, f.transfers, f.has_one_owner, f.first_ordinal,
+    SELECT c.token_address, c.token_id, c.transfers, c.type, c.first_ordinal,
         coalesce(i.transfer_count, 0) AS transfers_before, i.owner AS owner_before,
-        CASE WHEN f.has_one_owner THEN nullif(
-            CASE WHEN %(sign)s > 0
-                THEN (SELECT x.to_address FROM token_transfers x WHERE x.ordinal = f.last_ordinal)
-                ELSE (SELECT x.to_address FROM token_transfers x
-                    WHERE x.token_address = f.token_address AND x.token_id = f.token_id
-                        AND x.ordinal < %(first_transfer)s
-                    ORDER BY x.ordinal DESC
-                    LIMIT 1) END,
-            '\x0000000000000000000000000000000000000000'::bytea) END AS owner
-    FROM found f
+        item_owner(c.type, CASE WHEN %(sign)s > 0
+            THEN (SELECT x.to_address FROM token_transfers x WHERE x.ordinal = c.last_ordinal)
+            ELSE (SELECT x.to_address FROM token_transfers x
+                WHERE x.token_address = c.token_address AND x.token_id = c.token_id
+                    AND x.ordinal < (%(span)s::block_range).first_transfer
+                ORDER BY x.ordinal DESC
+                LIMIT 1) END) AS owner
+    FROM changes c
     LEFT JOIN LATERAL (
         SELECT t.transfer_count, t.owner
         FROM token_items t
-        WHERE t.token_address = f.token_address AND t.first_ordinal = f.first_ordinal
-            AND (%(sign)s < 0 OR f.first_ordinal < %(first_transfer)s) -- else it is new
+        WHERE t.token_address = c.token_address AND t.first_ordinal = c.first_ordinal
+            AND (%(sign)s < 0 OR c.first_ordinal < (%(span)s::block_range).first_transfer) -- else it is new
         LIMIT 1
     ) AS i ON true
 ), written AS (
     INSERT INTO token_items AS i
         (token_address, first_ordinal, transfer_count, owner, owner_count)
-    SELECT token_address, first_ordinal, transfers, owner, CASE WHEN NOT has_one_owner THEN 0 END
+    SELECT token_address, first_ordinal, transfers, owner, CASE WHEN type <> 'BEP721' THEN 0 END
     FROM items
     ON CONFLICT (token_address, first_ordinal) DO UPDATE SET
         transfer_count = i.transfer_count + EXCLUDED.transfer_count,
@@ -65,7 +55,7 @@ WITH moved AS MATERIALIZED (
     FROM (
         SELECT token_address, count(*) * %(sign)s AS items
         FROM items
-        WHERE first_ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
+        WHERE first_ordinal >= (%(span)s::block_range).first_transfer
         GROUP BY token_address
     ) AS d
     WHERE k.address = d.token_address

@@ -1,4 +1,246 @@
--- What blocks change in derived tables.
+-- What blocks change in derived tables: each rule once. The indexer adds the changes of new blocks, and
+-- takes them away in a reorganisation; the audit reads those of all blocks. So does bulk in DuckDB, which
+-- has tables, fees and the like under the same names, and takes a column's name from its first AS.
+
+-- A range of blocks with the ordinals of its rows; where there are none, the last is before the first. As
+-- constants, since of a range that it does not know the planner expects half a percent of a table.
+DO $$
+BEGIN
+    CREATE TYPE block_range AS (
+        first_block bigint, last_block bigint,
+        first_transaction bigint, last_transaction bigint,
+        first_transfer bigint, last_transfer bigint,
+        first_trade bigint, last_trade bigint,
+        first_internal bigint, last_internal bigint,
+        first_log bigint, last_log bigint);
+EXCEPTION WHEN duplicate_object THEN
+    NULL;
+END
+$$;
+
+-- The range of all blocks.
+CREATE OR REPLACE FUNCTION all_blocks() RETURNS block_range LANGUAGE sql IMMUTABLE
+RETURN (0, 9223372036854775807, 0, 9223372036854775807, 0, 9223372036854775807, 0,
+    9223372036854775807, 0, 9223372036854775807, 0, 9223372036854775807)::block_range;
+
+CREATE OR REPLACE FUNCTION zero_address() RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN '\x0000000000000000000000000000000000000000'::bytea;
+
+-- A counter and what is added to it, of counters that are null, which takes no room, where they are 0.
+CREATE OR REPLACE FUNCTION sum_or_null(counter bigint, added bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE
+RETURN nullif(coalesce(counter, 0) + coalesce(added, 0), 0);
+
+CREATE OR REPLACE FUNCTION sum_or_null(amount numeric, added numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE
+RETURN nullif(coalesce(amount, 0) + coalesce(added, 0), 0);
+
+-- Every address in the rows of a range of blocks: in which role, whether the same row has it as its sender
+-- already, and the coin and the fees that it gained, or lost.
+CREATE OR REPLACE FUNCTION addresses_seen(span block_range)
+RETURNS TABLE (address bytea, block_number bigint, role text, is_repeated boolean, coin_wei numeric,
+    fee_wei numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT t.from_address AS address, t.block_number AS block_number, 'transaction_from' AS role,
+        false AS is_repeated, CASE WHEN t.status THEN -t.value END AS coin_wei,
+        -transaction_fee(t) AS fee_wei
+    FROM transactions t
+    WHERE t.ordinal BETWEEN (span).first_transaction AND (span).last_transaction
+    UNION ALL
+    SELECT t.to_address, t.block_number, 'transaction_to', t.to_address = t.from_address,
+        CASE WHEN t.status THEN t.value END, NULL
+    FROM transactions t
+    WHERE t.ordinal BETWEEN (span).first_transaction AND (span).last_transaction
+        AND t.to_address IS NOT NULL
+    UNION ALL
+    SELECT t.contract_address, t.block_number, 'transaction_contract',
+        t.contract_address = t.from_address, CASE WHEN t.status THEN t.value END, NULL
+    FROM transactions t
+    WHERE t.ordinal BETWEEN (span).first_transaction AND (span).last_transaction
+        AND t.contract_address IS NOT NULL
+    UNION ALL
+    SELECT x.from_address, x.block_number, 'transfer_from', false, NULL, NULL
+    FROM token_transfers x
+    WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+    UNION ALL
+    SELECT x.to_address, x.block_number, 'transfer_to', x.to_address = x.from_address, NULL, NULL
+    FROM token_transfers x
+    WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+    UNION ALL
+    SELECT d.maker, d.block_number, 'trade_maker', false, NULL, NULL
+    FROM dex_trades d
+    WHERE d.ordinal BETWEEN (span).first_trade AND (span).last_trade
+    UNION ALL
+    SELECT i.from_address, i.block_number, 'internal_from', false, -i.value, NULL
+    FROM internal_transfers i
+    WHERE i.ordinal BETWEEN (span).first_internal AND (span).last_internal
+    UNION ALL
+    SELECT i.to_address, i.block_number, 'internal_to', i.to_address = i.from_address, i.value, NULL
+    FROM internal_transfers i
+    WHERE i.ordinal BETWEEN (span).first_internal AND (span).last_internal
+    UNION ALL
+    SELECT b.miner, b.number, CASE WHEN b.transaction_count > 0 THEN 'producer' ELSE 'idle_producer' END,
+        false, NULL, producer_fees(b)
+    FROM blocks b
+    WHERE b.number BETWEEN (span).first_block AND (span).last_block
+    UNION ALL
+    SELECT w.address, w.block_number, 'withdrawal', false, w.amount_wei, NULL
+    FROM withdrawals w
+    WHERE w.block_number BETWEEN (span).first_block AND (span).last_block
+    UNION ALL
+    SELECT e.address, e.block_number, 'emitter', false, NULL, NULL
+    FROM log_emitters e
+    WHERE e.block_number BETWEEN (span).first_block AND (span).last_block
+    UNION ALL
+    SELECT l.address, l.block_number, 'log', false, NULL, NULL
+    FROM logs l
+    WHERE l.ordinal BETWEEN (span).first_log AND (span).last_log
+$$;
+
+-- The addresses of a range of blocks and what these add to their counters.
+CREATE OR REPLACE FUNCTION addresses_changes(span block_range)
+RETURNS TABLE (address bytea, first_seen bigint, last_seen bigint, transaction_count bigint,
+    sent_count bigint, received_count bigint, transfer_count bigint, transfer_sent_count bigint,
+    transfer_received_count bigint, trade_count bigint, internal_count bigint,
+    internal_sent_count bigint, internal_received_count bigint, log_count bigint,
+    coin_sent_count bigint, coin_received_count bigint, withdrawal_count bigint,
+    produced_count bigint, net_wei numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT s.address AS address, min(s.block_number) AS first_seen, max(s.block_number) AS last_seen,
+        count(*) FILTER (WHERE NOT s.is_repeated
+            AND s.role IN ('transaction_from', 'transaction_to', 'transaction_contract'))
+            AS transaction_count,
+        count(*) FILTER (WHERE s.role = 'transaction_from') AS sent_count,
+        count(*) FILTER (WHERE s.role = 'transaction_to') AS received_count,
+        count(*) FILTER (WHERE NOT s.is_repeated AND s.role IN ('transfer_from', 'transfer_to'))
+            AS transfer_count,
+        count(*) FILTER (WHERE s.role = 'transfer_from') AS transfer_sent_count,
+        count(*) FILTER (WHERE s.role = 'transfer_to') AS transfer_received_count,
+        count(*) FILTER (WHERE s.role = 'trade_maker') AS trade_count,
+        count(*) FILTER (WHERE NOT s.is_repeated AND s.role IN ('internal_from', 'internal_to'))
+            AS internal_count,
+        count(*) FILTER (WHERE s.role = 'internal_from') AS internal_sent_count,
+        count(*) FILTER (WHERE s.role = 'internal_to') AS internal_received_count,
+        nullif(count(*) FILTER (WHERE s.role = 'log'), 0) AS log_count,
+        nullif(count(*) FILTER (WHERE s.role = 'transaction_from' AND s.coin_wei < 0), 0)
+            AS coin_sent_count,
+        nullif(count(*) FILTER (WHERE NOT s.is_repeated AND s.coin_wei > 0
+            AND s.role IN ('transaction_to', 'transaction_contract')), 0) AS coin_received_count,
+        nullif(count(*) FILTER (WHERE s.role = 'withdrawal'), 0) AS withdrawal_count,
+        nullif(count(*) FILTER (WHERE s.role = 'producer'), 0) AS produced_count,
+        nullif(coalesce(sum(s.coin_wei), 0) + coalesce(sum(s.fee_wei), 0), 0) AS net_wei
+    FROM addresses_seen(span) s
+    GROUP BY s.address
+$$;
+
+-- What transfers change in balances of holders; the zero address holds nothing.
+CREATE OR REPLACE FUNCTION token_holders_changes(span block_range)
+RETURNS TABLE (holder bytea, token_address bytea, balance numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT m.holder AS holder, m.token_address AS token_address, sum(m.amount) AS balance
+    FROM (
+        SELECT x.to_address AS holder, x.token_address AS token_address, x.value AS amount
+        FROM token_transfers x
+        WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+        UNION ALL
+        SELECT x.from_address, x.token_address, -x.value
+        FROM token_transfers x
+        WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+    ) AS m
+    WHERE m.holder <> zero_address()
+    GROUP BY m.holder, m.token_address
+    HAVING sum(m.amount) <> 0
+$$;
+
+-- What transfers change in balances of BEP1155 items. An item is looked up by its own keys: the planner
+-- cannot know how many there are.
+CREATE OR REPLACE FUNCTION item_balances_changes(span block_range)
+RETURNS TABLE (holder bytea, token_address bytea, first_ordinal bigint, balance numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT b.holder AS holder, b.token_address AS token_address,
+        (SELECT min(o.ordinal) FROM token_transfers o
+            WHERE o.token_address = b.token_address AND o.token_id = b.token_id) AS first_ordinal,
+        b.balance AS balance
+    FROM (
+        SELECT m.holder AS holder, m.token_address AS token_address, m.token_id AS token_id,
+            sum(m.amount) AS balance
+        FROM (
+            SELECT x.to_address AS holder, x.token_address AS token_address,
+                x.token_id AS token_id, x.value AS amount
+            FROM token_transfers x
+            WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+            UNION ALL
+            SELECT x.from_address, x.token_address, x.token_id, -x.value
+            FROM token_transfers x
+            WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+        ) AS m
+        WHERE m.token_id IS NOT NULL AND m.holder <> zero_address()
+        GROUP BY m.holder, m.token_address, m.token_id
+        HAVING sum(m.amount) <> 0
+    ) AS b
+    WHERE (SELECT k.type FROM tokens k WHERE k.address = b.token_address) = 'BEP1155'
+$$;
+
+-- The items that transfers moved, and the last of these transfers.
+CREATE OR REPLACE FUNCTION token_items_changes(span block_range)
+RETURNS TABLE (token_address bytea, token_id numeric, first_ordinal bigint, last_ordinal bigint,
+    transfer_count bigint, type text)
+LANGUAGE sql STABLE AS $$
+    SELECT m.token_address AS token_address, m.token_id AS token_id,
+        (SELECT min(o.ordinal) FROM token_transfers o
+            WHERE o.token_address = m.token_address AND o.token_id = m.token_id) AS first_ordinal,
+        m.last_ordinal AS last_ordinal, m.transfer_count AS transfer_count,
+        (SELECT k.type FROM tokens k WHERE k.address = m.token_address) AS type
+    FROM (
+        SELECT x.token_address AS token_address, x.token_id AS token_id,
+            max(x.ordinal) AS last_ordinal, count(*) AS transfer_count
+        FROM token_transfers x
+        WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+            AND x.token_id IS NOT NULL
+        GROUP BY x.token_address, x.token_id
+    ) AS m
+$$;
+
+-- Who owns an item whose newest transfer went there: a BEP721 has one owner, or none when it is burnt.
+CREATE OR REPLACE FUNCTION item_owner(type text, to_address bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN type = 'BEP721' AND to_address <> zero_address() THEN to_address END;
+
+CREATE OR REPLACE FUNCTION tokens_changes(span block_range)
+RETURNS TABLE (address bytea, transfer_count bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT x.token_address AS address, count(*) AS transfer_count
+    FROM token_transfers x
+    WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+    GROUP BY x.token_address
+$$;
+
+CREATE OR REPLACE FUNCTION dexes_changes(span block_range)
+RETURNS TABLE (dex_id integer, trade_count bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT d.dex_id AS dex_id, count(*) AS trade_count
+    FROM dex_trades d
+    WHERE d.ordinal BETWEEN (span).first_trade AND (span).last_trade
+    GROUP BY d.dex_id
+$$;
+
+CREATE OR REPLACE FUNCTION pools_changes(span block_range)
+RETURNS TABLE (address bytea, trade_count bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT d.pool_address AS address, count(*) AS trade_count
+    FROM dex_trades d
+    WHERE d.ordinal BETWEEN (span).first_trade AND (span).last_trade
+    GROUP BY d.pool_address
+$$;
+
+CREATE OR REPLACE FUNCTION event_topics_changes(span block_range)
+RETURNS TABLE (topic_id integer, log_count bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT l.topic_id AS topic_id, count(*) AS log_count
+    FROM logs l
+    WHERE l.ordinal BETWEEN (span).first_log AND (span).last_log AND l.topic_id IS NOT NULL
+    GROUP BY l.topic_id
+$$;
 
 -- What pool_candles has of trades first..last; of some candles alone, by pool and hour, where these are
 -- given. Prices of a candle are compared as whole numbers: of two that differ, amount1 / amount0
@@ -57,50 +299,6 @@ $$;
 -- The day of a moment, in UTC.
 CREATE OR REPLACE FUNCTION day_of(value timestamptz) RETURNS date LANGUAGE sql STABLE
 RETURN (value AT TIME ZONE 'UTC')::date;
-
--- Every address that is seen in a range of blocks, once: the addresses of indexer/addresses_derive.
-CREATE OR REPLACE FUNCTION addresses_seen(block_from bigint, block_to bigint)
-RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
-    SELECT t.from_address
-    FROM transaction_ordinals(block_from, block_to) o
-    JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
-    UNION
-    SELECT t.to_address
-    FROM transaction_ordinals(block_from, block_to) o
-    JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
-    WHERE t.to_address IS NOT NULL
-    UNION
-    SELECT t.contract_address
-    FROM transaction_ordinals(block_from, block_to) o
-    JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
-    WHERE t.contract_address IS NOT NULL
-    UNION
-    SELECT x.from_address
-    FROM token_transfer_ordinals(block_from, block_to) o
-    JOIN token_transfers x ON x.ordinal BETWEEN o.first AND o.last
-    UNION
-    SELECT x.to_address
-    FROM token_transfer_ordinals(block_from, block_to) o
-    JOIN token_transfers x ON x.ordinal BETWEEN o.first AND o.last
-    UNION
-    SELECT d.maker
-    FROM dex_trade_ordinals(block_from, block_to) o
-    JOIN dex_trades d ON d.ordinal BETWEEN o.first AND o.last
-    UNION
-    SELECT i.from_address
-    FROM internal_transfer_ordinals(block_from, block_to) o
-    JOIN internal_transfers i ON i.ordinal BETWEEN o.first AND o.last
-    UNION
-    SELECT i.to_address
-    FROM internal_transfer_ordinals(block_from, block_to) o
-    JOIN internal_transfers i ON i.ordinal BETWEEN o.first AND o.last
-    UNION
-    SELECT b.miner FROM blocks b WHERE b.number BETWEEN block_from AND block_to
-    UNION
-    SELECT w.address FROM withdrawals w WHERE w.block_number BETWEEN block_from AND block_to
-    UNION
-    SELECT e.address FROM log_emitters e WHERE e.block_number BETWEEN block_from AND block_to
-$$;
 
 -- What daily_stats counts of a range of blocks, but for addresses.
 CREATE OR REPLACE FUNCTION block_totals(block_from bigint, block_to bigint)

@@ -61,6 +61,7 @@ LOST = (
     "DELETE FROM pool_candles",
     "UPDATE chain SET token_count = 0",
     "UPDATE addresses SET log_count = 0",
+    "UPDATE event_topics SET log_count = 0",
 )
 ADDED = (
     "UPDATE blocks SET token_transfer_count = 3 WHERE token_transfer_count = 0",
@@ -79,12 +80,13 @@ ADDED = (
     "UPDATE pools SET trade_count = trade_count + 2",
     "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
     " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
-    "INSERT INTO daily_stats SELECT day - 1, -1, -1, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
+    "INSERT INTO daily_stats SELECT day - 1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
     " FROM daily_stats ORDER BY day LIMIT 1",
     "INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0, volume1)"
     " SELECT pool_address, hour + interval '1000 hours', 1, 0, 1, 1 FROM pool_candles",
     "UPDATE chain SET token_count = token_count + 1",
     "UPDATE addresses SET log_count = log_count + 1",
+    "UPDATE event_topics SET log_count = log_count + 1",
 )
 
 

@@ -77,7 +77,7 @@ def test_parameters_are_declared_with_types() -> None:
         for statement, text in TEXTS.items()
         if (declared := header_part(text, "params")) != "none"
         for part in declared.split(",")
-        if not re.fullmatch(r"\w+ [a-z ]+?(\[\])?( null)?", part.strip())
+        if not re.fullmatch(r"\w+ [a-z_ ]+?(\[\])?( null)?", part.strip())
     ]
     assert not untyped, _listed(untyped)
 

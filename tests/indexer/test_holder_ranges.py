@@ -184,10 +184,11 @@ def test_pages_are_exact_where_ranges_are_not(seeded: Seeded) -> None:
         assert after["holders"] == before["holders"]
         database = Database(seeded.url, statement_timeout_ms=0)
         with database.transaction() as tx:
-            tx.execute("audit/token_holder_ranges_expect")
-            assert len(tx.rows("audit/token_holder_ranges_compare", most=9)) == 1
-            tx.execute("audit/token_holder_ranges_repair")
-            assert tx.rows("audit/token_holder_ranges_compare", most=9) == []
+            table = "token_holder_ranges"
+            tx.execute("audit/rows_expect", table=table)
+            assert len(tx.rows("audit/rows_compare", table=table, most=9)) == 1
+            tx.execute("audit/rows_repair", table=table)
+            assert tx.rows("audit/rows_compare", table=table, most=9) == []
         database.close()
     finally:
         assert execute(seeded.url, RECOUNT) == [(0,)]

@@ -1,0 +1,5 @@
+-- Makes the temporary table expected_<table> of the rows that a derived table should hold.
+-- params: table text
+-- returns: nothing
+-- index: none
+SELECT expect_rows(%(table)s);

@@ -1,0 +1,5 @@
+-- In DuckDB: tokens as definitions of sql/schema/ read them.
+-- params: none
+-- returns: nothing; makes the view tokens
+-- index: none
+CREATE OR REPLACE TEMPORARY VIEW tokens AS SELECT k.address, k.type FROM decided_tokens k;

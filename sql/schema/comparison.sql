@@ -1,0 +1,69 @@
+-- Compares any table with the rows that it should hold, and repairs it, by key and catalog.
+
+-- The columns of a table that are expected: those of its primary key, or the others.
+CREATE OR REPLACE FUNCTION expected_columns(compared text, in_key boolean) RETURNS name[]
+LANGUAGE sql STABLE
+RETURN (SELECT array_agg(c.attname ORDER BY c.attnum)
+    FROM pg_attribute c
+    JOIN pg_index k ON k.indrelid = c.attrelid AND k.indisprimary
+    JOIN pg_attribute e
+        ON e.attrelid = to_regclass('expected_' || compared) AND e.attname = c.attname
+    WHERE c.attrelid = to_regclass(compared) AND c.attnum > 0
+        AND (c.attnum = ANY (k.indkey)) = in_key);
+
+-- Each of some names as a pattern of format() has it, joined.
+CREATE OR REPLACE FUNCTION format_names(names name[], pattern text, separator text) RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN (SELECT string_agg(format(pattern, n.name), separator ORDER BY n.place)
+    FROM unnest(names) WITH ORDINALITY AS n (name, place));
+
+-- Makes the temporary table expected_<table> of what the function <table>_expected() returns.
+CREATE OR REPLACE FUNCTION expect_rows(compared text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TEMPORARY TABLE %I ON COMMIT DROP AS SELECT * FROM %I()',
+        'expected_' || compared, compared || '_expected');
+END
+$$;
+
+-- Of the rows that differ from the expected ones, `most`: the row, or else the expected one; its compared
+-- columns as they are stored, and as they are expected, null where there is no row; how many differ.
+CREATE OR REPLACE FUNCTION compare_rows(compared text, most integer)
+RETURNS TABLE (compared_row jsonb, stored jsonb, expected jsonb, differences bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    keys name[] := expected_columns(compared, true);
+    others name[] := expected_columns(compared, false);
+BEGIN
+    RETURN QUERY EXECUTE format($query$
+        SELECT coalesce(to_jsonb(s), to_jsonb(e)),
+            CASE WHEN s.%1$I IS NOT NULL THEN jsonb_build_object(%2$s) END,
+            CASE WHEN e.%1$I IS NOT NULL THEN jsonb_build_object(%3$s) END, count(*) OVER ()
+        FROM %4$I s
+        FULL JOIN %5$I e USING (%6$s)
+        WHERE s.%1$I IS NULL OR e.%1$I IS NULL OR ROW(%7$s) IS DISTINCT FROM ROW(%8$s)
+        ORDER BY %6$s
+        LIMIT %9$s
+        $query$, keys[1], format_names(others, '%1$L, s.%1$I', ', '),
+        format_names(others, '%1$L, e.%1$I', ', '), compared, 'expected_' || compared,
+        format_names(keys, '%I', ', '), format_names(others, 's.%I', ', '),
+        format_names(others, 'e.%I', ', '), most);
+END
+$$;
+
+-- Makes a table hold the expected rows; its other columns stay as they are.
+CREATE OR REPLACE FUNCTION repair_rows(compared text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    keys name[] := expected_columns(compared, true);
+    others name[] := expected_columns(compared, false);
+    is_same text := format_names(keys, 's.%1$I = e.%1$I', ' AND ');
+BEGIN
+    EXECUTE format('DELETE FROM %I s WHERE NOT EXISTS (SELECT FROM %I e WHERE %s)',
+        compared, 'expected_' || compared, is_same);
+    EXECUTE format('UPDATE %I s SET %s FROM %I e WHERE %s AND ROW(%s) IS DISTINCT FROM ROW(%s)',
+        compared, format_names(others, '%1$I = e.%1$I', ', '), 'expected_' || compared, is_same,
+        format_names(others, 's.%I', ', '), format_names(others, 'e.%I', ', '));
+    EXECUTE format('INSERT INTO %1$I (%2$s) OVERRIDING SYSTEM VALUE SELECT %2$s FROM %3$I e'
+        ' WHERE NOT EXISTS (SELECT FROM %1$I s WHERE %4$s)',
+        compared, format_names(keys || others, '%I', ', '), 'expected_' || compared, is_same);
+END
+$$;
