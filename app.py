@@ -57,7 +57,6 @@ from scan.etherscan import blueprint as etherscan
 from scan.etherscan.actions import PUBLISHED
 from scan.etherscan.function_names import FUNCTION_NAMES, new_function_names
 from scan.etherscan.replies import ETHERSCAN
-from scan.http.credentials import Credentials
 from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.indexed_block import IndexedBlock
@@ -65,6 +64,7 @@ from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
 from scan.http.prerequisites import Prerequisites
+from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
@@ -316,7 +316,7 @@ def _middleware(app: Flask) -> Middleware:
     listener = _version_listener(services)
     index_version = IndexVersion(listener)
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
-    credentials = Credentials(
+    rate_limit = RateLimit(
         services.limiter,
         services.key_lookup,
         services.key_usage,
@@ -325,7 +325,7 @@ def _middleware(app: Flask) -> Middleware:
     )
     return Middleware(
         app.wsgi_app,
-        credentials,
+        rate_limit,
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if listener is None else None,

@@ -10,7 +10,6 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
-from scan.http.credentials import rate_limited
 from scan.http.list_format import PARAMETER, TYPES, file_format
 from scan.http.lists import PAGED, list_body, next_link, window_of
 from scan.http.requests import client_address, query_arguments, reader
@@ -21,6 +20,7 @@ from scan.queries.entities import RANGE
 from scan.queries.filters import FILTER_KEYS
 from scan.queries.history import HistoryPage
 from scan.queries.pages import Page, Window
+from scan.rate_limits.responses import rate_limited
 from scan.server.file_body import FileBody
 
 INCOMPLETE = "-incomplete"

@@ -1,10 +1,9 @@
 """The steps of every request, in order: id, credentials and limit, cache, Flask.
 
-begin() takes the steps that never wait; the worker calls it in its loop. What is left is taken by
-__call__() in a thread, and begin() before it where nobody has called it yet.
+The worker's loop calls begin() and resume(), which take the steps that never wait. __call__() takes
+the others in a thread, or all of them under another server.
 """
 
-import io
 import random
 import re
 import time
@@ -12,25 +11,23 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from gunicorn.http.errors import ParseException
-
 from scan import VERSION
 from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
 from scan.http.cache_keys import CACHED_FOR_S, FILE_CACHED_FOR_S, cache_key
-from scan.http.credentials import Charged, Charging, Credentials, caller_of, limit_headers
 from scan.http.index_version import IndexVersion
-from scan.http.indexed_block import REQUIRED, SHOWN, IndexedBlock, NotIndexedYet, required_block
+from scan.http.indexed_block import SHOWN, IndexedBlock, NotIndexedYet, required_block
 from scan.http.interfaces import API, Interface, interface_of
 from scan.http.prerequisites import Prerequisites
+from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
-from scan.http.request_state import REQUEST_STATE, RequestState
+from scan.http.request_state import REQUEST_STATE, RequestState, Steps, Wait
 from scan.http.response_cache import ResponseCache
+from scan.http.steps import advance
 from scan.observability import logs, metrics, request_log
-from scan.server.wsgi import CORS, REVALIDATED, Environ, Headers, WsgiResponse
+from scan.rate_limits.responses import limit_headers
+from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
+from scan.server.wsgi import REVALIDATED, Environ, Headers, WsgiResponse
 
-KEYS = f"{API}/keys"
-PREFLIGHT_HEADERS = f"Content-Type, X-API-Key, {REQUIRED}"
-MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -48,7 +45,7 @@ class Middleware:
     def __init__(
         self,
         flask: Callable[[Environ, Any], Iterable[bytes]],
-        credentials: Credentials,
+        rate_limit: RateLimit,
         index_version: IndexVersion,
         indexed_block: IndexedBlock,
         replica_poller: ReplicaPoller | None,
@@ -64,7 +61,7 @@ class Middleware:
         """`replica_poller` where a replica is read; `open_paths` are never charged and the same for
         everybody; `allowed_methods` of a path, by the routes."""
         self._flask = flask
-        self._credentials = credentials
+        self._rate_limit = rate_limit
         self._index_version = index_version
         self._indexed_block = indexed_block
         self._replica_poller = replica_poller
@@ -85,7 +82,7 @@ class Middleware:
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
         try:
-            response = self._without_flask(state, may_wait=True)
+            response = self._advance(state, may_wait=True)
             if response is None:
                 return self._ask_flask(state, start_response)
             return self._send(state, response, start_response)
@@ -98,34 +95,62 @@ class Middleware:
         self._index_version.read_notifications()
 
     def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
-        """A response from the worker's loop; None where a thread has to make it.
+        """Take the steps that never wait, in the worker's loop, to a response if they lead to one.
 
-        The request was charged then, unless that has to wait, too: see charging(). What is known
-        of it stands in `environ`. One whose body has not come yet may be refused here.
+        Else what is known of the request stands in `environ`: where charging() has a future,
+        resume() goes on when that is done; else it does so when the body has come.
         """
         state = environ[REQUEST_STATE] = self._new_request_state(environ)
-        return self._from_loop(state, start_response)
+        if self._logs_requests:  # whoever writes a line may wait for its reader
+            state.waits_for = Wait.THREAD
+            return None
+        return self._go_on(state, start_response)
 
     def charging(self, environ: Environ) -> "Future[Any] | None":
-        """Where a request that was begun is counted elsewhere: when that is done, resume()."""
-        charging = environ[REQUEST_STATE].charging
-        return charging.counted if charging else None
+        """Return the future of a charge that another process or thread makes, if one is awaited."""
+        waits_for = environ[REQUEST_STATE].waits_for
+        return waits_for if isinstance(waits_for, Future) else None
 
     def resume(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
-        """As begin(), which it goes on with."""
+        """Go on as begin(), after the charge or the body that the request waited for."""
         state: RequestState = environ[REQUEST_STATE]
-        assert state.charging is not None
-        self._note_charge(state, state.charging.charged())
-        state.charging = None
-        return self._from_loop(state, start_response)
+        return None if state.waits_for is Wait.THREAD else self._go_on(state, start_response)
 
-    def from_cache(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
-        """As begin(), for a request that was begun and whose body has come since."""
-        state: RequestState = environ[REQUEST_STATE]
-        if self._logs_requests or not state.has_body or not self._is_charged(state):
+    def _go_on(self, state: RequestState, start_response: Any) -> Iterable[bytes] | None:
+        response = self._advance(state, may_wait=False)
+        if response is None:
             return None
-        response = self._cached(state)
-        return None if response is None else self._send(state, response, start_response)
+        return self._send(state, response, start_response, is_in_loop=True)
+
+    def _advance(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
+        if state.steps is None:
+            state.steps = self._steps(state)
+        return advance(state, self._rate_limit.store, may_wait=may_wait)
+
+    def _steps(self, state: RequestState) -> Steps:
+        """Return the response, or None where Flask has to make it."""
+        if state.path == "/healthz" and state.method in ("GET", "HEAD"):
+            return ALIVE
+        if state.method == "OPTIONS":
+            return (yield from self._preflight(state))
+        if state.interface is not None:
+            state.charged = yield from self._rate_limit.charge(state, state.interface)
+            if state.charged.refusal is not None:
+                return state.interface.refuse(state.charged.refusal)
+            try:
+                state.required_block = None if state.is_open else required_block(state.environ)
+            except InvalidParameter as error:
+                return state.interface.refuse(error)
+        if state.has_body:
+            refusal = self._refused_at_once(state)
+            if refusal is not None:
+                return refusal
+            yield Wait.BODY
+        response = self._cached(state) or self._refused_at_once(state)
+        if response is None:
+            yield Wait.THREAD
+            response = self._refused_at_once(state)
+        return response
 
     def _new_request_state(self, environ: Environ) -> RequestState:
         """Paths below the base path are served as those without it."""
@@ -151,105 +176,24 @@ class Middleware:
             state.interface = interface_of(path, environ, self._interfaces, self._pages)
         return state
 
-    def _from_loop(self, state: RequestState, start_response: Any) -> Iterable[bytes] | None:
-        if self._logs_requests:  # whoever writes a line may wait for its reader
-            return None
-        response = self._without_flask(state, may_wait=False)
-        if response is None:
-            return None
-        return self._send(state, response, start_response, is_in_loop=True)
-
-    def _without_flask(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
-        """Each step once, whether the loop takes it or a thread."""
-        if state.path == "/healthz" and state.method in ("GET", "HEAD"):
-            return ALIVE
-        if state.method == "OPTIONS":
-            return self._preflight(state, may_wait=may_wait)
-        while not self._is_charged(state):
-            charged = self._charge(state, may_wait=may_wait)
-            if isinstance(charged, Charging):
-                state.charging = charged
-                return None
-            if charged is None:
-                return None
-            self._note_charge(state, charged)
-        if state.interface is not None and state.charged is not None:
-            if state.charged.refusal is not None:
-                return state.interface.refuse(state.charged.refusal)
-            try:
-                state.required_block = None if state.is_open else required_block(state.environ)
-            except InvalidParameter as error:
-                return state.interface.refuse(error)
-        response = self._cached(state) if may_wait or not state.has_body else None
-        return response or self._refused_at_once(state)
-
     def _refused_at_once(self, state: RequestState) -> WsgiResponse | None:
         """Where a thread could only say that there is no place to wait in, or no node."""
         if state.interface is None or not self._prerequisites.may_be_missing():
             return None
-        client = self._credentials.address_of(state.environ)
+        client = self._rate_limit.address_of(state.environ)
         refusal = self._prerequisites.refusal(state, client)
         return None if refusal is None else state.interface.refuse(refusal)
 
-    def _is_charged(self, state: RequestState) -> bool:
-        return state.charged is not None or state.interface is None
-
-    def _note_charge(self, state: RequestState, charged: Charged) -> None:
-        """A request that was admitted is still to be charged, once its key is known."""
-        if charged.is_admission:
-            state.is_admitted = True
-        else:
-            state.charged = charged
-
-    def _preflight(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
-        """Browsers ask first what a path allows, which costs them nothing."""
-        interface = state.interface
-        if interface is not None and not interface.has_page_limit and state.charged is None:
-            left = self._credentials.peek(caller_of(state.environ), may_wait=may_wait)
-            if left is None:
-                return None
-            state.charged = Charged(left)
+    def _preflight(self, state: RequestState) -> Steps:
+        """Answer what a path allows, which browsers ask first, and which costs them nothing."""
+        if state.interface is not None and not state.interface.has_page_limit:
+            state.charged = yield from self._rate_limit.peek(state.environ)
         methods = [*self._allowed_methods(state.path)] or ["GET", "HEAD"]
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
-        requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", PREFLIGHT_HEADERS)
-        headers = [
-            ("Allow", allow),
-            ("Access-Control-Allow-Methods", allow),
-            ("Access-Control-Allow-Headers", requested),
-            ("Access-Control-Max-Age", "86400"),
-        ]
-        return WsgiResponse("204 No Content", headers, b"")
-
-    def _charge(self, state: RequestState, *, may_wait: bool) -> Charged | Charging | None:
-        """None where it has to wait, and may not."""
-        interface = state.interface
-        assert interface is not None
-        if state.is_open:
-            left = self._credentials.peek(caller_of(state.environ), may_wait=may_wait)
-            return None if left is None else Charged(left)
-        if interface.has_page_limit:
-            return self._credentials.charge_page(caller_of(state.environ), may_wait=may_wait)
-        parameter = interface.api_key_parameter
-        caller = caller_of(state.environ, parameter)
-        may_be_in_form = caller.api_key is None and parameter is not None and state.has_body
-        if not state.is_admitted and (may_be_in_form or not self._credentials.knows_key(caller)):
-            return self._credentials.admit(caller, may_wait=may_wait)
-        if may_be_in_form:
-            if not may_wait:
-                return None
-            caller = caller_of(state.environ, parameter, _whole_body(state.environ))
-        makes_key = state.page == KEYS and state.method == "POST"
-        return self._credentials.charge(
-            caller,
-            to_address=makes_key,
-            may_wait=may_wait,
-            is_admitted=state.is_admitted,
-        )
+        requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", SENT_HEADERS)
+        return WsgiResponse("204 No Content", preflight_headers(allow, requested), b"")
 
     def _cached(self, state: RequestState) -> WsgiResponse | None:
-        if state.is_looked_up:
-            return None
-        state.is_looked_up = True
         state.cache_key = cache_key(state)
         if state.cache_key is None:
             return None
@@ -303,7 +247,7 @@ class Middleware:
         """The least version that a response may be of; raises Unavailable."""
         if state.required_block is None:
             return 0
-        client = self._credentials.address_of(state.environ)
+        client = self._rate_limit.address_of(state.environ)
         return self._indexed_block.wait_for(state.required_block, client)
 
     def _block_header(self, state: RequestState) -> Headers:
@@ -367,7 +311,7 @@ class Middleware:
         return [] if state.method == "HEAD" else [response.body]
 
     def _own_headers(self, state: RequestState) -> Headers:
-        limits = limit_headers(state.charged.verdict) if state.charged else []
+        limits = limit_headers(state.charged.result) if state.charged else []
         return [*CORS, *limits, ("X-Request-Id", state.request_id)]
 
     def _observe(self, state: RequestState, status_line: str, *, is_in_loop: bool = False) -> None:
@@ -407,13 +351,3 @@ def _plain_get(state: RequestState) -> Environ:
         name: value for name, value in state.environ.items() if not name.startswith(conditions)
     }
     return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": state.page}
-
-
-def _whole_body(environ: Environ) -> bytes:
-    """Flask may read it again."""
-    try:
-        body: bytes = environ["wsgi.input"].read(MAX_FORM_BYTES)
-    except (OSError, ParseException):
-        return b""  # whoever reads it again finds what is wrong with it
-    environ["wsgi.input"] = io.BytesIO(body)
-    return body

@@ -1,14 +1,33 @@
-"""One request on its way to its response: what each step of the HTTP path found out about it."""
+"""The state of one request: what each step of the HTTP path has learnt, and the steps to come."""
 
+from collections.abc import Generator
+from concurrent.futures import Future
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import NamedTuple
 
-from scan.http.credentials import Charged, Charging
+from scan.accounts.api_keys import ApiKey
+from scan.errors import ScanError, Unavailable
 from scan.http.interfaces import Interface
 from scan.queries.reader import Reader
-from scan.server.wsgi import Environ
+from scan.rate_limits.windows import RateLimitResult, Window
+from scan.server.wsgi import Environ, WsgiResponse
 
 REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's environ
+
+
+class Wait(Enum):
+    """What the worker's loop has to wait for before a request's steps go on."""
+
+    BODY = auto()  # the whole body
+    THREAD = auto()  # a thread, since the next step may itself wait
+
+
+# A step yields what it waits for, or windows to charge, whose result or error is sent back to it;
+# advance() in steps.py runs them.
+Yielded = Wait | tuple[Window, ...]
+Sent = RateLimitResult | Unavailable | None
+Steps = Generator[Yielded, Sent, WsgiResponse | None]
 
 
 class CacheKey(NamedTuple):
@@ -18,6 +37,17 @@ class CacheKey(NamedTuple):
     query: str = ""
     content_type: str = ""
     body: bytes = b""
+
+
+class Charged(NamedTuple):
+    """What is left of the limit, and the key that was charged; with `refusal` the request ends."""
+
+    result: RateLimitResult
+    key: ApiKey | None = None
+    refusal: ScanError | None = None
+
+
+ChargeSteps = Generator[Yielded, Sent, Charged]
 
 
 @dataclass(slots=True)
@@ -33,11 +63,10 @@ class RequestState:
     interface: Interface | None = None  # None where no limit is charged or shown
     is_open: bool = False  # never charged, and alike for everybody
     cached_for_s: float | None = None  # None where the version of the index decides
+    steps: Steps | None = None  # to the response; None before the first one
+    waits_for: "Wait | Future[RateLimitResult] | None" = None  # before the next step
     charged: Charged | None = None  # None until the client was charged
-    charging: Charging | None = None  # while that is under way elsewhere
-    is_admitted: bool = False  # whether its key may be looked up, or looked for in a form
     cache_key: CacheKey | None = None
-    is_looked_up: bool = False  # in the cache, where it is not
     route: str = "unknown"
     reader: Reader | None = None  # None until something is read
     required_block: int | None = None  # that the index has to have for a response

@@ -20,11 +20,12 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from scan.errors import ScanError, Unavailable
 from scan.server.connection import Connection, State
+from scan.server.cors import CORS
 from scan.server.event_stream import EVENT_STREAM, OpenResponse
 from scan.server.file_body import FileBody
 from scan.server.processor import OneProcessor
 from scan.server.received_bytes import MoreNeeded
-from scan.server.wsgi import CORS, refuse
+from scan.server.wsgi import refuse
 
 HEAD_WAIT_S = 10.0
 BODY_WAIT_S = 30.0
@@ -89,7 +90,6 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._begin_request = getattr(application, "begin", _leave_to_thread)
         self._charging = getattr(application, "charging", _leave_to_thread)
         self._resume_request = getattr(application, "resume", _leave_to_thread)
-        self._answer_from_cache = getattr(application, "from_cache", _leave_to_thread)
         self._check_application = getattr(application, "check", _leave_to_thread)
         super().run()
 
@@ -213,7 +213,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self._advance(conn)
 
     def _serve(self, conn: Connection) -> None:
-        if not self._try_step(conn, self._answer_from_cache):
+        if not self._try_step(conn, self._resume_request):
             conn.state = State.IN_THREAD
             self.watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)

@@ -10,17 +10,6 @@ from scan.errors import ScanError
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
 
-CORS = (
-    ("Access-Control-Allow-Origin", "*"),
-    (
-        "Access-Control-Expose-Headers",
-        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
-        " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
-        " X-Scan-History-Complete, X-Scan-Untraced-Blocks, Content-Disposition",
-    ),
-)
-
-
 # Headers of a response that a client has to check with each use.
 REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same list may be a file
 

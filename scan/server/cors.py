@@ -1,0 +1,26 @@
+"""CORS: the headers by which any web page may call the API, in every response and in preflights."""
+
+from scan.server.wsgi import Headers
+
+CORS = (
+    ("Access-Control-Allow-Origin", "*"),
+    (
+        "Access-Control-Expose-Headers",
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
+        " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
+        " X-Scan-History-Complete, X-Scan-Untraced-Blocks, Content-Disposition",
+    ),
+)
+SENT_HEADERS = "Content-Type, X-API-Key, X-Scan-At-Least-Block"
+PREFLIGHT_CACHED_S = 86_400
+
+
+def preflight_headers(allow: str, requested: str = SENT_HEADERS) -> Headers:
+    """Return what the answer to OPTIONS has besides: the methods of a path, and the headers that
+    the browser's page wants to send."""
+    return [
+        ("Allow", allow),
+        ("Access-Control-Allow-Methods", allow),
+        ("Access-Control-Allow-Headers", requested),
+        ("Access-Control-Max-Age", str(PREFLIGHT_CACHED_S)),
+    ]
