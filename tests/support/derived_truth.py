@@ -1,0 +1,225 @@
+"""What derived tables must hold, worked out in plain Python from the node's truth alone.
+
+The rules of these tables stand once in the service, so that nothing there would notice a fault in
+one: this is their second statement. A table is a dict of its rows, each with the columns that it
+counts.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from tests.support.truth import ZERO, Record, Truth, balances_of
+
+Rows = dict[Any, dict[str, Any]]
+COUNTERS = (
+    *("transaction_count", "sent_count", "received_count", "transfer_count"),
+    *("transfer_sent_count", "transfer_received_count", "trade_count", "internal_count"),
+    *("internal_sent_count", "internal_received_count", "log_count", "coin_sent_count"),
+    *("coin_received_count", "withdrawal_count", "produced_count", "net_wei", "item_count"),
+)
+
+
+def addresses(truth: Truth) -> Rows:
+    """The counters of every address, by address; a withdrawal is nowhere in the scenario."""
+    rows: Rows = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
+    rows.update({address: dict.fromkeys(COUNTERS, 0) for address in truth.addresses})
+    _add_transactions(rows, truth)
+    for transfer in truth.token_transfers:
+        _add_parties(rows, transfer, "transfer")
+    for transfer in truth.internal_transfers:
+        _add_parties(rows, transfer, "internal")
+        rows[transfer["fromAddress"]]["net_wei"] -= int(transfer["value"])
+        rows[transfer["toAddress"]]["net_wei"] += int(transfer["value"])
+    for trade in truth.dex_trades:
+        rows[trade["maker"]]["trade_count"] += 1
+    for log in truth.logs:
+        rows[log["address"]]["log_count"] += 1
+    for owners in items_by_owner(truth).values():
+        for owner in owners:
+            rows[owner]["item_count"] += 1
+    return dict(rows)
+
+
+def _add_parties(rows: Rows, transfer: Record, kind: str) -> None:
+    sender, recipient = transfer["fromAddress"], transfer["toAddress"]
+    rows[sender][f"{kind}_sent_count"] += 1
+    rows[recipient][f"{kind}_received_count"] += 1
+    for address in {sender, recipient}:
+        rows[address][f"{kind}_count"] += 1
+
+
+def _add_transactions(rows: Rows, truth: Truth) -> None:
+    blocks = {block["number"]: block for block in truth.blocks}
+    for block in truth.blocks:
+        rows[block["miner"]]["produced_count"] += block["txCount"] > 0
+    for t in truth.transactions:
+        sender, recipient = t["fromAddress"], t["toAddress"] or t["contractAddress"]
+        for address in {sender, t["toAddress"], t["contractAddress"]} - {None}:
+            rows[address]["transaction_count"] += 1
+        rows[sender]["sent_count"] += 1
+        rows[sender]["net_wei"] -= int(t["fee"])
+        if t["toAddress"]:
+            rows[t["toAddress"]]["received_count"] += 1
+        block = blocks[t["blockNumber"]]
+        tip = int(t["gasPrice"]) - int(block["baseFeePerGas"] or 0)
+        rows[block["miner"]]["net_wei"] += max(tip, 0) * int(t["gasUsed"])
+        if t["status"] and int(t["value"]):
+            rows[sender]["coin_sent_count"] += 1
+            rows[sender]["net_wei"] -= int(t["value"])
+            rows[recipient]["net_wei"] += int(t["value"])
+            rows[recipient]["coin_received_count"] += recipient != sender
+
+
+def token_holders(truth: Truth) -> Rows:
+    """Balances that are not 0, also below it, by holder and token."""
+    return {
+        (holder, token): {"balance": balance}
+        for token, transfers in _by(truth.token_transfers, "tokenAddress").items()
+        for holder, balance in balances_of(transfers).items()
+        if balance and holder != ZERO
+    }
+
+
+def tokens(truth: Truth) -> Rows:
+    """The counters of tokens, by address."""
+    types = {token["address"]: token["type"] for token in truth.tokens}
+    rows: Rows = {}
+    for token, transfers in _by(truth.token_transfers, "tokenAddress").items():
+        held = [balance for holder, balance in balances_of(transfers).items() if holder != ZERO]
+        rows[token] = {
+            "holder_count": sum(balance > 0 for balance in held),
+            "negative_holder_count": sum(balance < 0 for balance in held),
+            "transfer_count": len(transfers),
+            "held_supply": sum(b for b in held if b > 0) if types[token] != "BEP20" else 0,
+            "item_count": len({t["tokenId"] for t in transfers} - {None}),
+        }
+    return rows
+
+
+def _items(truth: Truth) -> dict[tuple[str, str], list[tuple[int, Record]]]:
+    """The transfers of each item with their ordinals, oldest first."""
+    found: dict[tuple[str, str], list[tuple[int, Record]]] = defaultdict(list)
+    for ordinal, transfer in enumerate(reversed(truth.token_transfers)):
+        if transfer["tokenId"] is not None:
+            found[transfer["tokenAddress"], transfer["tokenId"]].append((ordinal, transfer))
+    return found
+
+
+def items_by_owner(truth: Truth) -> dict[tuple[str, str], list[str]]:
+    """Who owns each item: by the newest transfer, or whoever has some of a BEP1155's."""
+    owners = {}
+    for item, transfers in _items(truth).items():
+        records = [transfer for _, transfer in transfers]
+        if records[0]["tokenType"] == "BEP721":
+            owners[item] = [r["toAddress"] for r in records[-1:] if r["toAddress"] != ZERO]
+        else:
+            owners[item] = [h for h, n in balances_of(records).items() if n > 0 and h != ZERO]
+    return owners
+
+
+def token_items(truth: Truth) -> Rows:
+    """Items by token and the ordinal of their first transfer."""
+    owners = items_by_owner(truth)
+    rows: Rows = {}
+    for item, transfers in _items(truth).items():
+        is_single = transfers[0][1]["tokenType"] == "BEP721"
+        rows[item[0], transfers[0][0]] = {
+            "transfer_count": len(transfers),
+            "owner": (owners[item] or [None])[0] if is_single else None,
+            "owner_count": None if is_single else len(owners[item]),
+        }
+    return rows
+
+
+def item_balances(truth: Truth) -> Rows:
+    """Balances of BEP1155 items, by holder and the ordinal of the item's first transfer."""
+    return {
+        (holder, transfers[0][0]): {"balance": balance}
+        for transfers in _items(truth).values()
+        if transfers[0][1]["tokenType"] == "BEP1155"
+        for holder, balance in balances_of([transfer for _, transfer in transfers]).items()
+        if balance and holder != ZERO
+    }
+
+
+def event_topics(truth: Truth) -> Rows:
+    """The number of logs with each first topic."""
+    counts = Counter(log["topics"][0] for log in truth.logs if log["topics"])
+    return {topic: {"log_count": count} for topic, count in counts.items()}
+
+
+def dexes(truth: Truth) -> Rows:
+    """The number of trades on each exchange."""
+    counts = Counter(trade["dex"] for trade in truth.dex_trades)
+    return {name: {"trade_count": count} for name, count in counts.items()}
+
+
+def daily_stats(truth: Truth) -> Rows:
+    """What each day counts but for addresses; timestamps of the scenario never go back."""
+    rows: Rows = defaultdict(Counter)
+    for block in truth.blocks:
+        row = rows[block["timestamp"][:10]]
+        row["transaction_count"] += block["txCount"]
+        row["gas_used"] += int(block["gasUsed"])
+        row["burnt_wei"] += int(block["burntFees"] or 0)
+    for t in truth.transactions:
+        row = rows[t["timestamp"][:10]]
+        row["fees_wei"] += int(t["fee"])
+        row["burnt_wei"] += int(t["fee"]) - int(t["gasPrice"]) * int(t["gasUsed"])  # of blobs
+        row["failed_transaction_count"] += not t["status"]
+        row["created_contract_count"] += t["status"] and t["contractAddress"] is not None
+    for transfer in truth.internal_transfers:
+        row = rows[transfer["timestamp"][:10]]
+        row["created_contract_count"] += transfer["type"] in ("create", "create2")
+    for transfer in truth.token_transfers:
+        rows[transfer["timestamp"][:10]]["token_transfer_count"] += 1
+    for trade in truth.dex_trades:
+        rows[trade["timestamp"][:10]]["dex_trade_count"] += 1
+    for address in truth.addresses.values():
+        rows[address["firstSeen"][:10]]["new_address_count"] += 1
+    return {day: dict(row) for day, row in rows.items()}
+
+
+def pool_candles(truth: Truth, token0: Mapping[str, str]) -> Rows:
+    """Candles by pool and the second in which their hour begins; `token0` is that of each pool."""
+    trades: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    for trade in reversed(truth.dex_trades):
+        pool, amounts = trade["pairAddress"], (int(trade["amountIn"]), int(trade["amountOut"]))
+        at = datetime.strptime(trade["timestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        hour = int(at.timestamp()) // 3600 * 3600
+        is_forward = trade["tokenIn"] == token0[pool]
+        trades[pool, hour].append(amounts if is_forward else amounts[::-1])
+    return {key: _candle(amounts) for key, amounts in trades.items()}
+
+
+def _candle(amounts: list[tuple[int, int]]) -> dict[str, Any]:
+    def price(pair: tuple[int, int]) -> Fraction:
+        return Fraction(pair[1], pair[0])
+
+    priced = [pair for pair in amounts if all(pair)]
+    ends = {
+        "open": priced[:1],
+        "high": [max(priced, key=price)] if priced else [],
+        "low": [min(priced, key=price)] if priced else [],
+        "close": priced[-1:],
+    }
+    return {
+        "trade_count": len(amounts),
+        "volume0": sum(pair[0] for pair in amounts),
+        "volume1": sum(pair[1] for pair in amounts),
+        **{
+            f"{end}_amount{side}": pairs[0][side] if pairs else None
+            for end, pairs in ends.items()
+            for side in (0, 1)
+        },
+    }
+
+
+def _by(records: list[Record], field: str) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        found[record[field]].append(record)
+    return found
