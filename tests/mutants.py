@@ -8,6 +8,7 @@ exits with 1 when there is one; EQUIVALENT lists those that change no result.
 """
 
 import argparse
+import functools
 import json
 import logging
 import re
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from scan.database import statements as loader
+from scan.database.migrations import read_schema
 from scan.database.statements import Statement
 from scan.http.response_cache import ResponseCache
 from scan.settings import ROOT
@@ -47,7 +49,7 @@ LISTS = re.compile(
 DERIVED = re.compile(
     r"indexer/\w+_(derive|unwind|checkpoints|add_holders|refresh|restore_last_seen)"
 )
-SCHEMA_FILES = ("lists.sql", "changes.sql")
+SCHEMA_FILES = ("lists.sql", "list_entries.sql.j2", "changes.sql")
 KINDS = ("condition", "case", "sign", "join", "distinct", "branch")
 PROCESSES = 2
 PATIENCE_S = 20.0  # an indexer whose mutant makes no progress is given up
@@ -82,9 +84,10 @@ class Change(NamedTuple):
         line = target.line + target.text.count("\n", 0, mutant.start)
         shown = mutant.replacement if mutant.kind != "branch" else "(no rows)"
         text = f"{target.place}:{line}: {mutant.kind}: {self.original} -> {shown or '(nothing)'}"
-        return text if len(self.original) > 12 else f"{text}   in: {self._whole_line()}"
+        return text if len(self.original) > 12 else f"{text}   in: {self.line()}"
 
-    def _whole_line(self) -> str:
+    def line(self) -> str:
+        """The whole line that the mutant ends in."""
         before, after = self.target.text[: self.mutant.end], self.target.text[self.mutant.end :]
         return (before.rpartition("\n")[2] + after.partition("\n")[0]).strip()
 
@@ -112,29 +115,50 @@ def targets(loaded: Mapping[str, Statement]) -> list[Target]:
     """Everything of which mutants are made, lists first."""
     lists = [_of_statement(s) for name, s in loaded.items() if LISTS.fullmatch(name)]
     derived = [_of_statement(s) for name, s in loaded.items() if DERIVED.fullmatch(name)]
-    return lists + [t for name in SCHEMA_FILES for t in _functions(name)] + derived
+    functions = [f for f in functions_of_schema() if Path(f.place).name in SCHEMA_FILES]
+    return lists + functions + derived
+
+
+def all_changes(loaded: Mapping[str, Statement]) -> list[Change]:
+    """Every mutant of every target; what several statements of one template have alike, once."""
+    changes: dict[tuple[str, ...], Change] = {}
+    for target in targets(loaded):
+        is_rendered = target.place == target.name
+        for mutant in mutants(target.text):
+            change = Change(target, mutant)
+            whose = _template(target.name) if is_rendered else f"{target.name} {mutant.start}"
+            key = (whose, mutant.kind, change.original, mutant.replacement, change.line())
+            changes.setdefault(key, change)
+    return list(changes.values())
+
+
+def _template(name: str) -> str:
+    """`queries/dex_trades_by_pool_list_by_keys` -> list_by_keys."""
+    return name[name.rindex("_list") :] if "_list" in name else name.rpartition("_")[2]
 
 
 def _of_statement(statement: Statement) -> Target:
     path = ROOT / "sql" / f"{statement.name}.sql"
-    if path.exists():
-        whole = path.read_text(encoding="utf-8")
-        begins = whole.find(statement.text)
-        return Target(
-            statement.name,
-            statement.text,
-            path.relative_to(ROOT).as_posix(),
-            whole.count("\n", 0, begins) + 1,
-        )
-    return Target(statement.name, statement.text, statement.name, 1)
-
-
-def _functions(file_name: str) -> Iterator[Target]:
-    path = ROOT / "sql" / "schema" / file_name
+    if not path.exists():  # it is rendered: its own lines are those that the loader prints
+        return Target(statement.name, statement.text, statement.name, 1)
     text = path.read_text(encoding="utf-8")
-    for match in FUNCTION.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        yield Target(f"{match[1]}()", match[0], path.relative_to(ROOT).as_posix(), line)
+    line = text.count("\n", 0, text.find(statement.text)) + 1
+    return Target(statement.name, statement.text, path.relative_to(ROOT).as_posix(), line)
+
+
+@functools.cache
+def functions_of_schema() -> list[Target]:
+    """Every function of sql/schema/, templates rendered."""
+    files = {path: path.read_text(encoding="utf-8") for path in (ROOT / "sql/schema").iterdir()}
+    functions = []
+    for match in FUNCTION.finditer(read_schema()):
+        begin = match[0].partition("(")[0]
+        path = next((path for path, text in files.items() if f"{begin}(" in text), None)
+        if path is not None:
+            line = files[path].count("\n", 0, files[path].index(f"{begin}(")) + 1
+            place = path.relative_to(ROOT).as_posix()
+            functions.append(Target(f"{match[1]}()", match[0], place, line))
+    return functions
 
 
 class Runner:
@@ -161,10 +185,10 @@ class Runner:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = self._sound(session.items)
         changes = [
-            Change(target, mutant)
-            for target in targets(self._statements)
-            for mutant in mutants(target.text)
-            if mutant.kind in self._given.kinds.split(",") and self._given.only in target.name
+            change
+            for change in all_changes(self._statements)
+            if change.mutant.kind in self._given.kinds.split(",")
+            and self._given.only in change.target.name
         ]
         logging.disable(logging.CRITICAL)
         indexing.PATIENCE_S = PATIENCE_S
@@ -209,7 +233,7 @@ class Runner:
         """Whether the text calls a function of the schema, also through others."""
         if function.removesuffix("()") + "(" in text:
             return True
-        callers = [t for t in _all_functions() if f"{function.removesuffix('()')}(" in t.text]
+        callers = [t for t in functions_of_schema() if f"{function.removesuffix('()')}(" in t.text]
         return any(
             c.name != function and self._calls(text, c.name) for c in callers if c.name != function
         )
@@ -280,11 +304,6 @@ class Runner:
             file.write(json.dumps(line) + "\n")
         if outcome == "survived":
             print(f"survived: {change}   [{change.target.name}: {detail}]", flush=True)
-
-
-def _all_functions() -> list[Target]:
-    files = sorted((ROOT / "sql" / "schema").glob("*.sql"))
-    return [target for path in files for target in _functions(path.name)]
 
 
 def _passes(item: pytest.Item, following: pytest.Item) -> bool:

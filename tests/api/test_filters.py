@@ -7,11 +7,13 @@ from tests.conftest import Played
 from tests.support.brute_force import (
     KEYS,
     Chain,
+    Record,
     combinations_of_keys,
     in_ranges,
     require_same,
     telling_filters,
 )
+from tests.support.truth import comparable
 
 MOST_KEYS = 3
 
@@ -31,6 +33,20 @@ def test_every_combination_of_filters(client: FlaskClient, chain: Chain, entity:
             require_same(client, chain, whole, body)
             later = {**body, "orderBy": "asc", "limit": 3, "offset": 1}
             require_same(client, chain, whole[::-1], later)
+            require_next_page(client, body, whole)
             for filters_in_range in in_ranges(entity, filters, whole):
                 in_range = {**body, "filter": filters_in_range}
                 require_same(client, chain, chain.find(in_range), in_range)
+
+
+def require_next_page(client: FlaskClient, body: Record, whole: list[Record]) -> None:
+    """The page behind a cursor, in both directions; there is a cursor where rows follow."""
+    for direction, rows in (("desc", whole), ("asc", whole[::-1])):
+        page = {**body, "orderBy": direction, "limit": 2}
+        first = client.post("/api/v1/query", json=page).json
+        if len(rows) > 2:
+            assert first["next"] is not None, f"rows follow, and there is no cursor: {page}"
+        if first["next"] is not None:
+            second = client.post("/api/v1/query", json={**page, "cursor": first["next"]}).json
+            found = [comparable(row) for row in second["data"]]
+            assert found == rows[2:4], f"behind the cursor of {page}"

@@ -78,13 +78,19 @@ def mutants(text: str) -> Iterator[Mutant]:
 
 
 def _tokens(text: str) -> list[_Token]:
-    tokens, depth = [], 0
+    tokens: list[_Token] = []
+    open_: list[str] = []
     for match in TOKEN.finditer(text):
         word = match[0].upper()
-        if not word.startswith("--"):
-            depth -= word in (")", "]", "END")
-            tokens.append(_Token(match[0], match.start(), match.end(), depth))
-            depth += word in ("(", "[", "CASE")
+        if word.startswith("--"):
+            continue
+        # Blocks and IFs of PL/pgSQL end with END, too, which closes no CASE.
+        if open_ and (word in (")", "]") or (word == "END" and open_[-1] == "CASE")):
+            open_.pop()
+        tokens.append(_Token(match[0], match.start(), match.end(), len(open_)))
+        is_end_case = word == "CASE" and len(tokens) > 1 and tokens[-2].word == "END"
+        if word in ("(", "[", "CASE") and not is_end_case:
+            open_.append(word)
     return tokens
 
 
