@@ -24,7 +24,7 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.reorganisation import ForkFinder
 from scan.indexer.stale_state import StaleStateRefresher
-from scan.indexer.writer import Writer
+from scan.indexer.writer import Append
 
 
 class Clock:
@@ -63,7 +63,8 @@ def main() -> None:
     _wrap(clock, Node, "_post", "fetch: ask the node and parse its JSON")
     block_source.decode_block = clock.around(block_source.decode_block, "fetch: decode a block")
     _wrap(clock, ContractInspector, "inspect", "inspect: what logs mean")
-    _wrap(clock, Writer, "append", "write: a batch, whole")
+    _wrap(clock, Append, "add", "write: rows of a batch")
+    _wrap(clock, Append, "derive", "write: what is derived of them")
     _wrap(clock, ForkFinder, "has_head", "follow: does the node have the head")
     _wrap(clock, StaleStateRefresher, "refresh", "refresh: balances and supplies")
     Transaction.copy_lines = clock.around(Transaction.copy_lines, "copy", by_argument=True)

@@ -32,6 +32,7 @@ CONNECT_TIMEOUT_S = 3.0
 MAX_RETRY_AFTER_S = 300.0
 MAX_REFUSAL_BYTES = 64 * 1024
 READ_BYTES = 1024 * 1024
+MAX_REPLIES = 1000  # in one answer; of more, the elements are counted first
 # An array of empty arrays takes 21 times its text. What nodes answer takes 1 to 3 times.
 BYTES_PER_ELEMENT = 64
 MAX_EXPANSION = 4
@@ -259,7 +260,10 @@ def _raw_results(text: bytes, most_bytes: int) -> Any:
     except (msgspec.DecodeError, RecursionError):
         return _json(text, most_bytes)
     replies = answer if isinstance(answer, list) else [answer]
-    if any(reply.error != _NULL or reply.result == _NONE for reply in replies):
+    is_usual = len(replies) <= MAX_REPLIES and all(
+        reply.error == _NULL and reply.result != _NONE for reply in replies
+    )
+    if not is_usual:
         return _json(text, most_bytes)
     return [
         {"id": reply.id, "result": None if reply.result == _NULL else reply.result}
