@@ -39,7 +39,7 @@ CREATE OR REPLACE VIEW v1.token_transfers AS
 SELECT x.ordinal, x.block_number, b.timestamp, x.log_index, coalesce(x.batch_index, 0) AS batch_index,
     hex(x.token_address) AS token_address, k.symbol, k.type AS token_type,
     hex(x.from_address) AS from_address, hex(x.to_address) AS to_address, x.value,
-    x.value / power(10::numeric, coalesce(k.decimals, 0)) AS amount, x.token_id,
+    x.value * ('1e-' || coalesce(k.decimals, 0))::numeric AS amount, x.token_id,
     x.token_address AS token_bytes, x.from_address AS from_bytes, x.to_address AS to_bytes
 FROM token_transfers x
 JOIN blocks b ON b.number = x.block_number
@@ -57,9 +57,9 @@ CREATE OR REPLACE VIEW v1.dex_trades AS
 SELECT d.ordinal, d.block_number, b.timestamp, d.log_index, e.name AS dex,
     hex(d.pool_address) AS pool_address, hex(d.maker) AS maker,
     hex(d.token_in) AS token_in, given.symbol AS symbol_in,
-    d.amount_in / power(10::numeric, coalesce(given.decimals, 0)) AS amount_in,
+    d.amount_in * ('1e-' || coalesce(given.decimals, 0))::numeric AS amount_in,
     hex(d.token_out) AS token_out, taken.symbol AS symbol_out,
-    d.amount_out / power(10::numeric, coalesce(taken.decimals, 0)) AS amount_out,
+    d.amount_out * ('1e-' || coalesce(taken.decimals, 0))::numeric AS amount_out,
     d.pool_address AS pool_bytes, d.maker AS maker_bytes
 FROM dex_trades d
 JOIN blocks b ON b.number = d.block_number
@@ -69,13 +69,13 @@ LEFT JOIN tokens taken ON taken.address = d.token_out;
 
 CREATE OR REPLACE VIEW v1.tokens AS
 SELECT hex(k.address) AS address, k.name, k.symbol, k.type, k.decimals,
-    k.total_supply / power(10::numeric, k.decimals) AS total_supply, k.holder_count,
+    k.total_supply * ('1e-' || k.decimals)::numeric AS total_supply, k.holder_count,
     k.transfer_count, k.block_number AS first_block, k.address AS address_bytes
 FROM tokens k;
 
 CREATE OR REPLACE VIEW v1.token_holders AS
 SELECT hex(h.token_address) AS token_address, k.symbol, hex(h.holder) AS holder,
-    h.balance / power(10::numeric, coalesce(k.decimals, 0)) AS balance,
+    h.balance * ('1e-' || coalesce(k.decimals, 0))::numeric AS balance,
     h.token_address AS token_bytes, h.holder AS holder_bytes
 FROM token_holders h
 LEFT JOIN tokens k ON k.address = h.token_address

@@ -72,6 +72,11 @@ def test_views_show_what_the_api_does(
     assert list(row[:4]) == [newest[key] for key in keys]
     cursor.execute("SELECT hash, round(fee_coin * 1e18)::text FROM v1.transactions")
     assert dict(cursor.fetchall()) == {t["hash"]: t["fee"] for t in scenario.truth.transactions}
+    cursor.execute(
+        "SELECT count(*) FROM v1.token_transfers t JOIN v1.tokens k ON k.address = t.token_address"
+        " WHERE t.amount * ('1e' || k.decimals)::numeric <> t.value"
+    )
+    assert cursor.fetchone() == (0,)
     for view, path, name in (
         ("token_transfers", "token-transfers", "transfers"),
         ("dex_trades", "dex-trades", "trades"),
