@@ -86,7 +86,7 @@ from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
 from scan.queries.reader import ChainId, PartitionedTables, Sources
-from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
+from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
@@ -103,8 +103,6 @@ log = logging.getLogger(__name__)
 
 RECURSION_LIMIT = 1000
 OUR_FAULT = "Internal server error; it has been logged."
-# Statements that no index bounds run up to their time-out; the other threads stay free.
-UNBOUNDED_STATEMENTS = 3
 LOG_LISTS_BYTES = 32 * 1024 * 1024
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
@@ -258,12 +256,7 @@ def _services(settings: Settings) -> Services:
     sources = Sources(
         reads,
         NodeGateway(node, waiting_threads),
-        ConcurrencyLimit(
-            UNBOUNDED_STATEMENTS,
-            places_per_client=1,
-            clients_wait=True,
-            busy="Too many queries with combined filters are running; try again shortly.",
-        ),
+        unbounded_statements(),
         AccountStates(),
         ReadCalls(reads),
         abis,
@@ -289,7 +282,7 @@ def _services(settings: Settings) -> Services:
         KeyUsage(writes),
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes, waiting_threads),
-        ConcurrencyLimit(1, busy="Too many large forms are being processed; try again shortly."),
+        large_forms(),
         waiting_threads,
         FilePlaces(),
     )

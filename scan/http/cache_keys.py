@@ -17,7 +17,7 @@ MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
 
 
 def cache_key(state: RequestState) -> CacheKey | None:
-    """None for a request whose response is never cached."""
+    """Return the key of a request's response, or None if that is never cached."""
     query = state.environ.get("QUERY_STRING", "")
     is_plain = state.method in ("GET", "HEAD") and not state.has_body
     if is_plain and state.cached_for_s is not None and state.page != "/":
@@ -35,7 +35,7 @@ def cache_key(state: RequestState) -> CacheKey | None:
 
 
 def _small_body(environ: Environ) -> bytes | None:
-    """None where it is long or ends early; Flask may read it again in any case."""
+    """Read a small body, or None if it is long or ends early; Flask may read it again."""
     length = environ.get("CONTENT_LENGTH", "")
     if not length.isdigit() or int(length) > MAX_CACHED_BODY_BYTES:
         return None

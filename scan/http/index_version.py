@@ -39,11 +39,11 @@ class IndexVersion:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether cached responses of a replica have been, lately."""
+        """Return whether a cached response of a replica was asked for lately."""
         return time.monotonic() - self._asked_at < ASKED_FOR_S
 
     def newest(self) -> int | None:
-        """None where it cannot be known without asking the database. Never waits."""
+        """Return the newest version, or None if only the database knows it. Never waits."""
         now = time.monotonic()
         if self._listener is None:
             self._asked_at = now
@@ -56,7 +56,7 @@ class IndexVersion:
         return max(self._read, sum(self._notified.values()))
 
     def read_notifications(self) -> bool:
-        """Whether the listener is connected. Never waits.
+        """Read what has come, and return whether the listener is connected. Never waits.
 
         Also for a process that has no requests: PostgreSQL's backend waits for whoever does not
         read, and with it a DROP DATABASE of any database, and in the end every NOTIFY.
@@ -70,13 +70,13 @@ class IndexVersion:
             return payloads is not None
 
     def may_be_newest(self, version: int) -> bool:
-        """Without looking for notifications that have just come: newest() does."""
+        """Return whether no newer version is known, without reading notifications."""
         if self._listener is not None and not self._listener.is_connected:
             return False
         return version == max(self._read, sum(self._notified.values()))
 
     def record(self, version: int, read_at: float) -> None:
-        """A statement that began at `read_at` (time.monotonic()) has read this version."""
+        """Record that a statement begun at `read_at` (time.monotonic()) has read a version."""
         with self._lock:
             # Replicas may be behind each other; what one primary has shown, it shows from then on.
             if version < self._read and self._listener is not None and read_at > self._recorded_at:

@@ -34,7 +34,7 @@ class Position(NamedTuple):
 
 
 class IndexedBlock:
-    """Of the database that this instance reads; may be a replica's."""
+    """The newest block of the database that this instance reads, which may be a replica."""
 
     def __init__(
         self, reads: Database, index_version: IndexVersion, waiting_threads: WaitingThreads
@@ -47,7 +47,7 @@ class IndexedBlock:
         self._newest = Position(-1, -1)
 
     def shown_by(self, version: int) -> int | None:
-        """The newest block that a response of this version may show; None where it is not known.
+        """Return the newest block that a response of a version may show; None if it is not known.
 
         For a version that is the newest no more, the block of one that came after it: whoever
         requires that block sees nothing older. Asks the database once for each version.
@@ -59,7 +59,7 @@ class IndexedBlock:
         return newest.block if newest.version >= version else None
 
     def wait_for(self, number: int, client: Hashable) -> int:
-        """A version that has the block; raises Unavailable where it does not come shortly."""
+        """Wait for a version that has the block; raises Unavailable if it does not come shortly."""
         if self._newest.block >= number:
             return self._newest.version
         position = self.read()
@@ -88,7 +88,7 @@ class IndexedBlock:
         self._waiting_threads.give_back(client)
 
     def read(self) -> Position:
-        """What the database has now; raises Unavailable."""
+        """Read the version and the block that the database has now; raises Unavailable."""
         began_at = time.monotonic()
         row = self._reads.prepared_row("http/index_get_newest")
         assert row is not None

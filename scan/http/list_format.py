@@ -13,7 +13,8 @@ FORMATS = (JSON, *(file.value for file in Format))
 
 
 def file_format(arguments: Mapping[str, str], accept: str) -> Format | None:
-    """None for JSON, the default; `format` counts before Accept. Raises InvalidParameter."""
+    """Return the file's format, None for JSON; `format` counts before Accept; may raise
+    InvalidParameter."""
     if PARAMETER in arguments:
         name = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
         return None if name == JSON else Format(name)

@@ -17,7 +17,7 @@ PAGED = ("page", "limit", "cursor")
 
 
 def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
-    """Of a list's query string: PAGED, RANGE and orderBy, as far as the list has them."""
+    """Read a list's window from its query string: PAGED, RANGE and orderBy, if it has them."""
     if "orderBy" in arguments:
         direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
     cursor = arguments.get("cursor")
@@ -39,7 +39,7 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
 
 
 def times_of(values: Mapping[str, Any]) -> dict[str, int]:
-    """Of a query string or a filter: those of a Window that are given."""
+    """Read the times of a Window that a query string or a filter has."""
     times = {}
     if "timeFrom" in values:
         times["time_from"] = parameters.time_s(values["timeFrom"], "timeFrom")
@@ -70,7 +70,7 @@ def json_text(text: str | None) -> str:
 
 
 def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
-    """The request's own path, with the cursor in the place of the page's number."""
+    """Return the request's own path, with the cursor in the place of the page's number."""
     kept = "".join(
         f"{quote_plus(name)}={quote_plus(text)}&"
         for name, text in arguments.items()

@@ -75,7 +75,7 @@ class Middleware:
         self._base_path = base_path
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """A response from a thread, which may wait."""
+        """Make the response in a thread, which may wait."""
         state: RequestState | None = environ.get(REQUEST_STATE)
         if state is None:
             state = environ[REQUEST_STATE] = self._new_request_state(environ)
@@ -91,7 +91,7 @@ class Middleware:
             logs.request_id.set(None)
 
     def check(self) -> None:
-        """What is due also without requests; the worker's loop calls it every half second."""
+        """Read notifications, also without requests; the loop calls this twice a second."""
         self._index_version.read_notifications()
 
     def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
@@ -177,7 +177,7 @@ class Middleware:
         return state
 
     def _refused_at_once(self, state: RequestState) -> WsgiResponse | None:
-        """Where a thread could only say that there is no place to wait in, or no node."""
+        """Refuse a request for which a thread would have no place to wait in, or no node."""
         if state.interface is None or not self._prerequisites.may_be_missing():
             return None
         client = self._rate_limit.address_of(state.environ)
@@ -236,7 +236,7 @@ class Middleware:
         return self._send(state, response, start_response)
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
-        """Where a redirect leads, or where a list goes on."""
+        """Put the base path before where a redirect leads, or where a list goes on."""
         if name == "Location" and value.startswith("/"):
             return name, f"{self._base_path}{value}"
         if name == "Link" and value.startswith("</"):
@@ -244,14 +244,14 @@ class Middleware:
         return name, value
 
     def _wait_for_block(self, state: RequestState) -> int:
-        """The least version that a response may be of; raises Unavailable."""
+        """Wait for the required block, and return the version that has it; raises Unavailable."""
         if state.required_block is None:
             return 0
         client = self._rate_limit.address_of(state.environ)
         return self._indexed_block.wait_for(state.required_block, client)
 
     def _block_header(self, state: RequestState) -> Headers:
-        """The newest block that a response about the chain may show."""
+        """Return the header of the newest block that a response about the chain may show."""
         if state.reader is None or not state.reader.versions:
             return []
         block = self._indexed_block.shown_by(max(state.reader.versions))
@@ -335,7 +335,7 @@ def _close(body: Iterable[bytes]) -> None:
 
 
 def _is_unmodified(state: RequestState, response: WsgiResponse) -> bool:
-    """Whether the client has this very response (RFC 9110, 13.1.2)."""
+    """Return whether the client has this very response (RFC 9110, 13.1.2)."""
     condition = state.environ.get("HTTP_IF_NONE_MATCH")
     if condition is None or state.method not in ("GET", "HEAD"):
         return False
@@ -345,7 +345,7 @@ def _is_unmodified(state: RequestState, response: WsgiResponse) -> bool:
 
 
 def _plain_get(state: RequestState) -> Environ:
-    """The whole of it, for whoever asks next, also by a path with fewer slashes at its end."""
+    """Return a GET of the whole response, which serves later requests, too."""
     conditions = ("HTTP_RANGE", "HTTP_IF_")
     plain = {
         name: value for name, value in state.environ.items() if not name.startswith(conditions)

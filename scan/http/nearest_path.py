@@ -13,7 +13,7 @@ _VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 def nearest_path(path: str, rules: Iterable[str]) -> str | None:
-    """The nearest rule with its variables as :name, or None where none is near."""
+    """Return the nearest rule with its variables as :name, or None if none is near."""
     if len(path) > LONGEST_PATH:
         return None
     likeness, rule = max((_likeness(path, rule), rule) for rule in rules)

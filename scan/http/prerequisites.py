@@ -37,13 +37,13 @@ def requires(prerequisite: Of) -> Callable[[_V], _V]:
 
 
 def prerequisite_of(view: object, query: str = "") -> Prerequisite | None:
-    """Of a view, or of what was decorated likewise."""
+    """Return the prerequisite of a view, or of what was decorated likewise."""
     prerequisite: Of = getattr(view, _ATTRIBUTE, None)
     return prerequisite(query) if callable(prerequisite) else prerequisite
 
 
 class Prerequisites:
-    """Of the views of one application."""
+    """The prerequisites of the views of one application."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Prerequisites:
         return self._waiting_threads.are_in_use()
 
     def refusal(self, state: RequestState, client: Hashable) -> Unavailable | None:
-        """What a thread would refuse the request with now; never waits."""
+        """Return what a thread would refuse the request with now; never waits."""
         refusal_of_node = self._gateway.refusal(client)
         refusal_of_wait = self._waiting_threads.refusal_for_long(client)
         if refusal_of_node is None and refusal_of_wait is None:

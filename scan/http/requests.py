@@ -35,13 +35,13 @@ _MALFORMED_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 def api_key() -> ApiKey | None:
-    """The key that the request was charged to."""
+    """Return the key that the request was charged to."""
     charged = request_state_of(request.environ).charged
     return None if charged is None else charged.key
 
 
 def client_address() -> str:
-    """The address of the client, by the proxies that settings trust.
+    """Return the address of the client, by the proxies that settings trust.
 
     Places to wait in are counted by it, also of requests with a key: an address may have many keys.
     """
@@ -54,7 +54,7 @@ def client_address() -> str:
 
 
 def reader() -> Reader:
-    """What this request reads the chain with; its response is cached by what that has read."""
+    """Return what this request reads the chain with; it decides how the response is cached."""
     state = request_state_of(request.environ)
     if state.reader is None:
         state.reader = Reader(services().sources, client_address)

@@ -72,7 +72,7 @@ class ResponseCache:
             self._bytes += size
 
     def store_for(self, key: CacheKey, response: WsgiResponse, seconds: float) -> None:
-        """At most MAX_TIMED of these are kept."""
+        """Store a response for a time; at most MAX_TIMED of these are kept."""
         if len(self._timed) >= MAX_TIMED:
             self._timed.clear()
         self._timed[key] = _Timed(response, time.monotonic() + seconds)

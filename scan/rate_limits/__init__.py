@@ -1,6 +1,7 @@
 """Moving-window limits per API key and per client address, and limits of concurrency.
 
 Input: the key and the client address. Output: whether the request is allowed and what is left.
-Start with limiter.py (what is counted), then windows.py, window_stores.py and redis_windows.py
-(where), client_address.py (which address a request is counted for) and concurrency.py.
+Start with limiter.py (what is counted), then responses.py (the headers and the text of 429),
+windows.py, window_stores.py and redis_windows.py (where), client_address.py (which address a
+request is counted for) and concurrency.py.
 """

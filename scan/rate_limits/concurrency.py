@@ -79,6 +79,24 @@ class ConcurrencyLimit:
         return client is None or self._taken_by[client] < self._places_per_client
 
 
+def unbounded_statements() -> ConcurrencyLimit:
+    """Limit the statements that no index bounds, which run up to their time-out.
+
+    The other threads stay free; a client's next statement waits for its last one.
+    """
+    return ConcurrencyLimit(
+        3,
+        places_per_client=1,
+        clients_wait=True,
+        busy="Too many queries with combined filters are running; try again shortly.",
+    )
+
+
+def large_forms() -> ConcurrencyLimit:
+    """Limit the large forms that are parsed at the same time."""
+    return ConcurrencyLimit(1, busy="Too many large forms are being processed; try again shortly.")
+
+
 class WaitingThreads(ConcurrencyLimit):
     """Limits the server threads that wait for something other than PostgreSQL.
 
@@ -107,15 +125,15 @@ class WaitingThreads(ConcurrencyLimit):
         return self._taken > 0
 
     def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
-        """What place() would raise at once; takes no lock, so that it may be over by then."""
+        """Return what place() would raise at once; without a lock, it may be over by then."""
         return self._refusal() if self._is_vain(client, wait_s) else None
 
     def refusal_for_long(self, client: Hashable) -> Unavailable | None:
-        """As refusal(), of place_for_long()."""
+        """Return what place_for_long() would raise, as refusal() does for place()."""
         return None if self._is_free_for_long(client) else self._refusal()
 
     def _is_vain(self, client: Hashable, wait_s: float) -> bool:
-        """Whether no place would get free for the client, or too many wait for one already."""
+        """Return whether no place would get free for the client, or too many wait for one."""
         if self._is_free_for(client):
             return False
         idle_s = time.monotonic() - self._changed_hands_at
@@ -138,13 +156,13 @@ class WaitingThreads(ConcurrencyLimit):
             return is_taken
 
     def take_for_long(self, client: Hashable) -> bool:
-        """As take(), without waiting, for operations of seconds; leaves one place for the node."""
+        """Take a place for an operation of seconds without waiting; leaves one for the node."""
         with self._changed:
             return self._is_free_for_long(client) and self.take(client)
 
     @contextmanager
     def place_for_long(self, client: Hashable) -> Iterator[None]:
-        """As place(), see take_for_long()."""
+        """Hold a place as place() does, taken by take_for_long()."""
         if not self.take_for_long(client):
             raise self._refusal()
         try:

@@ -38,7 +38,7 @@ class Limiter(NamedTuple):
     file_rate: RateLimitItem
 
     def of_address(self, address: str) -> tuple[Window, ...]:
-        """A request without a key."""
+        """Return the windows of a request without a key."""
         return (Window(self.anonymous_rate, address),)
 
     def of_key(self, key_id: int, requests_per_minute: int, address: str) -> tuple[Window, ...]:
@@ -50,22 +50,22 @@ class Limiter(NamedTuple):
         )
 
     def of_unknown_key(self, address: str) -> tuple[Window, ...]:
-        """A request with an unverified key: against the client address's limit over all keys."""
+        """Return the windows of a request with an unverified key: the address's over all keys."""
         return (Window(self.address_rate, address),)
 
     def of_page(self, address: str) -> tuple[Window, ...]:
-        """An HTML page, which has its own limit."""
+        """Return the windows of an HTML page, which has its own limit."""
         return (Window(self.page_rate, address),)
 
     def peek_address(self, address: str) -> RateLimitResult:
         return self.store.peek(Window(self.anonymous_rate, address))
 
     def charge_new_key(self, address: str) -> RateLimitResult:
-        """An API key created from this address."""
+        """Charge the creation of an API key to an address."""
         return self.store.charge(Window(self.new_key_rate, address))
 
     def charge_file(self, address: str) -> RateLimitResult:
-        """A list as a file, beside the request for it, whichever key that has."""
+        """Charge a list as a file to an address, beside the request for it and whatever its key."""
         return self.store.charge(Window(self.file_rate, address))
 
 
@@ -82,12 +82,12 @@ def make_limiter(settings: Settings) -> Limiter:
 
 
 def counts_in_process(settings: Settings) -> bool:
-    """Whether requests are counted in this process only."""
+    """Return whether requests are counted in this process only."""
     return settings.rate_limit_storage.startswith("memory:")
 
 
 def requests_per_minute(rate: str) -> int:
-    """A rate in `limits` notation as whole requests a minute, at least one."""
+    """Return a rate in `limits` notation as whole requests a minute, at least one."""
     item = parse(rate)
     return max(1, item.amount * 60 // item.get_expiry())
 
@@ -120,7 +120,7 @@ def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:
-    """A rate in its own namespace, so that its windows differ from other rates' in the storage."""
+    """Parse a rate into its own namespace, so that it shares no windows with other rates."""
     item = parse(rate)
     return type(item)(item.amount, item.multiples, namespace=namespace)
 

@@ -149,7 +149,7 @@ class RedisWindows:
             _settle(charge, self._when_lost)
 
     def _execute(self, charges: Sequence[_Charge]) -> Iterator[int]:
-        """The numbers returned by CHARGE, in the order of the requests."""
+        """Run CHARGE, and return its numbers in the order of the requests."""
         keys: list[str] = []
         arguments: list[int] = []
         for windows, is_counted, _ in charges:

@@ -62,7 +62,7 @@ class ProcessWindows:
         return window.result(allowed, counted, reset_in_s)
 
     def _storage(self, window: Window) -> MemoryWindowStorage:
-        """Of one kind and length, which has each client once."""
+        """Return the storage of the windows of one kind and length, which has each client once."""
         kind = window.rate.namespace, window.rate.get_expiry()
         storage = self._storages.get(kind)
         if storage is None:

@@ -50,10 +50,10 @@ class WindowStore(Protocol):
         """Count a request. Raises Unavailable if it cannot be counted."""
 
     def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
-        """As charge(), in another thread; None if charge() does not wait."""
+        """Charge in another thread, as charge() does; None if charge() does not wait."""
 
     def peek(self, window: Window) -> RateLimitResult:
-        """The current state; `allowed` if the next request would be."""
+        """Return the current state; it is `allowed` if the next request would be."""
 
 
 # The result of a request while the storage does not respond.
@@ -65,5 +65,5 @@ def refuse(windows: Sequence[Window]) -> RateLimitResult:
 
 
 def tightest(results: Sequence[RateLimitResult]) -> RateLimitResult:
-    """A rejection first, then the window with the fewest requests left, then the later reset."""
+    """Return a rejection if there is one, else the result with the fewest requests left."""
     return min(results, key=lambda result: (result.allowed, result.remaining, -result.reset_in_s))

@@ -34,7 +34,7 @@ class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
         self._may_be_whole = False
 
     def may_be_whole(self) -> bool:
-        """Whether decode() is worth a try."""
+        """Return whether decode() is worth a try."""
         data = self._received.data
         if data.find(_END, max(0, self._searched - len(_END) + 1)) >= 0:
             self._may_be_whole = True
@@ -45,7 +45,7 @@ class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
         return self._may_be_whole and (is_quick or time.monotonic() >= self._next_attempt_at)
 
     def decode(self, max_bytes: int) -> bytes:
-        """The body, or one byte more than max_bytes where it is longer.
+        """Return the body, or one byte more than max_bytes of a longer one.
 
         Raises MoreNeeded, and is called again then; ParseException or NoMoreData.
         """

@@ -57,7 +57,7 @@ class ResponseBuffer:
         return taken
 
     def flush(self) -> bool:
-        """Whether nothing is left."""
+        """Send what the socket takes, and return whether nothing is left."""
         try:
             for _ in range(FILE_PIECES_AT_ONCE):
                 while self._data:
@@ -129,7 +129,7 @@ class Connection:
         return len(data)
 
     def ignore(self) -> bool:
-        """Whether the client is gone, or too much came that nobody reads any more."""
+        """Return whether the client is gone, or sent too much that nobody reads any more."""
         try:
             data = self.sock.recv(_READ_BYTES)
         except BlockingIOError:
@@ -140,7 +140,7 @@ class Connection:
         return not data or self.ignored_bytes > MAX_IGNORED_BYTES
 
     def may_have_head(self) -> bool:
-        """Whether parsing is worth a try; a head that is too long is refused by it."""
+        """Return whether parsing is worth a try; it refuses a head that is too long."""
         data = self.received.data
         return (
             data.find(b"\n\r\n") >= 0
@@ -150,7 +150,7 @@ class Connection:
         )
 
     def parse_head(self) -> bool:
-        """Whether there is a request now; raises what gunicorn raises for one it refuses.
+        """Return whether there is a request now; raises what gunicorn raises for one it refuses.
 
         StopIteration and NoMoreData: the client has left.
         """
@@ -184,7 +184,7 @@ class Connection:
         return missing <= 0 or missing > MAX_BODY_BYTES
 
     def is_whole(self) -> bool:
-        """Whether another request may follow: where it begins is known, and has come."""
+        """Return whether another request may follow: where it begins is known, and has come."""
         assert self.request is not None
         if self._is_cut or self._chunks is not None or self.request.body.failed:
             return False
