@@ -50,6 +50,7 @@ FUNCTIONS = (
     *("addresses_seen", "addresses_changes", "token_holders_changes", "item_balances_changes"),
     *("token_items_changes", "item_owner", "tokens_changes", "token_holders_expected"),
     *("item_balances_expected", "token_items_expected", "tokens_expected", "addresses_expected"),
+    *("internal_transfer_type", "daily_stats_changes", "daily_stats_expected"),
 )
 VIEWS = ("bulk/tokens_view", "bulk/withdrawals_view", "bulk/log_emitters_view")
 # Functions for which their derived table stands as soon as it is there.

@@ -247,7 +247,7 @@ def read_head(source: Database | Transaction) -> IndexedHead | None:
 def derive(tx: Transaction, written: BlockRange) -> None:
     """Fill the derived tables from the rows of these blocks, a day at a time; unwind() is its
     inverse."""
-    days = tx.rows("indexer/daily_stats_derive", **written.blocks)
+    days = tx.rows("indexer/daily_stats_derive", span=written.span)
     for first, last in days:
         _derive_day(tx, written if len(days) == 1 else read_block_range(tx, first, last))
 
@@ -278,7 +278,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
 def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     """The blocks after `last_kept`, which are of one day, with what was derived from them."""
     # These read the rows of the orphaned blocks, which blocks_unwind removes.
-    day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept)
+    day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept, span=orphaned.span)
     _derive_holders(tx, orphaned, sign=-1)
     _derive_addresses(tx, orphaned, sign=-1)
     items.unwind(tx, orphaned)

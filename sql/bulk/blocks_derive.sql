@@ -1,4 +1,5 @@
--- In DuckDB: blocks with the rows in them and before them.
+-- In DuckDB: blocks with the rows in them and before them, from counts that the files have; by them
+-- blocks_expected() of sql/schema/expected.sql, which counts rows, is checked. A timestamp is in seconds.
 -- params: none
 -- returns: what the table blocks of DuckDB is made of
 -- index: none
@@ -13,7 +14,8 @@ WITH transfers AS (
     LEFT JOIN transfers x ON x.block_number = b.number
     LEFT JOIN trades d ON d.block_number = b.number
 )
-SELECT c.*,
+SELECT c.*, c.timestamp_s AS timestamp,
+    uint256(c.gas_used_0, c.gas_used_1, c.gas_used_2, c.gas_used_3) AS gas_used,
     coalesce(sum(c.transaction_count) OVER before, 0)::BIGINT AS transactions_before,
     coalesce(sum(c.token_transfer_count) OVER before, 0)::BIGINT AS token_transfers_before,
     coalesce(sum(c.dex_trade_count) OVER before, 0)::BIGINT AS dex_trades_before,

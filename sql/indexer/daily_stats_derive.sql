@@ -1,5 +1,5 @@
 -- Counts blocks already written for their days, but for addresses: see indexer/addresses_derive.
--- params: block_from bigint, block_to bigint
+-- params: span block_range
 -- returns: the first and the last of these blocks on each day, in their order
 -- index: blocks_pkey, daily_stats_pkey, transactions_pkey,
 --   internal_transfers_pkey
@@ -9,18 +9,22 @@ WITH days AS MATERIALIZED (
         SELECT b.number, greatest(max(day_of(b.timestamp)) OVER (ORDER BY b.number),
             (SELECT max(s.day) FROM daily_stats s)) AS day
         FROM blocks b
-        WHERE b.number BETWEEN %(block_from)s AND %(block_to)s
+        WHERE b.number BETWEEN (%(span)s::block_range).first_block
+            AND (%(span)s::block_range).last_block
     ) AS placed
     GROUP BY day
 ), counted AS (
     INSERT INTO daily_stats AS s (day, first_block, last_block, transaction_count,
         failed_transaction_count, created_contract_count, token_transfer_count, dex_trade_count,
         gas_used, fees_wei, burnt_wei)
-    SELECT d.day, d.first_block, d.last_block, t.transaction_count,
-        t.failed_transaction_count, t.created_contract_count, t.token_transfer_count,
-        t.dex_trade_count, t.gas_used, t.fees_wei, t.burnt_wei
+    SELECT d.day, d.first_block, d.last_block, sum(c.transaction_count),
+        sum(c.failed_transaction_count), sum(c.created_contract_count),
+        sum(c.token_transfer_count), sum(c.dex_trade_count), sum(c.gas_used), sum(c.fees_wei),
+        sum(c.burnt_wei)
     FROM days d
-    CROSS JOIN LATERAL block_totals(d.first_block, d.last_block) AS t
+    JOIN daily_stats_changes(%(span)s::block_range) c
+        ON c.number BETWEEN d.first_block AND d.last_block
+    GROUP BY d.day, d.first_block, d.last_block
     ON CONFLICT (day) DO UPDATE SET
         last_block = EXCLUDED.last_block,
         transaction_count = s.transaction_count + EXCLUDED.transaction_count,

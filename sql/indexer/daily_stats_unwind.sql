@@ -1,7 +1,7 @@
 -- Takes back what the blocks after one count for their days, while their rows are still there; addresses
 -- follow with indexer/addresses_forget and indexer/addresses_restore_last_seen. All blocks after it are of
 -- one day.
--- params: last_kept bigint
+-- params: last_kept bigint, span block_range
 -- returns: the day (text: it may be beyond calendars), where earlier blocks of it stay; else no row
 -- index: daily_stats_first_block_key, daily_stats_pkey, blocks_pkey, transactions_pkey, internal_transfers_pkey
 WITH lost AS (
@@ -17,7 +17,14 @@ SET last_block = %(last_kept)s,
     gas_used = s.gas_used - t.gas_used,
     fees_wei = s.fees_wei - t.fees_wei,
     burnt_wei = s.burnt_wei - t.burnt_wei
-FROM daily_stats o
-CROSS JOIN LATERAL block_totals(%(last_kept)s + 1, o.last_block) AS t
-WHERE o.day = day_of_block(%(last_kept)s) AND o.last_block > %(last_kept)s AND s.day = o.day
+FROM (
+    SELECT sum(transaction_count) AS transaction_count,
+        sum(failed_transaction_count) AS failed_transaction_count,
+        sum(created_contract_count) AS created_contract_count,
+        sum(token_transfer_count) AS token_transfer_count,
+        sum(dex_trade_count) AS dex_trade_count, sum(gas_used) AS gas_used,
+        sum(fees_wei) AS fees_wei, sum(burnt_wei) AS burnt_wei
+    FROM daily_stats_changes(%(span)s::block_range)
+) AS t
+WHERE s.day = day_of_block(%(last_kept)s) AND s.last_block > %(last_kept)s
 RETURNING s.day::text;

@@ -300,34 +300,34 @@ $$;
 CREATE OR REPLACE FUNCTION day_of(value timestamptz) RETURNS date LANGUAGE sql STABLE
 RETURN (value AT TIME ZONE 'UTC')::date;
 
--- What daily_stats counts of a range of blocks, but for addresses.
-CREATE OR REPLACE FUNCTION block_totals(block_from bigint, block_to bigint)
-RETURNS TABLE (transaction_count bigint, failed_transaction_count bigint,
+-- What each block of a range adds to its day, but for addresses.
+CREATE OR REPLACE FUNCTION daily_stats_changes(span block_range)
+RETURNS TABLE (number bigint, transaction_count bigint, failed_transaction_count bigint,
     created_contract_count bigint, token_transfer_count bigint, dex_trade_count bigint,
     gas_used numeric, fees_wei numeric, burnt_wei numeric)
 LANGUAGE sql STABLE AS $$
-    SELECT b.transactions, t.failed, t.created + i.created, b.transfers, b.trades, b.gas_used,
-        t.gas_fees + t.blob_fees, b.burnt + t.blob_fees
-    FROM (
-        SELECT sum(transaction_count) AS transactions, sum(token_transfer_count) AS transfers,
-            sum(dex_trade_count) AS trades, sum(gas_used) AS gas_used,
-            coalesce(sum(base_fee_per_gas * gas_used), 0) AS burnt
-        FROM blocks
-        WHERE number BETWEEN block_from AND block_to
-    ) AS b, (
-        SELECT count(*) FILTER (WHERE NOT t.status) AS failed,
+    SELECT b.number AS number, b.transaction_count AS transaction_count,
+        coalesce(t.failed, 0) AS failed_transaction_count,
+        coalesce(t.created, 0) + coalesce(i.created, 0) AS created_contract_count,
+        b.token_transfer_count AS token_transfer_count, b.dex_trade_count AS dex_trade_count,
+        b.gas_used AS gas_used, coalesce(t.fees, 0) AS fees_wei, burnt_fees(b) AS burnt_wei
+    FROM blocks b
+    LEFT JOIN (
+        SELECT t.block_number AS block_number, count(*) FILTER (WHERE NOT t.status) AS failed,
             count(*) FILTER (WHERE t.status AND t.contract_address IS NOT NULL) AS created,
-            coalesce(sum(t.gas_price * t.gas_used), 0) AS gas_fees,
-            coalesce(sum(transaction_fee(t) - t.gas_price * t.gas_used)
-                FILTER (WHERE t.blob_gas_price IS NOT NULL), 0) AS blob_fees
-        FROM transaction_ordinals(block_from, block_to) o
-        JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
-    ) AS t, (
-        SELECT count(*) AS created
-        FROM internal_transfer_ordinals(block_from, block_to) o
-        JOIN internal_transfers i ON i.ordinal BETWEEN o.first AND o.last
-        WHERE internal_transfer_type(i.type) IN ('create', 'create2')
-    ) AS i
+            sum(transaction_fee(t)) AS fees
+        FROM transactions t
+        WHERE t.ordinal BETWEEN (span).first_transaction AND (span).last_transaction
+        GROUP BY t.block_number
+    ) AS t ON t.block_number = b.number
+    LEFT JOIN (
+        SELECT i.block_number AS block_number, count(*) AS created
+        FROM internal_transfers i
+        WHERE i.ordinal BETWEEN (span).first_internal AND (span).last_internal
+            AND internal_transfer_type(i.type) IN ('create', 'create2')
+        GROUP BY i.block_number
+    ) AS i ON i.block_number = b.number
+    WHERE b.number BETWEEN (span).first_block AND (span).last_block
 $$;
 
 -- Which row of daily_stats an indexed block belongs to.

@@ -198,10 +198,6 @@ LANGUAGE sql STABLE AS $$
     WITH placed AS MATERIALIZED (
         SELECT b.number AS number, max(day_of(b.timestamp)) OVER (ORDER BY b.number) AS day
         FROM blocks b
-    ), days AS MATERIALIZED (
-        SELECT p.day AS day, min(p.number) AS first_block, max(p.number) AS last_block
-        FROM placed p
-        GROUP BY p.day
     ), active AS (
         SELECT p.day AS day, count(DISTINCT s.address) AS addresses
         FROM addresses_seen(all_blocks()) s
@@ -209,18 +205,31 @@ LANGUAGE sql STABLE AS $$
         GROUP BY p.day
     ), added AS (
         SELECT p.day AS day, count(*) AS addresses
-        FROM addresses_changes(all_blocks()) a
+        FROM addresses_expected() a
         JOIN placed p ON p.number = a.first_seen
         GROUP BY p.day
+    ), totals AS (
+        SELECT p.day AS day, min(c.number) AS first_block, max(c.number) AS last_block,
+            sum(c.transaction_count) AS transaction_count,
+            sum(c.failed_transaction_count) AS failed_transaction_count,
+            sum(c.created_contract_count) AS created_contract_count,
+            sum(c.token_transfer_count) AS token_transfer_count,
+            sum(c.dex_trade_count) AS dex_trade_count, sum(c.gas_used) AS gas_used,
+            sum(c.fees_wei) AS fees_wei, sum(c.burnt_wei) AS burnt_wei
+        FROM daily_stats_changes(all_blocks()) c
+        JOIN placed p ON p.number = c.number
+        GROUP BY p.day
     )
-    SELECT d.day, d.first_block, d.last_block, t.transaction_count,
-        t.failed_transaction_count, a.addresses, coalesce(n.addresses, 0),
-        t.created_contract_count, t.token_transfer_count, t.dex_trade_count, t.gas_used,
-        t.fees_wei, t.burnt_wei
-    FROM days d
-    CROSS JOIN LATERAL block_totals(d.first_block, d.last_block) AS t
-    LEFT JOIN active a ON a.day = d.day
-    LEFT JOIN added n ON n.day = d.day
+    SELECT t.day AS day, t.first_block AS first_block, t.last_block AS last_block,
+        t.transaction_count AS transaction_count,
+        t.failed_transaction_count AS failed_transaction_count,
+        a.addresses AS active_address_count, coalesce(n.addresses, 0) AS new_address_count,
+        t.created_contract_count AS created_contract_count,
+        t.token_transfer_count AS token_transfer_count, t.dex_trade_count AS dex_trade_count,
+        t.gas_used AS gas_used, t.fees_wei AS fees_wei, t.burnt_wei AS burnt_wei
+    FROM totals t
+    LEFT JOIN active a ON a.day = t.day
+    LEFT JOIN added n ON n.day = t.day
 $$;
 
 CREATE OR REPLACE FUNCTION chain_expected()

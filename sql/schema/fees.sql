@@ -12,3 +12,13 @@ RETURN (SELECT coalesce(sum(
     FROM transactions t
     WHERE t.ordinal >= b.transactions_before
         AND t.ordinal < b.transactions_before + b.transaction_count);
+
+-- What the transactions of a block paid that nobody got: its base fees, as far as they are known, and what
+-- blobs cost.
+CREATE OR REPLACE FUNCTION burnt_fees(b blocks) RETURNS numeric LANGUAGE sql STABLE
+RETURN coalesce(b.base_fee_per_gas * b.gas_used, 0)
+    + (SELECT coalesce(sum(transaction_fee(t) - t.gas_price * t.gas_used), 0)
+        FROM transactions t
+        WHERE t.ordinal >= b.transactions_before
+            AND t.ordinal < b.transactions_before + b.transaction_count
+            AND t.blob_gas_price IS NOT NULL);
