@@ -24,6 +24,7 @@ from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
 
+PATIENCE_S = 30.0
 Serve = Callable[[socket.socket, Any], None]
 
 
@@ -166,16 +167,24 @@ def test_a_faulty_node_holds_nobody_up(
 
 @pytest.mark.check
 def test_a_late_answer_is_nobodys(tmp_path: Path) -> None:
+    given_up, answered = threading.Event(), threading.Event()
+
     def serve(connection: socket.socket, request: Any) -> None:
-        if request["method"] == "slow":
-            time.sleep(0.5)
-        connection.sendall(answer(request, request["method"]))
+        is_slow = request["method"] == "slow"
+        if is_slow:
+            assert given_up.wait(PATIENCE_S)
+        try:
+            connection.sendall(answer(request, request["method"]))
+        finally:
+            if is_slow:
+                answered.set()
 
     with served(tmp_path, serve) as (path, _):
         node = Node([path])
         with pytest.raises(TimedOut):
             node.call("slow", timeout_s=0.1)
-        time.sleep(0.6)
+        given_up.set()
+        assert answered.wait(PATIENCE_S), "the late answer was not sent"
         assert node.call("quick") == "quick"
 
 
