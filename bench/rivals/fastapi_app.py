@@ -185,7 +185,8 @@ async def _filtered(
     request: Request, entity: str, filters: dict[str, Any], window: dict[str, Any]
 ) -> Any:
     """By the same statement and list as the service's; several keys at once it does not serve."""
-    window = {**window, "form": "api"}
+    if entity != "dex_trades":
+        window = {**window, "form": "api"}
     given = [(name, key) for name, key in filters.items() if key is not None]
     if not given:
         return await _row(request, f"queries/{entity}_list", **window)

@@ -77,6 +77,8 @@ class Entity(NamedTuple):
     row: str
     range: str
     indexes: tuple[str, ...]
+    record: str | None
+    joins: str | None
     extra: str | None
     is_sized: bool
     has_total: bool
@@ -89,6 +91,15 @@ class Entity(NamedTuple):
     def by_param(self) -> Mapping[str, Filter]:
         """The filters without synonyms."""
         return {each.param: each for each in self.filters}
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether its records have a form for each interface."""
+        return self.record is not None and "{form}" in self.record
+
+    def record_as(self, form: str) -> str:
+        """What lists show of a row; `form` is SQL."""
+        return "" if self.record is None else self.record.format(form=form)
 
     @property
     def declared_params(self) -> str:
@@ -174,6 +185,8 @@ def _entity(
     row: str,
     range: str,
     indexes: list[str],
+    record: str | None = None,
+    joins: str | None = None,
     extra: str | None = None,
     is_sized: bool = False,
     has_total: bool = False,
@@ -190,6 +203,8 @@ def _entity(
         row,
         range,
         tuple(indexes),
+        record,
+        joins,
         extra,
         is_sized,
         has_total,

@@ -133,7 +133,9 @@ def filtered_page(
     given = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, given)
     window = in_blocks(reader, window)
-    values = {**window.params(traversal), "form": form}
+    values = window.params(traversal)
+    if all_entities()[entity].has_forms:
+        values["form"] = form
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
     listed = all_entities()[entity].listed
     if not given:

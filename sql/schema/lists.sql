@@ -172,85 +172,9 @@ BEGIN
 END
 $$;
 
--- The records of a page's ordinals, in their order. Planned once for all lists of an entity: planning
--- these look-ups, in every partition, would take longer than all the rest.
-CREATE OR REPLACE FUNCTION transaction_records(ordinals bigint[], form text)
-RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN QUERY
-    SELECT entry.* FROM unnest(ordinals) AS place
-    CROSS JOIN LATERAL (
-        SELECT t.ordinal, t.block_number, CASE form
-            WHEN 'etherscan' THEN etherscan_transaction_record(
-                t, b, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE transaction_record(t, b) END
-        FROM transactions t
-        JOIN blocks b ON b.number = t.block_number
-        WHERE t.ordinal = place
-        LIMIT 1
-    ) AS entry;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION token_transfer_records(ordinals bigint[], form text)
-RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN QUERY
-    SELECT entry.* FROM unnest(ordinals) AS place
-    CROSS JOIN LATERAL (
-        SELECT x.ordinal, x.block_number, CASE form
-            WHEN 'etherscan' THEN etherscan_token_transfer_record(
-                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE token_transfer_record(x, t.hash, k, b.timestamp)::text END
-        FROM token_transfers x
-        JOIN blocks b ON b.number = x.block_number
-        JOIN tokens k ON k.address = x.token_address
-        JOIN transactions t ON t.ordinal = b.transactions_before + x.transaction_index
-        WHERE x.ordinal = place
-        LIMIT 1
-    ) AS entry;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION internal_transfer_records(ordinals bigint[], form text)
-RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN QUERY
-    SELECT entry.* FROM unnest(ordinals) AS place
-    CROSS JOIN LATERAL (
-        SELECT i.ordinal, i.block_number, CASE form
-            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
-            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
-        FROM internal_transfers i
-        JOIN blocks b ON b.number = i.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
-        WHERE i.ordinal = place
-        LIMIT 1
-    ) AS entry;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION dex_trade_records(ordinals bigint[], form text)
-RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN QUERY
-    SELECT entry.* FROM unnest(ordinals) AS place
-    CROSS JOIN LATERAL (
-        SELECT d.ordinal, d.block_number, dex_trade_record(d, t.hash, e.name, b.timestamp, i, o)::text
-        FROM dex_trades d
-        JOIN blocks b ON b.number = d.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + d.transaction_index
-        JOIN dexes e ON e.dex_id = d.dex_id
-        LEFT JOIN tokens i ON i.address = d.token_in
-        LEFT JOIN tokens o ON o.address = d.token_out
-        WHERE d.ordinal = place
-        LIMIT 1
-    ) AS entry;
-END
-$$;
-
+-- The records of a page's ordinals, in their order, as transaction_records() has them, which is rendered.
 -- Each record is null where all of them would be too large for a page of this size.
-CREATE OR REPLACE FUNCTION log_records(ordinals bigint[], form text, size bigint)
+CREATE OR REPLACE FUNCTION log_records(ordinals bigint[], size bigint)
 RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
 DECLARE
     is_small boolean := fits_page((
