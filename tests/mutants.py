@@ -121,15 +121,20 @@ def targets(loaded: Mapping[str, Statement]) -> list[Target]:
 
 
 def all_changes(loaded: Mapping[str, Statement]) -> list[Change]:
-    """Every mutant of every target; what several statements of one template have alike, once."""
-    changes: dict[tuple[str, ...], Change] = {}
+    """Every mutant of every target; what several statements of one template have alike, once.
+
+    What stands in several branches of one statement is changed in each of them.
+    """
+    changes: dict[tuple[object, ...], Change] = {}
     for target in targets(loaded):
+        occurrences: Counter[tuple[str, ...]] = Counter()
         is_rendered = target.place == target.name
         for mutant in mutants(target.text):
             change = Change(target, mutant)
             whose = _template(target.name) if is_rendered else f"{target.name} {mutant.start}"
             key = (whose, mutant.kind, change.original, mutant.replacement, change.line())
-            changes.setdefault(key, change)
+            occurrences[key] += 1
+            changes.setdefault((*key, occurrences[key]), change)
     return list(changes.values())
 
 
