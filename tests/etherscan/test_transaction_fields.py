@@ -20,12 +20,6 @@ from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
-EMPTY = """
-    UPDATE transactions SET type = NULL, nonce = NULL, gas_limit = NULL, max_fee_per_gas = NULL,
-        max_priority_fee_per_gas = NULL, max_fee_per_blob_gas = NULL, cumulative_gas_used = NULL,
-        method = NULL, blob_versioned_hashes = NULL
-    WHERE ordinal %% 3 = 0
-"""
 BEFORE_LONDON = """
     UPDATE transactions SET type = '', max_fee_per_gas = NULL, max_priority_fee_per_gas = NULL;
     UPDATE blocks SET base_fee_per_gas = NULL
@@ -158,17 +152,6 @@ def test_only_inputs_are_asked_for(
     asked = node.methods.total()
     ask.rows("account", "txlist", address=address, offset=len(rows) - 1)
     assert node.methods.total() == asked  # what was read is kept
-
-
-def test_rows_that_are_not_filled_are_read_whole(
-    changed: Settings, etherscan_truth: EtherscanTruth, node: CountingNode
-) -> None:
-    execute(changed.database_url, EMPTY)
-    check_everything(asking(changed, node.url), etherscan_truth)
-    assert node.methods["eth_getTransactionReceipt"]
-    away = asking(changed, NOWHERE)
-    for action in ("txlist", "tokentx"):
-        assert is_refused(away("account", action, address=parties(etherscan_truth)[0]))
 
 
 def test_whether_a_receipt_has_a_status(
