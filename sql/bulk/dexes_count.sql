@@ -1,4 +1,4 @@
--- In DuckDB: exchanges by their trades.
+-- In DuckDB: exchanges by their trades, as dexes_changes() of sql/schema/changes.sql; files have names.
 -- params: none
 -- returns: name, how many trades it has
 -- index: none

@@ -1,4 +1,5 @@
--- In DuckDB: candles of pools by the hour, as counted_candles() of schema.sql. Reads blocks.
+-- In DuckDB: candles of pools by the hour, as counted_candles() of sql/schema/changes.sql. That compares
+-- prices by products, which are inexact here: a BIGNUM times another is a DOUBLE. Reads blocks.
 -- params: none
 -- returns: what the table pool_candles of DuckDB is made of
 -- index: none

@@ -1,4 +1,5 @@
--- In DuckDB: the first topics of stored logs.
+-- In DuckDB: the first topics of stored logs, as event_topics_changes() of sql/schema/changes.sql; files
+-- have no numbers of topics.
 -- params: none
 -- returns: topic0, how many logs have it
 -- index: none
