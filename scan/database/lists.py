@@ -6,6 +6,7 @@ The file's comments say what each value means.
 import functools
 import tomllib
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from scan.settings import ROOT
@@ -90,7 +91,7 @@ class Entity(NamedTuple):
     @property
     def by_param(self) -> Mapping[str, Filter]:
         """The filters without synonyms."""
-        return {each.param: each for each in self.filters}
+        return {filter_.param: filter_ for filter_ in self.filters}
 
     @property
     def has_forms(self) -> bool:
@@ -104,7 +105,7 @@ class Entity(NamedTuple):
     @property
     def declared_params(self) -> str:
         """The parameters of its filters, as the header of a statement declares them."""
-        own = [f"{each.param} {each.type} null" for each in self.by_param.values()]
+        own = [f"{filter_.param} {filter_.type} null" for filter_ in self.by_param.values()]
         return ", ".join([*own, self.params] if self.params else own)
 
     def match(self, list: List, entries: Entries) -> str:
@@ -117,7 +118,7 @@ class Entity(NamedTuple):
     @property
     def listed(self) -> Mapping[str, List]:
         """The lists with a counter and checkpoints, by the parameter that chooses them."""
-        return {each.filter: each for each in self.lists if each.filter and each.counter}
+        return {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
 
 
 @functools.cache
@@ -138,16 +139,16 @@ def all_entities() -> Mapping[str, Entity]:
 
 def grown_by(table: str) -> Mapping[str, str]:
     """The lists that counters of a table count: their columns, by the list's name."""
-    counted = {name: each.counter for name, each in all_lists().items()}
+    counted = {name: list_.counter for name, list_ in all_lists().items()}
     return {name: c.column for name, c in counted.items() if c is not None and c.table == table}
 
 
 def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
     """Each way by which rows are in lists that have checkpoints, with all lists that have it."""
     ways: dict[tuple[str, Entries], list[List]] = {}
-    for each in all_lists().values():
-        for entries in each.entries if each.counter else ():
-            ways.setdefault((each.table, entries), []).append(each)
+    for list_ in all_lists().values():
+        for entries in list_.entries if list_.counter else ():
+            ways.setdefault((list_.table, entries), []).append(list_)
     return [(all_entities()[table], entries, (*ls,)) for (table, entries), ls in ways.items()]
 
 
@@ -161,13 +162,13 @@ def _list(
     id: str | None = None,
     stored_key: str = "{key}",
 ) -> List:
-    of_rows = (each.partition(" WHERE ") for each in entries)
+    keys_and_conditions = (text.partition(" WHERE ") for text in entries)
     return List(
         name,
         table,
         filter,
         None if counter is None else _counter(*counter.split(".")),
-        tuple(Entries(key, condition) for key, _, condition in of_rows),
+        tuple(Entries(key, condition) for key, _, condition in keys_and_conditions),
         id,
         stored_key,
         tuple(indexes),
@@ -175,8 +176,8 @@ def _list(
 
 
 def _counter(table: str, column: str) -> Counter:
-    found = read_table()["counters"][table]
-    return Counter(table, column, found["index"], found["row"])
+    of_table = read_table()["counters"][table]
+    return Counter(table, column, of_table["index"], of_table["row"])
 
 
 def _entity(
@@ -194,8 +195,8 @@ def _entity(
     matches: str | None = None,
 ) -> Entity:
     declared = read_table()["filters"].items()
-    filters = [each for key, values in declared for each in _filters(name, key, **values)]
-    lists = [each for each in all_lists().values() if each.table == name and each.filter]
+    filters = [*chain.from_iterable(_filters(name, key, **values) for key, values in declared)]
+    lists = [list_ for list_ in all_lists().values() if list_.table == name and list_.filter]
     lists.append(List(name, name, None, None, (Entries("true", ""),), None, "", ()))
     return Entity(
         name,

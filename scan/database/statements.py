@@ -103,9 +103,9 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
             ("list", entity.lists),
         ):
             if f"{{{placeholder}}}" in name:
-                for each in instances:
-                    named = name.format_map({placeholder: each.name})
-                    yield named, render(template, entity=entity, list=each)
+                for instance in instances:
+                    named = name.format_map({placeholder: instance.name})
+                    yield named, render(template, entity=entity, list=instance)
 
 
 def _load(name: str, text: str) -> Statement:

@@ -43,12 +43,13 @@ def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
 
     Raises InvalidParameter, also where two keys say the same.
     """
-    given = [each for each in FILTERS[entity] if each.key in arguments]
+    given = [filter_ for filter_ in FILTERS[entity] if filter_.key in arguments]
     keys: dict[str, str] = {}
-    for each in given:
-        if each.param in keys:
-            raise InvalidParameter(
-                f"{each.key} and {keys[each.param]} are the same: give one.", field=each.key
-            )
-        keys[each.param] = each.key
-    return {each.param: PARSERS[each.kind](arguments[each.key], each.key) for each in given}
+    for key, param in ((filter_.key, filter_.param) for filter_ in given):
+        if param in keys:
+            raise InvalidParameter(f"{key} and {keys[param]} are the same: give one.", field=key)
+        keys[param] = key
+    return {
+        filter_.param: PARSERS[filter_.kind](arguments[filter_.key], filter_.key)
+        for filter_ in given
+    }
