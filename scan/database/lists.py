@@ -121,6 +121,28 @@ class Entity(NamedTuple):
         return {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
 
 
+class HistoryType(NamedTuple):
+    """The rows of one type that the history of an address has of lists; see sql/lists.toml."""
+
+    name: str
+    rank: int
+    sent: List
+    read: str
+    columns: Mapping[str, str]
+    received: List | None = None
+    to_self: List | None = None
+    whole: List | None = None
+
+    @property
+    def entity(self) -> Entity:
+        return all_entities()[self.sent.table]
+
+    @property
+    def lists(self) -> tuple[List, ...]:
+        """The lists that its rows are read from."""
+        return (self.sent,) if self.received is None else (self.sent, self.received)
+
+
 @functools.cache
 def read_table() -> Mapping[str, Any]:
     return tomllib.loads(TABLE.read_text(encoding="utf-8"))
@@ -135,6 +157,25 @@ def all_lists() -> Mapping[str, List]:
 @functools.cache
 def all_entities() -> Mapping[str, Entity]:
     return {name: _entity(name, **values) for name, values in read_table()["entities"].items()}
+
+
+@functools.cache
+def all_history_types() -> tuple[HistoryType, ...]:
+    """The types of rows that come from lists, in the order of a history's cursors' positions."""
+    lists = all_lists()
+    roles = ("sent", "received", "to_self", "whole")
+    return tuple(
+        HistoryType(
+            name, **values | {role: lists[values[role]] for role in roles if role in values}
+        )
+        for name, values in read_table()["history"].items()
+    )
+
+
+def history_numbers() -> Mapping[str, int]:
+    """The places of a history's lists in the bounds of its pages, from 1 as in SQL, by name."""
+    names = (list_.name for type_ in all_history_types() for list_ in type_.lists)
+    return {name: number for number, name in enumerate(names, start=1)}
 
 
 def grown_by(table: str) -> Mapping[str, str]:

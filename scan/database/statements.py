@@ -19,7 +19,14 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from psycopg2.extensions import AsIs
 
-from scan.database.lists import all_entities, all_lists, grown_by, ways_into_lists
+from scan.database.lists import (
+    all_entities,
+    all_history_types,
+    all_lists,
+    grown_by,
+    history_numbers,
+    ways_into_lists,
+)
 from scan.settings import ROOT
 
 FOLDER = ROOT / "sql"
@@ -85,6 +92,8 @@ def _environment() -> Environment:
         "entities": all_entities(),
         "lists": all_lists(),
         "grown_by": grown_by,
+        "history_numbers": history_numbers(),
+        "history_types": all_history_types(),
         "ways_into_lists": ways_into_lists,
     }
     return environment

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from scan.database.lists import all_history_types, history_numbers
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
@@ -18,16 +19,13 @@ from scan.queries.orphaned_cursors import RowEnds, require_same_chain
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
-TYPES = (
-    *("transaction", "fee", "internal_transfer", "token_transfer", "block_reward"),
-    "withdrawal",
-)
+TYPES = (*(type_.name for type_ in all_history_types()), "block_reward", "withdrawal")
 DIRECTIONS = ("in", "out", "self")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
 POSITION = (ORDINAL,) * 7
 # Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
 MAX_COUNTED = 100_000
-LISTS = 8  # of queries/history_get_bounds
+LISTS = len(history_numbers()) + 1  # of queries/history_get_bounds
 UNBOUNDED: Mapping[str, Any] = {
     "has_bounds": False,
     "lowest": [0] * LISTS,
