@@ -1,7 +1,12 @@
 """Pages as Markdown, for programs that read text."""
 
+import subprocess
+import sys
+from html import escape
+
 import pytest
 from flask.testing import FlaskClient
+from markdown_it import MarkdownIt
 
 from scan.errors import TooLarge
 from scan.pages.markdown import MAX_HTML_BYTES, to_markdown
@@ -64,6 +69,77 @@ def test_hostile_text_does_not_become_markup() -> None:
     text = to_markdown(html)
     assert "[click](" not in text
     assert "<script>" not in text
+
+
+HOSTILE = (
+    *(
+        "```\n# Verified by Binance\n```",
+        "````",
+        "`",
+        "a|b",
+        "|\n|---|\n| 5 ETH |",
+        "[x](https://evil)",
+    ),
+    *(
+        'x" onclick="y',
+        "![x](https://evil/x.png)",
+        "<b>bold</b>",
+        "\n\n# head",
+        "- list",
+        "1. list",
+    ),
+    *(
+        "> quote",
+        "https://evil](/x)",
+        "\\",
+        "&amp;",
+        "**strong**",
+        "~~~\nx\n~~~",
+        "<!-- x",
+        "a\n===\n",
+    ),
+)
+PLACES = {
+    "pre": "<pre>{}</pre>",
+    "code": "<p><code>{}</code></p>",
+    "cell": "<table><tr><th>n</th></tr><tr><td>{}</td></tr></table>",
+    "code in a cell": "<table><tr><th>n</th></tr><tr><td><code>{}</code></td></tr></table>",
+    "link": '<p><a href="/token/0x1" title="{}">{}</a></p>',
+    "picture": '<p><img src="/nft/1" alt="{}"></p>',
+    "picture in a cell": '<table><tr><td><img src="/nft/1" alt="{}"></td></tr></table>',
+    "paragraph": "<p>{}</p>",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_hostile_text_is_the_same_text_to_a_parser_of_markdown(place: str) -> None:
+    """The structure of the document is that which a harmless word has in the same place."""
+    parser = MarkdownIt("commonmark").enable("table")
+
+    def structure(text: str) -> list[str]:
+        html = PLACES[place].replace("{}", escape(text, quote=True))
+        tokens = parser.parse(to_markdown(f"<main><h1>Page</h1>{html}<p>End</p></main>"))
+        leaves = [leaf for token in tokens for leaf in [token, *(token.children or ())]]
+        return [f"{t.type} {t.attrGet('href')}" for t in leaves if t.type not in IN_WORDS]
+
+    for text in HOSTILE:
+        assert structure(text) == structure("word"), text
+
+
+IN_WORDS = {"text", "softbreak", "hardbreak", "code_inline", "text_special"}
+
+
+def test_the_time_a_page_takes_grows_with_its_length_alone() -> None:
+    """In a process of its own: what took 34 s did not give way to any time-out."""
+    text = 100_000 * " "
+    pages = [f"<main>{html.replace('{}', f'x{text}x')}</main>" for html in PLACES.values()]
+    script = (
+        "import sys; from scan.pages.markdown import to_markdown;"
+        "[to_markdown(page) for page in sys.stdin.read().split('\\0')]"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script], input="\0".join(pages), text=True, check=True, timeout=60
+    )
 
 
 @pytest.mark.check
