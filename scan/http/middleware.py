@@ -106,6 +106,10 @@ class Middleware:
             return None
         return self._go_on(state, start_response)
 
+    def client_address(self, environ: Environ) -> str:
+        """Return the address that requests without a key are charged to."""
+        return self._rate_limit.address_of(environ)
+
     def charging(self, environ: Environ) -> "Future[Any] | None":
         """Return the future of a charge that another process or thread makes, if one is awaited."""
         waits_for = environ[REQUEST_STATE].waits_for

@@ -3,7 +3,7 @@
 import selectors
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scan.server.connection import Connection, State
 
@@ -44,10 +44,10 @@ class OpenResponse:
 
     def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
         """`then` is called in the loop once the client has taken everything; it must not wait."""
-        self._worker.method_queue.defer(self._write, data, then)
+        self._worker.defer(self._conn, self._write, data, then)
 
     def end(self) -> None:
-        self._worker.method_queue.defer(self.finish)
+        self._worker.defer(self._conn, self.finish)
 
     def begin(self) -> None:
         """The thread is done with the connection."""
@@ -94,7 +94,7 @@ class OpenResponse:
                 conn.deadline = time.monotonic() + SEND_WAIT_S
             self._worker.watch(conn, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
 
-    def _ready(self, conn: Connection, _sock: Any = None) -> None:
+    def _ready(self, conn: Connection) -> None:
         """The client takes more, has left, or sends what nobody reads."""
         if conn.ignore():
             self._worker.close(conn)

@@ -8,6 +8,7 @@ import errno
 import selectors
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from datetime import datetime
@@ -91,6 +92,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._charging = getattr(application, "charging", _leave_to_thread)
         self._resume_request = getattr(application, "resume", _leave_to_thread)
         self._check_application = getattr(application, "check", _leave_to_thread)
+        self._client_of = getattr(application, "client_address", _peer)
         super().run()
 
     # Connections
@@ -149,12 +151,29 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if conn.watched[0]:
             self.poller.unregister(conn.sock)
         if callback is not None:
-            self.poller.register(conn.sock, events, partial(callback, conn))
+            self.poller.register(conn.sock, events, partial(self._on_event, conn, callback))
         conn.watched = (events, callback)
+
+    def _on_event(self, conn: Connection, callback: Callable[..., None], _sock: Any) -> None:
+        """An event of a connection that another event of the same poll has closed is dropped."""
+        if conn in self._connections:
+            self.guard(conn, callback, conn)
+
+    def guard(self, conn: Connection, step: Callable[..., object], *args: Any) -> None:
+        """Run a step of one connection: an exception ends that connection, and not the loop."""
+        try:
+            step(*args)
+        except Exception:
+            self.log.exception("Error on a connection, which is closed")
+            self.close(conn)
+
+    def defer(self, conn: Connection, step: Callable[..., object], *args: Any) -> None:
+        """Run a step of one connection in the loop, from any thread; see guard()."""
+        self.method_queue.defer(self.guard, conn, step, *args)
 
     # A request
 
-    def _receive(self, conn: Connection, _sock: Any = None) -> None:
+    def _receive(self, conn: Connection) -> None:
         count = conn.receive()
         if count is None:
             return
@@ -203,7 +222,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return False
         conn.state = State.IN_THREAD
         self.watch(conn, 0)
-        counted.add_done_callback(partial(self.method_queue.defer, self._was_charged, conn))
+        counted.add_done_callback(partial(self.defer, conn, self._was_charged, conn))
         return True
 
     def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
@@ -217,7 +236,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             conn.state = State.IN_THREAD
             self.watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
-            future.add_done_callback(partial(self.method_queue.defer, self._flask_ran, conn))
+            future.add_done_callback(partial(self.defer, conn, self._flask_ran, conn))
 
     def _try_step(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
         """Whether a step of the middleware that does not wait has answered."""
@@ -302,7 +321,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     # A response
 
-    def _send(self, conn: Connection, _sock: Any = None) -> None:
+    def _send(self, conn: Connection) -> None:
         if conn.to_send.flush():
             self._finish_response(conn)
         elif conn.state is not State.SENDING:
@@ -329,7 +348,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.watch(conn, 0)  # no more is read before the next request has been answered
         conn.received_bytes = len(conn.received)
         self._received_bytes += conn.received_bytes
-        self.method_queue.defer(self._advance, conn)
+        self.defer(conn, self._advance, conn)
 
     def _forget_received(self, conn: Connection) -> None:
         self._received_bytes -= conn.received_bytes
@@ -349,7 +368,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.watch(conn, selectors.EVENT_READ, self._ignore)
         self._ignore(conn)
 
-    def _ignore(self, conn: Connection, _sock: Any = None) -> None:
+    def _ignore(self, conn: Connection) -> None:
         if conn.ignore():
             self.close(conn)
 
@@ -363,32 +382,50 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._checked_at = now
         self._processor.check(now)
         for conn in list(self._connections):
-            if not self.alive:
-                if conn.open_response is not None:
-                    conn.open_response.finish()
-                wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
-                conn.deadline = min(conn.deadline, now + wait_s)
-            if now <= conn.deadline:
-                if conn.request is not None:
-                    self._advance(conn)  # chunks whose decoding was put off
-            elif conn.state is State.RECEIVING and conn.request is not None:
-                conn.received.has_ended = True
-                self._advance(conn)
-            elif conn.state is not State.IN_THREAD:
-                self.close(conn)
+            self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()
         self._check_application()
 
-    def _limit_unsent(self) -> None:
-        """Close the connections of clients that take their responses slowest."""
-        states = (State.SENDING, State.STREAMING)
-        sending = [conn for conn in self._connections if conn.state in states]
-        self._unsent_bytes = sum(len(conn.to_send) for conn in sending)
-        for conn in sending:
-            if self._unsent_bytes <= MAX_UNSENT_BYTES:
-                return
-            self._unsent_bytes -= len(conn.to_send)
+    def _check_deadline(self, conn: Connection, now: float) -> None:
+        if not self.alive:
+            if conn.open_response is not None:
+                conn.open_response.finish()
+            wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
+            conn.deadline = min(conn.deadline, now + wait_s)
+        if now <= conn.deadline:
+            if conn.request is not None:
+                self._advance(conn)  # chunks whose decoding was put off
+        elif conn.state is State.RECEIVING and conn.request is not None:
+            conn.received.has_ended = True
+            self._advance(conn)
+        elif conn.state is not State.IN_THREAD:
             self.close(conn)
+
+    def _limit_unsent(self) -> None:
+        """Close connections until what the others have to take fits into MAX_UNSENT_BYTES.
+
+        First those of the client that has most to take, and of them the one with most: who takes
+        what is sent to him, as an honest reader of a stream does, loses nothing to others.
+        """
+        states = (State.SENDING, State.STREAMING)
+        unsent = {
+            conn: len(conn.to_send)
+            for conn in self._connections
+            if conn.state in states and len(conn.to_send)
+        }
+        self._unsent_bytes = sum(unsent.values())
+        if self._unsent_bytes <= MAX_UNSENT_BYTES:
+            return
+        clients = {conn: self._client_of(conn.environ) for conn in unsent}
+        of_client: Counter[str] = Counter()
+        for conn, count in unsent.items():
+            of_client[clients[conn]] += count
+        while self._unsent_bytes > MAX_UNSENT_BYTES:
+            most = max(unsent, key=lambda conn: (of_client[clients[conn]], unsent[conn]))
+            count = unsent.pop(most)
+            of_client[clients[most]] -= count
+            self._unsent_bytes -= count
+            self.close(most)
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """When stopping: take what has connected already, then refuse.
@@ -409,3 +446,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
 def _leave_to_thread(*_: Any) -> None:
     return None
+
+
+def _peer(environ: dict[str, Any]) -> str:
+    return str(environ.get("REMOTE_ADDR"))
