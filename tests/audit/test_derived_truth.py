@@ -1,20 +1,29 @@
-"""Derived tables hold what tests/support/derived_truth.py makes of the node's blocks."""
+"""Derived tables hold what tests/support/derived_truth.py makes of the node's blocks.
 
-from collections.abc import Callable
+So they do after reorganisations, and so does what `scan audit` expects in them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
 import psycopg2
 import pytest
 
+from scan.database.connection import Database
+from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.conftest import Played
 from tests.support import derived_truth
-from tests.support.derived_truth import Rows
+from tests.support.database import Postgres, execute
+from tests.support.derived_truth import Rows, Withdrawal
+from tests.support.indexing import Indexing
 from tests.support.truth import Truth
 
 # Each table's key.
 TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
+    derived_truth.blocks: ("number",),
     derived_truth.addresses: ("address",),
     derived_truth.token_holders: ("holder", "token_address"),
     derived_truth.tokens: ("address",),
@@ -55,23 +64,102 @@ def require_same(found: Rows, expected: Rows, *, null_is_zero: bool = False) -> 
         assert values == {name: row.get(name, 0) for name in values}, key
 
 
+@pytest.fixture(scope="module")
+def reorganised(
+    finished: Settings, postgres: Postgres, template: str, scenario: Played
+) -> Iterator[Settings]:
+    """The scenario's index, of which more and more blocks were removed and indexed again."""
+    head = scenario.anvil.head()
+    with postgres.cloned(template) as url:
+        indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
+        Indexing(**indexing).run_until(head)
+        for last_kept in (head - 3, head * 2 // 3, head // 3):
+            database = Database(url, statement_timeout_ms=0)
+            Writer(database).unwind(last_kept)
+            database.close()
+            Indexing(**indexing).run_until(head)
+        yield replace(finished, database_url=url)
+
+
+def require_derived(settings: Settings, table: str, truth: Rows, make: Callable[..., Rows]) -> None:
+    columns = list(dict.fromkeys(name for row in truth.values() for name in row))
+    rows = stored(settings, table, TABLES[make], columns)
+    require_same(rows, truth, null_is_zero=make is derived_truth.addresses)
+
+
+def require_candles(settings: Settings, truth: Truth, suffix: str = "") -> None:
+    counted = ["trade_count", "volume0", "volume1"]
+    pools = stored(settings, f"pools{suffix}", ("address",), counted)
+    token0 = stored(settings, "pools", ("address",), ["token0"])
+    expected = derived_truth.pool_candles(
+        truth, {address: pool["token0"] for address, pool in token0.items()}
+    )
+    columns = list(next(iter(expected.values())))
+    candles = stored(settings, f"pool_candles{suffix}", ("pool_address", "hour"), columns)
+    require_same(candles, expected)
+    assert pools.keys() == token0.keys()
+    for address, pool in pools.items():
+        rows = [row for (of, _), row in expected.items() if of == address]
+        assert pool == {name: sum(row[name] for row in rows) for name in counted}, address
+
+
 @pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
 def test_derived_tables_are_as_the_node_has_it(
     finished: Settings, scenario: Played, make: Callable[[Truth], Rows]
 ) -> None:
-    expected = make(scenario.truth)
-    columns = list(dict.fromkeys(name for row in expected.values() for name in row))
-    found = stored(finished, make.__name__, TABLES[make], columns)
-    require_same(found, expected, null_is_zero=make is derived_truth.addresses)
+    require_derived(finished, make.__name__, make(scenario.truth), make)
 
 
-def test_candles_and_volumes_are_as_the_node_has_it(finished: Settings, scenario: Played) -> None:
-    pools = stored(finished, "pools", ("address",), ["token0", "trade_count", "volume0", "volume1"])
-    token0 = {address: pool["token0"] for address, pool in pools.items()}
-    expected = derived_truth.pool_candles(scenario.truth, token0)
-    columns = list(next(iter(expected.values())))
-    require_same(stored(finished, "pool_candles", ("pool_address", "hour"), columns), expected)
-    for address, pool in pools.items():
-        candles = [row for (of, _), row in expected.items() if of == address]
-        for name in ("trade_count", "volume0", "volume1"):
-            assert pool[name] == sum(candle[name] for candle in candles), (address, name)
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_derived_tables_are_as_the_node_has_it_after_reorganisations(
+    reorganised: Settings, scenario: Played, make: Callable[[Truth], Rows]
+) -> None:
+    require_derived(reorganised, make.__name__, make(scenario.truth), make)
+
+
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_the_audit_expects_what_the_node_has(
+    finished: Settings, scenario: Played, make: Callable[[Truth], Rows]
+) -> None:
+    named = {
+        derived_truth.event_topics: "(SELECT t.topic0, e.log_count"
+        " FROM event_topics_expected() e JOIN event_topics t USING (topic_id)) AS named",
+        derived_truth.dexes: "(SELECT d.name, e.trade_count"
+        " FROM dexes_expected() e JOIN dexes d USING (dex_id)) AS named",
+    }
+    table = named.get(make, f"{make.__name__}_expected()")
+    require_derived(finished, table, make(scenario.truth), make)
+
+
+def test_withdrawals_are_counted(copied: Settings, scenario: Played) -> None:
+    party = scenario.truth.transactions[0]["fromAddress"]
+    withdrawals = [
+        Withdrawal(2, "0x" + "57" * 20, 5),
+        Withdrawal(4, "0x" + "57" * 20, 7),
+        Withdrawal(scenario.truth.head, party, 11),
+    ]
+    for index, (block, address, amount_wei) in enumerate(withdrawals):
+        row = (block, index, index, bytes.fromhex(address[2:]), amount_wei)
+        execute(copied.database_url, "INSERT INTO withdrawals VALUES (%s, %s, %s, %s, %s)", *row)
+    truth = derived_truth.addresses(scenario.truth, withdrawals)
+    require_derived(copied, "addresses_expected()", truth, derived_truth.addresses)
+
+
+def test_blocks_count_those_before_them_that_have_traces(copied: Settings) -> None:
+    execute(copied.database_url, "UPDATE blocks SET traced = false WHERE mod(number, 5) = 3")
+    columns = ["traced_before", "untraced_before"]
+    rows = stored(copied, "blocks_expected()", ("number",), columns)
+    traced = stored(copied, "blocks", ("number",), ["traced"])
+    before = dict.fromkeys(columns, 0)
+    for number in range(len(traced)):
+        assert rows[number] == before, number
+        before["traced_before"] += traced[number]["traced"] is True
+        before["untraced_before"] += traced[number]["traced"] is False
+
+
+def test_candles_and_volumes_are_as_the_node_has_it(
+    finished: Settings, reorganised: Settings, scenario: Played
+) -> None:
+    require_candles(finished, scenario.truth)
+    require_candles(reorganised, scenario.truth)
+    require_candles(finished, scenario.truth, "_expected()")

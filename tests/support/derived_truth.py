@@ -6,10 +6,10 @@ counts.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.truth import ZERO, Record, Truth, balances_of
 
@@ -22,10 +22,26 @@ COUNTERS = (
 )
 
 
-def addresses(truth: Truth) -> Rows:
-    """The counters of every address, by address; a withdrawal is nowhere in the scenario."""
+class Withdrawal(NamedTuple):
+    """A withdrawal that a test adds to the scenario, which has none."""
+
+    block: int
+    address: str
+    amount_wei: int
+
+
+def addresses(truth: Truth, withdrawals: Sequence[Withdrawal] = ()) -> Rows:
+    """The counters of every address and the first and the last block that have it, by address."""
     rows: Rows = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
-    rows.update({address: dict.fromkeys(COUNTERS, 0) for address in truth.addresses})
+    blocks_of: dict[str, list[int]] = defaultdict(list)
+    for address, block in [*_sightings(truth), *((w.address, w.block) for w in withdrawals)]:
+        blocks_of[address].append(block)
+    for address, blocks_with_it in blocks_of.items():
+        rows[address]["first_seen"] = min(blocks_with_it)
+        rows[address]["last_seen"] = max(blocks_with_it)
+    for withdrawal in withdrawals:
+        rows[withdrawal.address]["withdrawal_count"] += 1
+        rows[withdrawal.address]["net_wei"] += withdrawal.amount_wei
     _add_transactions(rows, truth)
     for transfer in truth.token_transfers:
         _add_parties(rows, transfer, "transfer")
@@ -41,6 +57,49 @@ def addresses(truth: Truth) -> Rows:
         for owner in owners:
             rows[owner]["item_count"] += 1
     return dict(rows)
+
+
+def _sightings(truth: Truth) -> Iterator[tuple[str, int]]:
+    """Every address with the number of a block that has it, in whatever role."""
+    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
+    for block in truth.blocks:
+        yield block["miner"], block["number"]
+    for t in truth.transactions:
+        for address in {t["fromAddress"], t["toAddress"], t["contractAddress"]} - {None}:
+            yield address, t["blockNumber"]
+    for transfer in (*truth.token_transfers, *truth.internal_transfers):
+        yield transfer["fromAddress"], block_of[transfer["transactionHash"]]
+        yield transfer["toAddress"], block_of[transfer["transactionHash"]]
+    for trade in truth.dex_trades:
+        yield trade["maker"], block_of[trade["transactionHash"]]
+    for log in truth.logs:
+        yield log["address"], block_of[log["transactionHash"]]
+
+
+def blocks(truth: Truth) -> Rows:
+    """What each block has, and what all blocks before it have, by number."""
+    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
+    records_of = {
+        "transaction": Counter(t["blockNumber"] for t in truth.transactions),
+        "token_transfer": Counter(block_of[t["transactionHash"]] for t in truth.token_transfers),
+        "dex_trade": Counter(block_of[t["transactionHash"]] for t in truth.dex_trades),
+        "internal_transfer": Counter(
+            block_of[t["transactionHash"]] for t in truth.internal_transfers
+        ),
+        "log": Counter(block_of[log["transactionHash"]] for log in truth.logs),
+    }
+    gas_prices: Counter[int] = Counter()
+    for t in truth.transactions:
+        gas_prices[t["blockNumber"]] += int(t["gasPrice"])
+    rows: Rows = {}
+    before = dict.fromkeys(records_of, 0)
+    for number in range(truth.head + 1):
+        rows[number] = {f"{kind}s_before": count for kind, count in before.items()}
+        for kind, counts in records_of.items():
+            rows[number][f"{kind}_count"] = counts[number]
+            before[kind] += counts[number]
+        rows[number]["gas_price_sum"] = gas_prices[number]
+    return rows
 
 
 def _add_parties(rows: Rows, transfer: Record, kind: str) -> None:
@@ -158,8 +217,14 @@ def dexes(truth: Truth) -> Rows:
 
 
 def daily_stats(truth: Truth) -> Rows:
-    """What each day counts but for addresses; timestamps of the scenario never go back."""
+    """What each day counts; timestamps of the scenario never go back."""
     rows: Rows = defaultdict(Counter)
+    day_of = {block["number"]: block["timestamp"][:10] for block in truth.blocks}
+    for day in set(day_of.values()):
+        numbers = [number for number, its_day in day_of.items() if its_day == day]
+        rows[day].update(first_block=min(numbers), last_block=max(numbers))
+    for _, day in {(address, day_of[number]) for address, number in _sightings(truth)}:
+        rows[day]["active_address_count"] += 1
     for block in truth.blocks:
         row = rows[block["timestamp"][:10]]
         row["transaction_count"] += block["txCount"]

@@ -61,7 +61,7 @@ def mutants(text: str) -> Iterator[Mutant]:
                 yield _replaced("condition", tokens, position, "true")
             case "ON" if after.word != "CONFLICT" and before.word != "DISTINCT":
                 yield _replaced("condition", tokens, position, "true")
-            case "OR":
+            case "OR" if after.word != "REPLACE":
                 yield _replaced("condition", tokens, position, "false")
             case "WHEN" if _is_of_searched_case(tokens, position):
                 yield _replaced("case", tokens, position, "false")
