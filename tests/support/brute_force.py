@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
 from scan.queries import entities
-from scan.queries.filters import FILTER_KEYS
+from scan.queries.filters import FILTER_KEYS, FILTERS, PARSERS
 from tests.support.truth import comparable
 
 Record = dict[str, Any]
@@ -93,7 +93,19 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
     ]
     assert not unknown, (
         f"filters without a plain meaning: {', '.join(unknown)}. Say in LISTED_BY of"
-        " tests/support/brute_force.py under which values of the key a record is listed."
+        " tests/support/brute_force.py under which values of the key a record is listed, and in"
+        " Chain._is() where a record matches other values than these."
+    )
+    kinds = {filter_.key: filter_.kind for filters in FILTERS.values() for filter_ in filters}
+    unread = [f"{key} of the kind {kind}" for key, kind in kinds.items() if kind not in PARSERS]
+    assert not unread, (
+        f"filters whose values nothing reads: {', '.join(unread)}. Add the kind's parser to PARSERS"
+        " of scan/queries/filters.py."
+    )
+    never_absent = [key for key, kind in kinds.items() if kind != "address" and key not in ABSENT]
+    assert not never_absent, (
+        f"filters without a value that matches nothing: {', '.join(never_absent)}. Add one to"
+        " ABSENT of tests/support/brute_force.py."
     )
     assert entities.RANGE == RANGES, (
         f"ranges are {entities.RANGE}: say what they mean in Chain._is()"
@@ -162,7 +174,10 @@ def require_same(
         raise AssertionError(difference(body, rows, expected))
     total, length = answer.json["total"], len(whole)
     totals = _totals(body["entity"], body.get("filter", {}), length)
-    assert total in totals, f"total {total} is not in {totals}: {body}"
+    assert total in totals, (
+        f"total {total} is not in {totals}: {body}. A filter without a list that has a counter"
+        " belongs in UNCOUNTED of tests/support/brute_force.py."
+    )
 
 
 def _totals(entity: str, filters: Filters, length: int) -> tuple[int | None, ...]:
