@@ -43,6 +43,18 @@ pytestmark = pytest.mark.check
                 "WITH x AS (SELECT 1) SELECT a UNION ALL SELECT b UNION ALL (SELECT c LIMIT 0)",
             ],
         ),
+        (
+            "(SELECT a.b) UNION SELECT (c).d",
+            [
+                "(SELECT a.b) UNION (SELECT (c).d LIMIT 0)",
+                "((SELECT a.b) LIMIT 0) UNION SELECT (c).d",
+            ],
+        ),
+        (
+            "SELECT (a).b UNION SELECT c",
+            ["SELECT (a).b UNION (SELECT c LIMIT 0)", "(SELECT (a).b LIMIT 0) UNION SELECT c"],
+        ),
+        ("CREATE OR REPLACE FUNCTION a() RETURNS integer RETURN 1", []),
         ("SELECT max(a) WHERE b <> c", None),
     ],
 )

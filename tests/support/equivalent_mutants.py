@@ -11,4 +11,9 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"\w+\.ordinal [<>]= %\((lowest|highest)\)s",
         "they bound the partitions that are opened; no row outside of them matches the rest",
     ),
+    (
+        r"burnt_fees\(\)",
+        r"t\.blob_gas_price IS NOT NULL",
+        "it saves work: without a price of blobs the fee is that of gas alone, and 0 is added",
+    ),
 )

@@ -147,15 +147,24 @@ def _without_branches(text: str, tokens: list[_Token], position: int) -> Iterato
         last = index
     yield _emptied(text, tokens[first], tokens[last])
     before = None
-    for token in reversed(tokens[:position]):
+    for index in range(position - 1, -1, -1):
+        token = tokens[index]
         if token.depth < depth:
             break
         if token.depth == depth and token.word == "UNION":
             return
-        if before is None and token.depth == depth and token.word in ("SELECT", "("):
+        if before is None and token.depth == depth and _begins_branch(tokens, index):
             before = token
     if before is not None:
         yield _emptied(text, before, tokens[position - 1])
+
+
+def _begins_branch(tokens: list[_Token], index: int) -> bool:
+    """Whether a SELECT, or one in parentheses that is not an operand, begins at `index`."""
+    if tokens[index].word == "SELECT":
+        return True
+    is_first = index == 0 or tokens[index - 1].word in ("(", "$$", ")", "ALL", "UNION")
+    return is_first and tokens[index].text == "(" and tokens[index + 1].word == "SELECT"
 
 
 def _emptied(text: str, first: _Token, last: _Token) -> Mutant:
