@@ -37,7 +37,8 @@ def cache_key(state: RequestState) -> CacheKey | None:
 def _small_body(environ: Environ) -> bytes | None:
     """Read a small body, or None if it is long or ends early; Flask may read it again."""
     length = environ.get("CONTENT_LENGTH", "")
-    if not length.isdigit() or int(length) > MAX_CACHED_BODY_BYTES:
+    is_number = length.isascii() and length.isdecimal() and len(length) < 20
+    if not is_number or int(length) > MAX_CACHED_BODY_BYTES:
         return None
     try:
         body: bytes = environ["wsgi.input"].read(int(length))

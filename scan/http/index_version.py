@@ -102,5 +102,7 @@ class IndexVersion:
     def _record_notification(self, payload: str) -> None:
         """`chain 17` or `labels 3`."""
         name, _, number = payload.partition(" ")
-        if name in self._notified and number.isdigit():
+        # Any role of the database may notify: a digit of another script is none to int().
+        is_version = number.isascii() and number.isdecimal() and len(number) < len(str(2**63))
+        if name in self._notified and is_version:
             self._notified[name] = max(self._notified[name], int(number))

@@ -384,7 +384,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         for conn in list(self._connections):
             self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()
-        self._check_application()
+        try:
+            self._check_application()
+        except Exception:  # it would end this loop, and with it every connection
+            self.log.exception("Error in what the application checks")
 
     def _check_deadline(self, conn: Connection, now: float) -> None:
         if not self.alive:

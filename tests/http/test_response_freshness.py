@@ -26,6 +26,8 @@ from tests.support.serving import gunicorn, wait_until
 
 pytestmark = pytest.mark.long
 
+# What any role of the database may notify.
+NO_VERSIONS = ("chain \u00b2", f"labels {5000 * '9'}", "chain", "labels -1")
 NEWEST = "/api/v1/blocks?limit=1"
 UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "SCAN_STATEMENT_TIMEOUT_MS": "20000"}
 
@@ -187,6 +189,7 @@ def test_a_new_label_is_in_responses_a_moment_later(
                 " SET label = excluded.label",
                 *(bytes.fromhex(sender[2:]), f"label {number}"),
             )
+            execute(database_url, "SELECT pg_notify('scan_chain', %s)", NO_VERSIONS[number % 4])
             assert_soon(client, path, f'"label {number}"')
 
 
