@@ -12,6 +12,7 @@ import psycopg2
 import pytest
 
 from scan.database.connection import Database
+from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.conftest import Played
@@ -68,12 +69,14 @@ def require_same(found: Rows, expected: Rows, *, null_is_zero: bool = False) -> 
 def reorganised(
     finished: Settings, postgres: Postgres, template: str, scenario: Played
 ) -> Iterator[Settings]:
-    """The scenario's index, of which more and more blocks were removed and indexed again.
+    """The scenario's index, indexed in steps, of which blocks were removed and indexed again.
 
-    More often removed than indexed: a fault that both have alike does not cancel out.
+    In one step, what is added too much and removed as often would cancel out.
     """
     head = scenario.anvil.head()
-    with postgres.cloned(template) as url:
+    with postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch_reader, "BATCH_BLOCKS", head // 4)
+        patch.setattr(Writer, "can_take", lambda *_: False)
         indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
         Indexing(**indexing).run_until(head)
         for removals in ((head - 3, head * 2 // 3), (head // 3,)):
@@ -165,6 +168,20 @@ def test_coin_that_creations_pay_is_counted(copied: Settings, scenario: Played) 
     ]
     truth = derived_truth.addresses(replace(scenario.truth, transactions=paid))
     require_derived(copied, "addresses_expected()", truth, derived_truth.addresses)
+
+
+def test_trades_without_a_price_open_and_close_no_candle(
+    copied: Settings, scenario: Played
+) -> None:
+    trades = scenario.truth.dex_trades
+    ends = (0, len(trades) - 1)
+    execute(
+        copied.database_url, "UPDATE dex_trades SET amount_in = 0 WHERE ordinal IN (%s, %s)", *ends
+    )
+    unpriced = [
+        {**trade, "amountIn": "0"} if place in ends else trade for place, trade in enumerate(trades)
+    ]
+    require_candles(copied, replace(scenario.truth, dex_trades=unpriced), "_expected()")
 
 
 def test_blocks_count_those_before_them_that_have_traces(copied: Settings) -> None:

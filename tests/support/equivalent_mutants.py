@@ -12,6 +12,16 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "they bound the partitions that are opened; no row outside of them matches the rest",
     ),
     (
+        r"counted_candles\(\)",
+        r"\(some_pools IS NULL OR d\.pool_address = ANY\(some_pools\)\)",
+        "it saves work: pools and hours are compared once more, together",
+    ),
+    (
+        r"event_topics_changes\(\)",
+        r"l\.topic_id IS NOT NULL",
+        "it saves work: what uses the counts joins them by the topic, which NULL never equals",
+    ),
+    (
         r"burnt_fees\(\)",
         r"t\.blob_gas_price IS NOT NULL",
         "it saves work: without a price of blobs the fee is that of gas alone, and 0 is added",
