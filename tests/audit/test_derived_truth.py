@@ -15,6 +15,7 @@ from scan.database.connection import Database
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
+from tests.audit.test_columns import NOT_COMPARED
 from tests.conftest import Played
 from tests.support import derived_truth
 from tests.support.database import Postgres, execute
@@ -92,6 +93,29 @@ def require_derived(settings: Settings, table: str, truth: Rows, make: Callable[
     columns = list(dict.fromkeys(name for row in truth.values() for name in row))
     rows = stored(settings, table, TABLES[make], columns)
     require_same(rows, truth, null_is_zero=make is derived_truth.addresses)
+
+
+# The other columns of blocks are the node's, which `scan audit --node` compares.
+@pytest.mark.parametrize(
+    "make",
+    [make for make in TABLES if make is not derived_truth.blocks],
+    ids=lambda make: make.__name__,
+)
+def test_every_column_is_computed_from_the_node(
+    finished: Settings, scenario: Played, make: Callable[..., Rows]
+) -> None:
+    table = make.__name__
+    computed = {name for row in make(scenario.truth).values() for name in row} | {*TABLES[make]}
+    connection = psycopg2.connect(finished.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608
+        names = {column.name for column in cursor.description or ()}
+    connection.close()
+    missing = {f"{table}.{name}" for name in names - computed} - NOT_COMPARED.keys()
+    assert not missing, (
+        f"{', '.join(sorted(missing))}: compute the column in {table}() of"
+        " tests/support/derived_truth.py"
+    )
 
 
 def require_candles(settings: Settings, truth: Truth, suffix: str = "") -> None:
