@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scan.queries import pages
 from tests.conftest import Played
 from tests.support.brute_force import Chain, bodies
 from tests.support.truth import Record
@@ -100,6 +101,21 @@ def test_a_filtered_list_goes_on_where_it_ended(
         if len(expected) < offset + 100:
             break
     assert query_all(client, body, limit) == expected
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_list_by_two_keys_goes_on_where_it_ended_while_the_index_changes(
+    client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    """Where it changes after the bounds of a page were read, the page is read without them."""
+    sender = scenario.truth.transactions[0]["fromAddress"]
+    both = {"address": sender, "from": sender}
+    body = {"entity": "transactions", "filter": both, "orderBy": order}
+    expected = query_all(client, body, 100)
+    read_bounds = pages._bounds
+    monkeypatch.setattr(pages, "_bounds", lambda *a: (read_bounds(*a)[0], pages.UNBOUNDED))
+    assert len(expected) > 7
+    assert query_all(client, body, 3) == expected
 
 
 def test_every_list_links_to_its_next_page(client: FlaskClient, scenario: Played) -> None:

@@ -3,11 +3,6 @@
 EQUIVALENT: tuple[tuple[str, str, str], ...] = (
     (
         r"queries/\w+_list_by_keys",
-        r"\+",
-        "after + 1: `lowest` ends behind the cursor already, unless the index changed in between",
-    ),
-    (
-        r"queries/\w+_list_by_keys",
         r"\w+\.ordinal [<>]= %\((lowest|highest)\)s",
         "they bound the partitions that are opened; no row outside of them matches the rest",
     ),
