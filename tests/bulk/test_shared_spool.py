@@ -74,6 +74,7 @@ def wait_until(is_it: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.long
 def test_machines_that_fetch_a_part_are_helped_when_they_die(
     postgres: Postgres,
     template: str,
