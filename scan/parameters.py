@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from itertools import accumulate
 from typing import Any
 
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
@@ -20,6 +21,8 @@ LONGEST_NAME = 50  # of an unknown name, in an error
 # files 90 ms. Counting takes at most 40 ms, parsing this many values 15 ms. A standard JSON input
 # has two for each file: all of OpenZeppelin 500; metadata three for each parameter of the ABI.
 MOST_JSON_VALUES = 30_000
+MOST_JSON_LEVELS = 100  # metadata of a contract has about 15
+MOST_JSON_DIGITS = 1000  # of one number; they are converted in quadratic time
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
@@ -30,6 +33,8 @@ _MOMENT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?(?:Z|\+00:00)\Z"
 )
 _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
+_LONG_NUMBER = re.compile(rf"(?<![0-9])[0-9]{{{MOST_JSON_DIGITS + 1}}}")
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 
 
 def required(values: Mapping[str, Any], name: str) -> Any:
@@ -215,7 +220,7 @@ def json_object(body: bytes) -> dict[str, Any]:
             body.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_no_constant
         )
     except (ValueError, RecursionError) as error:
-        reason = str(error) if isinstance(error, _Repeated) else "it cannot be parsed"
+        reason = str(error) if isinstance(error, _Refused) else "it cannot be parsed"
         raise InvalidJson(f"The body must be a JSON object: {reason}.") from None
     if not isinstance(value, dict):
         raise InvalidJson("The body must be a JSON object.")
@@ -227,27 +232,54 @@ _parsing = threading.Lock()
 
 
 def parse_json(text: str, **hooks: Any) -> Any:
-    """json.loads() for what a client sends; `hooks` are its own.
+    """json.loads() for what a client sends, after check_json(); `hooks` are its own.
 
-    Raises ValueError, RecursionError, and TooLarge for more than MOST_JSON_VALUES values, before
-    any of them is made.
+    Raises ValueError, RecursionError, TooLarge.
     """
     with _parsing:
-        if _counts_more_values(text, MOST_JSON_VALUES):
-            raise TooLarge(f"The JSON may hold at most {MOST_JSON_VALUES:,} values.")
+        check_json(text)
         return json.loads(text, parse_int=_int, **hooks)
 
 
-def _counts_more_values(text: str, most: int) -> bool:
-    """Counts what begins or separates values: everywhere, and where that is too much, outside of
-    strings, since a source is full of commas and brackets."""
-    if sum(map(text.count, ",[{")) <= most:
-        return False
+def check_json(text: str, most_values: int = MOST_JSON_VALUES) -> None:
+    """Check what a client sends before any value of it is made, by whatever parser.
+
+    Raises TooLarge for more than `most_values` values, ValueError for what nests deeper than
+    MOST_JSON_LEVELS, or has a number of more than MOST_JSON_DIGITS digits. What the text is
+    otherwise, its parser finds out.
+    """
+    opened = sum(map(text.count, "[{"))
+    is_short = opened + text.count(",") <= most_values
+    if is_short and opened <= MOST_JSON_LEVELS and not _LONG_NUMBER.search(text):
+        return
+    # A source is full of commas, brackets and digits.
+    outside = _outside_of_strings(text, most_values)
+    if sum(map(outside.count, ",[{")) > most_values:
+        raise _too_many_values(most_values)
+    if _LONG_NUMBER.search(outside):
+        raise _Refused(f"a number has more than {MOST_JSON_DIGITS:,} digits")
+    if _levels(outside) > MOST_JSON_LEVELS:
+        raise _Refused(f"it nests deeper than {MOST_JSON_LEVELS} levels")
+
+
+def _outside_of_strings(text: str, most_values: int) -> str:
     unescaped = text.replace(r"\\", "").replace(r"\"", "")
-    if unescaped.count('"') > 4 * most:  # a value has one string and perhaps a key
-        return True
-    outside = "".join(unescaped.split('"')[::2])
-    return sum(map(outside.count, ",[{")) > most
+    if unescaped.count('"') > 4 * most_values:  # a value has one string and perhaps a key
+        raise _too_many_values(most_values)
+    return "".join(unescaped.split('"')[::2])
+
+
+def _too_many_values(most: int) -> TooLarge:
+    return TooLarge(f"The JSON may hold at most {most:,} values.")
+
+
+def _levels(outside: str) -> int:
+    """Return how deep brackets nest; those that nothing closes, or opened, are no JSON."""
+    brackets = _NO_BRACKETS.sub("", outside)
+    opened = sum(map(brackets.count, "[{"))
+    if len(brackets) != 2 * opened:
+        raise ValueError("brackets are not paired")
+    return max(accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0)
 
 
 def _int(digits: str) -> int:
@@ -255,14 +287,14 @@ def _int(digits: str) -> int:
     return int(digits)
 
 
-class _Repeated(ValueError):
-    pass
+class _Refused(ValueError):
+    """A reason that the client is told."""
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise _Repeated("it contains a duplicate key")
+        raise _Refused("it contains a duplicate key")
     return values
 
 

@@ -11,7 +11,13 @@ from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from scan import parameters
 from scan.accounts.api_keys import ApiKey
-from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
+from scan.errors import (
+    InvalidJson,
+    InvalidParameter,
+    ScanError,
+    TooLarge,
+    UnsupportedMediaType,
+)
 from scan.ethereum.block_parameter import BlockId
 from scan.http.request_state import request_state_of
 from scan.http.services import services
@@ -109,12 +115,7 @@ def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
     """
     request.max_content_length = request.max_form_memory_size = MAX_FORM_BYTES
     request.max_form_parts = max_fields
-    try:
-        body = request.get_data()
-    except (OSError, ParseException):
-        raise InvalidParameter(INCOMPLETE_BODY) from None
-    if len(body) < (request.content_length or 0):
-        raise InvalidParameter(INCOMPLETE_BODY)
+    body = whole_body(InvalidParameter)
     separator = b"&" if request.mimetype == URLENCODED else _boundary()
     # Between fields, or before each of them and at the end.
     max_separators = max_fields + (-1 if separator == b"&" else 1)
@@ -157,13 +158,21 @@ def json_object() -> dict[str, object]:
     """The body; raises UnsupportedMediaType unless it is declared JSON, InvalidJson, TooLarge."""
     if not request.is_json:
         raise UnsupportedMediaType("Send the body as JSON, with Content-Type: application/json.")
+    return parameters.json_object(whole_body(InvalidJson, is_kept=False))
+
+
+def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
+    """The body, which Flask parses afterwards if it `is_kept`.
+
+    Raises `incomplete` for one that ended early, TooLarge for one beyond max_content_length.
+    """
     try:
-        body = request.get_data(cache=False)
+        body = request.get_data(cache=is_kept)
     except (OSError, ParseException):
-        raise InvalidJson(INCOMPLETE_BODY) from None
+        raise incomplete(INCOMPLETE_BODY) from None
     if len(body) < (request.content_length or 0):
-        raise InvalidJson(INCOMPLETE_BODY)
+        raise incomplete(INCOMPLETE_BODY)
     # Of a body sent in chunks no more is read than is allowed, and nothing tells that it went on.
     if request.content_length is None and len(body) >= (request.max_content_length or 0):
         raise TooLarge("The body is too large.")
-    return parameters.json_object(body)
+    return body

@@ -4,17 +4,19 @@ import json
 from collections.abc import Callable
 
 from flask import Blueprint, Response, current_app, request
-from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.http.interfaces import Interface
-from scan.http.requests import INCOMPLETE_BODY
+from scan.http.requests import whole_body
 from scan.mcp.tools import ApiRequest, ApiResponse, Json
+from scan.parameters import check_json
 from scan.server.wsgi import Environ, refuse
 
 PATH = "/mcp"
+# A call of a contract may have thousands; validating a value takes ten times as long as parsing it.
+MAX_MESSAGE_VALUES = 10_000
 # Who the caller is: the API charges its address or key for each call of a tool.
 CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
 # Every message is charged as a page, besides what its call of a tool costs.
@@ -37,10 +39,11 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
         if not request.is_json:
             raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
         environ, api = request.environ, current_app.wsgi_app
-        try:
-            body = request.get_data()
-        except (OSError, ParseException):
-            raise InvalidJson(INCOMPLETE_BODY) from None
+        body = whole_body(InvalidJson, is_kept=False)
+        try:  # before the protocol's packages parse it; they find out what else is wrong
+            check_json(body.decode("latin-1"), MAX_MESSAGE_VALUES)
+        except ValueError as error:
+            raise InvalidJson(f"The message is refused: {error}.") from None
 
         async def send(sent: ApiRequest) -> ApiResponse:
             return _request_api(api, environ, sent)  # may block: the loop serves this message alone

@@ -197,7 +197,10 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(demo_url: str) -> None:
     ("body", "headers", "status"),
     [
         (b"{", {"Content-Type": "application/json"}, 400),
-        (b"[" * 100_000, {"Content-Type": "application/json"}, 400),
+        (b"[" * 100_000, {"Content-Type": "application/json"}, 413),
+        (b"[" * 150 + b"]" * 150, {"Content-Type": "application/json"}, 400),
+        (b'{"id":' + b"9" * 1001 + b"}", {"Content-Type": "application/json"}, 400),
+        (b"[" + b"{}," * 300_000 + b"{}]", {"Content-Type": "application/json"}, 413),
         (b"{}", {"Content-Type": "text/plain"}, 415),
         (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 415),
