@@ -6,7 +6,6 @@
 \ir sql/schema/derived.sql
 \ir sql/schema/labels.sql
 \ir sql/schema/values.sql
-\ir sql/schema/fees.sql
 \ir sql/schema/records.sql
 \ir sql/schema/etherscan_records.sql
 \ir sql/schema/block_events.sql

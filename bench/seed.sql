@@ -40,22 +40,24 @@ INSERT INTO blocks
     (number, timestamp, transactions_before, token_transfers_before, dex_trades_before,
      transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,
      gas_used, gas_limit, gas_price_sum, base_fee_per_gas, internal_transfers_before,
-     internal_transfer_count, traced, traced_before, untraced_before, logs_before, log_count)
+     internal_transfer_count, traced, traced_before, untraced_before, logs_before, log_count,
+     producer_fees, burnt_fees)
 SELECT n, timestamptz '2020-01-01 00:00:00+00' + n * interval '12 seconds', n * 150, n * 150, n * 6,
     150, 150, 6, sha256(int8send(n)), sha256(int8send(n - 1)),
     pg_temp.address_of('miner', n % 20), 14000000 + n % 1000, 30000000, 150 * 20000000000::numeric,
-    19000000000, 0, 0, false, 0, n, 0, 0
+    19000000000, 0, 0, false, 0, n, 0, 0,
+    1000000000 * (14000000 + n % 1000), 19000000000 * (14000000 + n % 1000)
 FROM generate_series(0, current_setting('bench.transactions')::bigint / 150 - 1) AS n;
 
 -- Two in five are plain transfers, the others call one of 20,000 functions; four in five are of type
 -- 2, and the others legacy.
 INSERT INTO transactions
     (ordinal, block_number, transaction_index, status, hash, from_address, to_address, value,
-     gas_price, gas_used, type, nonce, gas_limit, max_fee_per_gas, max_priority_fee_per_gas,
+     gas_price, gas_used, fee, type, nonce, gas_limit, max_fee_per_gas, max_priority_fee_per_gas,
      cumulative_gas_used, method)
 SELECT made.n, made.n / 150, made.n % 150, made.n % 50 <> 0, sha256(int8send(-1 - made.n)),
     s.address, r.address, (made.n * 7919 % 1000000007) * 1000000000::numeric, 20000000000,
-    21000 + made.n % 90000, pg_temp.integer_of(CASE WHEN made.n % 5 > 0 THEN 2 ELSE 0 END),
+    21000 + made.n % 90000, 20000000000 * (21000 + made.n % 90000), pg_temp.integer_of(CASE WHEN made.n % 5 > 0 THEN 2 ELSE 0 END),
     pg_temp.integer_of(floor(exp(made.n * 31 % 1000 / 1000.0 * ln(1e6)))::bigint),
     pg_temp.integer_of((21000 + made.n % 90000) * (1000 + made.n * 13 % 500) / 1000),
     CASE WHEN made.n % 5 > 0 THEN pg_temp.integer_of(21000000000 + made.n * 7919 % 30000000000) END,

@@ -52,7 +52,7 @@ LISTS = re.compile(
 DERIVED = re.compile(
     r"indexer/\w+_(derive|unwind|checkpoints|add_holders|refresh|restore_last_seen)"
 )
-SCHEMA_FILES = ("lists.sql", "list_entries.sql.j2", "changes.sql", "expected.sql", "fees.sql")
+SCHEMA_FILES = ("lists.sql", "list_entries.sql.j2", "changes.sql", "expected.sql")
 INDEXED = {"indexed", "finished", "reorganised"}  # fixtures that index a chain and outlast a test
 KINDS = ("condition", "case", "sign", "join", "distinct", "branch")
 PROCESSES = 2

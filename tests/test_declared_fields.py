@@ -15,7 +15,11 @@ RECORD = {"blocks": "block_record", "transactions": "transaction_record"}
 KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
 STORED_AS = {"timestamp_s": "timestamp"}
 # Columns that a place leaves out, and why.
-NOT_IN_RECORDS = {"blob_gas_price": "it is part of the fee"}
+NOT_IN_RECORDS = {
+    "blob_gas_price": "it is part of the fee",
+    "producer_fees": "the history of the producer has it",
+    "blob_fees": "the statistics of a day have it",
+}
 NOT_ON_PAGES = NOT_IN_RECORDS | {
     "cumulative_gas_used": "it says nothing of the transaction itself",
     "method": "the page names the function that was called",
@@ -73,7 +77,8 @@ def test_every_declared_column_stands_in_every_place(table: str) -> None:
 
 @pytest.mark.parametrize("table", COLUMNS)
 def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
-    derived = {"transaction_index"}  # from the order of the transactions
+    # From the order of the transactions, and from several fields by the rules of fees.
+    derived = {"transaction_index", "fee", "producer_fees", "burnt_fees", "blob_fees"}
     for name, column in COLUMNS[table].items():
         assert isinstance(column, Column) and (column.json_name or name in derived), (
             f"{table}.{name}: its Column in scan/ethereum/blocks.py names no field of JSON"

@@ -10,7 +10,6 @@ from typing import Any
 import numpy
 import pyarrow
 
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, trade
 from scan.exports.columns import (
     ADDRESS,
@@ -71,10 +70,7 @@ EVENT_SIGHTS = {
     "form": ColumnFormat(TEXT),
 }
 SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
-    "transactions": {
-        **KINDS["transactions"],
-        "fee": ColumnFormat(UINT256),  # transaction_fee() of schema.sql
-    },
+    "transactions": KINDS["transactions"],
     "internal_transfers": KINDS["internal_transfers"],
     "withdrawals": KINDS["withdrawals"],
     "log_emitters": KINDS["log_emitters"],
@@ -83,17 +79,11 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "swap_events": SWAP_EVENTS,
     "code_sights": CODE_SIGHTS,
     "event_sights": EVENT_SIGHTS,
-    # The last: its file says that the others are there.
-    "blocks": {
-        **KINDS["blocks"],
-        "producer_fees": ColumnFormat(UINT256),  # producer_fees() of schema.sql
-        "burnt": ColumnFormat(UINT256),  # base fees, and what blobs cost
-    },
+    "blocks": KINDS["blocks"],  # the last: its file says that the others are there
 }
 _SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
 # Stand for a pool's tokens while only the direction is to be known.
 _TOKEN0, _TOKEN1 = b"0", b"1"
-BLOB_GAS = 131_072
 MAX_ROWS = 50_000  # as Python's objects, which take 20 times as much as columns
 
 
@@ -140,13 +130,6 @@ def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
     return make_table(columns, dict(zip(columns, map(list, values), strict=True)))
 
 
-def blob_fee(transaction: DecodedTransaction) -> int:
-    if transaction.blob_gas_price is None:
-        return 0
-    blobs = len(transaction.blob_versioned_hashes or ())
-    return BLOB_GAS * blobs * int.from_bytes(transaction.blob_gas_price)
-
-
 def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
     """Of SWAP_EVENTS."""
     swapped = trade(swap, _TOKEN0, _TOKEN1)
@@ -183,13 +166,9 @@ def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Row
 
 
 def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
-    block, made = fetched.block, table_rows(fetched, selection)
-    number = block.number
-    rows["transactions"] += [
-        (*row, t.gas_price * t.gas_used + blob_fee(t))
-        for row, t in zip(made.transactions, block.transactions, strict=True)
-    ]
-    for kind in ("internal_transfers", "withdrawals", "log_emitters", "logs"):
+    made = table_rows(fetched, selection)
+    number = fetched.block.number
+    for kind in ("transactions", "internal_transfers", "withdrawals", "log_emitters", "logs"):
         rows[kind] += getattr(made, kind)
     for event, is_duplicate in made.transfers:
         rows["transfer_events"] += _transfer_rows(number, event, is_duplicate)
@@ -197,22 +176,7 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
     rows["code_sights"] += [
         (number, address, address in made.created, False) for address in made.possible_contracts
     ]
-    columns = made.block | _fees(block)
-    rows["blocks"].append(tuple([columns.get(name) for name in SPOOLED["blocks"]]))
-
-
-def _fees(block: DecodedBlock) -> dict[str, int]:
-    base_fee = block.base_fee_per_gas or 0
-    return {
-        "producer_fees": sum(
-            [
-                (t.gas_price - base_fee) * t.gas_used
-                for t in block.transactions
-                if t.gas_price > base_fee
-            ]
-        ),
-        "burnt": base_fee * block.gas_used + sum(map(blob_fee, block.transactions)),
-    }
+    rows["blocks"].append(tuple([made.block.get(name) for name in SPOOLED["blocks"]]))
 
 
 def _distinct(table: pyarrow.Table) -> tuple[Any, Any, Any]:

@@ -34,7 +34,6 @@ MACROS = (
     *("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text"),
     "bulk/macros_bytea_array_text",
     *("bulk/macros_uint256", "bulk/macros_zero_address", "bulk/macros_all_blocks"),
-    *("bulk/macros_transaction_fee", "bulk/macros_producer_fees", "bulk/macros_burnt_fees"),
     "bulk/macros_day_of",
     "bulk/macros_in_bucket",
     "bulk/macros_in_partition",

@@ -7,6 +7,7 @@ rows are written, copied, exported, filled and compared with the node, by these 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise, starmap
+from operator import mul
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple
 
@@ -33,6 +34,7 @@ from scan.ethereum.column_types import (
 from scan.hex import BadHex, data, quantity
 
 PLAIN_TRANSFER_GAS = 21_000
+BLOB_GAS = 131_072  # EIP-4844
 NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
 WEI_PER_GWEI = 10**9
 METHOD_CHARACTERS = 10  # of the text of an input: its first four bytes
@@ -59,6 +61,7 @@ class DecodedTransaction(NamedTuple):
     gas_price: Annotated[int, Column(UINT256, "gasPrice")]
     gas_used: Annotated[int, Column(UINT256, "gasUsed", of_receipt=True)]
     status: Annotated[bool, Column(BOOLEAN, "status", of_receipt=True)]
+    fee: Annotated[int, Column(UINT256)]  # what its sender paid for it in all
     type: Annotated[bytes, Column(UNSIGNED, "type")] = b""
     nonce: Annotated[bytes | None, Column(UNSIGNED, "nonce")] = None
     gas_limit: Annotated[bytes | None, Column(UNSIGNED, "gas")] = None
@@ -116,6 +119,10 @@ class DecodedBlock(NamedTuple):
     base_fee_per_gas: Annotated[int | None, Column(UINT256, "baseFeePerGas")] = None
     withdrawals: list[Withdrawal] | None = None  # None: the chain had none yet
     size: Annotated[int | None, Column(BIGINT, "size")] = None
+    # What its transactions paid that its producer got; and nobody, of base fees and for blobs.
+    producer_fees: Annotated[int, Column(UINT256)] = 0
+    burnt_fees: Annotated[int | None, Column(UINT256)] = None  # None before EIP-1559
+    blob_fees: Annotated[int | None, Column(UINT256)] = None  # None where no transaction has blobs
 
 
 BLOCK_COLUMNS = annotated_columns(DecodedBlock)
@@ -210,14 +217,31 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         number,
         "its logs are not in order",
     )
-    return DecodedBlock(
+    decoded = DecodedBlock(
         **{
             name: read_value(column, getattr(block, column.json_name))
             for name, column in BLOCK_COLUMNS.items()
+            if column.json_name
         },
         transactions=_transactions(block, receipts, number) if receipts else [],
         logs=logs,
         withdrawals=decode_withdrawals(block.withdrawals, number),
+    )
+    return with_fees(decoded)
+
+
+def with_fees(block: DecodedBlock) -> DecodedBlock:
+    """The block with what became of the fees of its transactions, by EIP-1559 and EIP-4844."""
+    base_fee = block.base_fee_per_gas
+    floor = base_fee or 0
+    tips = [(t.gas_price - floor) * t.gas_used for t in block.transactions if t.gas_price > floor]
+    blob_fees = [
+        t.fee - t.gas_price * t.gas_used for t in block.transactions if t.blob_gas_price is not None
+    ]
+    return block._replace(
+        producer_fees=sum(tips),
+        burnt_fees=None if base_fee is None else base_fee * block.gas_used,
+        blob_fees=sum(blob_fees) if blob_fees else None,
     )
 
 
@@ -260,14 +284,25 @@ def _transactions(block: Any, receipts: Sequence[Any], number: int) -> list[Deco
             derived.get(name) or (received if column.of_receipt else sent)[column.json_name],
         )
         for name, column in TRANSACTION_COLUMNS.items()
-        if name not in ("transaction_index", "status")
+        if name not in ("transaction_index", "status", "fee")
     }
     if any(len(type_) > 1 for type_ in columns["type"]):
         raise BadHex("a transaction's type is more than a byte")
     columns |= {"transaction_index": list(range(len(receipts))), "status": statuses}
+    columns["fee"] = _fees(columns)
     columns["method"] = [method or None for method in columns["method"]]
     rows = zip(*(columns[name] for name in TRANSACTION_COLUMNS), strict=True)
     return list(starmap(DecodedTransaction, rows))
+
+
+def _fees(columns: dict[str, list[Any]]) -> list[int]:
+    """What the sender of each transaction paid for gas, and for blobs."""
+    fees = list(map(mul, columns["gas_price"], columns["gas_used"]))
+    for index, price in enumerate(columns["blob_gas_price"]):
+        if price is not None:
+            blobs = len(columns["blob_versioned_hashes"][index])
+            fees[index] += BLOB_GAS * blobs * int.from_bytes(price)
+    return fees
 
 
 def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:

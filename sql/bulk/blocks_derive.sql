@@ -16,6 +16,9 @@ WITH transfers AS (
 )
 SELECT c.*, c.timestamp_s AS timestamp,
     uint256(c.gas_used_0, c.gas_used_1, c.gas_used_2, c.gas_used_3) AS gas_used,
+    uint256(c.producer_fees_0, c.producer_fees_1, c.producer_fees_2, c.producer_fees_3) AS producer_fees,
+    uint256(c.burnt_fees_0, c.burnt_fees_1, c.burnt_fees_2, c.burnt_fees_3) AS burnt_fees,
+    uint256(c.blob_fees_0, c.blob_fees_1, c.blob_fees_2, c.blob_fees_3) AS blob_fees,
     coalesce(sum(c.transaction_count) OVER before, 0)::BIGINT AS transactions_before,
     coalesce(sum(c.token_transfer_count) OVER before, 0)::BIGINT AS token_transfers_before,
     coalesce(sum(c.dex_trade_count) OVER before, 0)::BIGINT AS dex_trades_before,

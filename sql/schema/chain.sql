@@ -28,7 +28,10 @@ CREATE TABLE IF NOT EXISTS blocks (
     untraced_before bigint NOT NULL, -- blocks before it that lack traces
     logs_before bigint NOT NULL,   -- of those that are stored
     log_count integer NOT NULL,
-    size bigint                    -- bytes of its RLP; null: its node gives none
+    size bigint,                   -- bytes of its RLP; null: its node gives none
+    producer_fees numeric NOT NULL DEFAULT 0, -- what its transactions paid that its producer got
+    burnt_fees numeric,            -- what they paid of base fees that nobody got; null before EIP-1559
+    blob_fees numeric              -- what they paid for blobs, which nobody gets; null without blobs
 );
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen
@@ -54,6 +57,7 @@ CREATE TABLE IF NOT EXISTS transactions (
     value numeric(78, 0) NOT NULL,
     gas_price numeric(78, 0) NOT NULL,
     gas_used numeric(78, 0) NOT NULL,
+    fee numeric NOT NULL,          -- what its sender paid for it in all
     type bytea NOT NULL,           -- EIP-2718's
     nonce bytea,
     gas_limit bytea,

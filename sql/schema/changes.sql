@@ -43,7 +43,7 @@ RETURNS TABLE (address bytea, block_number bigint, role text, is_repeated boolea
 LANGUAGE sql STABLE AS $$
     SELECT t.from_address AS address, t.block_number AS block_number, 'transaction_from' AS role,
         false AS is_repeated, CASE WHEN t.status THEN -t.value END AS coin_wei,
-        -transaction_fee(t) AS fee_wei
+        -t.fee AS fee_wei
     FROM transactions t
     WHERE t.ordinal BETWEEN (span).first_transaction AND (span).last_transaction
     UNION ALL
@@ -80,7 +80,7 @@ LANGUAGE sql STABLE AS $$
     WHERE i.ordinal BETWEEN (span).first_internal AND (span).last_internal
     UNION ALL
     SELECT b.miner, b.number, CASE WHEN b.transaction_count > 0 THEN 'producer' ELSE 'idle_producer' END,
-        false, NULL, producer_fees(b)
+        false, NULL, b.producer_fees
     FROM blocks b
     WHERE b.number BETWEEN (span).first_block AND (span).last_block
     UNION ALL
@@ -310,12 +310,12 @@ LANGUAGE sql STABLE AS $$
         coalesce(t.failed, 0) AS failed_transaction_count,
         coalesce(t.created, 0) + coalesce(i.created, 0) AS created_contract_count,
         b.token_transfer_count AS token_transfer_count, b.dex_trade_count AS dex_trade_count,
-        b.gas_used AS gas_used, coalesce(t.fees, 0) AS fees_wei, burnt_fees(b) AS burnt_wei
+        b.gas_used AS gas_used, coalesce(t.fees, 0) AS fees_wei, coalesce(b.burnt_fees, 0) + coalesce(b.blob_fees, 0) AS burnt_wei
     FROM blocks b
     LEFT JOIN (
         SELECT t.block_number AS block_number, count(*) FILTER (WHERE NOT t.status) AS failed,
             count(*) FILTER (WHERE t.status AND t.contract_address IS NOT NULL) AS created,
-            sum(transaction_fee(t)) AS fees
+            sum(t.fee) AS fees
         FROM transactions t
         WHERE t.ordinal BETWEEN (span).first_transaction AND (span).last_transaction
         GROUP BY t.block_number

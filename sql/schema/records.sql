@@ -10,7 +10,7 @@ RETURN format(
     '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s,"burntFees":%s}',
     b.number, hex(b.hash), iso(b.timestamp), hex(b.miner), b.transaction_count, b.gas_used,
     b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
-    coalesce(b.size::text, 'null'), coalesce('"' || b.base_fee_per_gas * b.gas_used || '"', 'null'))::json;
+    coalesce(b.size::text, 'null'), coalesce('"' || b.burnt_fees || '"', 'null'))::json;
 
 -- As text: to take it for JSON would have it parsed, a fifth of what it costs.
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, b blocks) RETURNS text
@@ -27,7 +27,7 @@ RETURN format(
     json_integer(t.gas_limit), coalesce(integer_text(t.type), 'null'),
     json_integer(t.max_fee_per_gas), json_integer(t.max_priority_fee_per_gas),
     json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
-    json_integer(t.cumulative_gas_used), json_hex(method_id(t)), transaction_fee(t));
+    json_integer(t.cumulative_gas_used), json_hex(method_id(t)), t.fee);
 
 -- An NFT without totalSupply() has as many as are held: of a BEP721, the items with an owner.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE

@@ -29,7 +29,7 @@ CREATE OR REPLACE VIEW v1.transactions AS
 SELECT t.ordinal, hex(t.hash) AS hash, t.block_number, b.timestamp, t.transaction_index,
     hex(t.from_address) AS from_address, hex(t.to_address) AS to_address,
     hex(t.contract_address) AS contract_address, t.value AS value_wei, t.value * 1e-18 AS value_coin,
-    t.gas_used, t.gas_price, transaction_fee(t) * 1e-18 AS fee_coin, t.status,
+    t.gas_used, t.gas_price, t.fee * 1e-18 AS fee_coin, t.status,
     hex(t.method) AS method, integer_text(t.nonce)::numeric AS nonce,
     t.hash AS hash_bytes, t.from_address AS from_bytes, t.to_address AS to_bytes
 FROM transactions t

@@ -44,8 +44,8 @@ SELECT n, to_timestamp({start} + {spacing} * n), n, 0, {per_block} * n, 1, 0, {p
     sha256(n::text::bytea), sha256((n - 1)::text::bytea), '\\x00', 1, 2, 1, 0, 0, 0, 0, 0, 0
 FROM generate_series(0, {blocks} - 1) AS n;
 INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash, from_address,
-    to_address, value, gas_price, gas_used, type)
-SELECT n, n, 0, true, sha256(('t' || n)::bytea), '\\x0a', '\\x0b', 0, 1, 1, ''
+    to_address, value, gas_price, gas_used, fee, type)
+SELECT n, n, 0, true, sha256(('t' || n)::bytea), '\\x0a', '\\x0b', 0, 1, 1, 1, ''
 FROM generate_series(0, {blocks} - 1) AS n;
 """
 TRADE = (

@@ -94,9 +94,9 @@ def test_large_values_of_many_runs_are_read_by_index(database_url: str) -> None:
     execute(
         database_url,
         "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-        " from_address, to_address, value, gas_price, gas_used, type) SELECT n, n / 100,"
+        " from_address, to_address, value, gas_price, gas_used, fee, type) SELECT n, n / 100,"
         " mod(n, 100), mod(n, 7) > 0, int4send(n), '', '', CASE WHEN mod(n, 20) = 0"
-        " THEN 10000000000000000000 + mod(n * 7919, 60013) ELSE n END, 1, 1, ''"
+        " THEN 10000000000000000000 + mod(n * 7919, 60013) ELSE n END, 1, 1, 1, ''"
         " FROM generate_series(0, 59999) AS n",
     )
     execute(database_url, "ANALYZE")

@@ -20,6 +20,13 @@ def _address(value: Any) -> bytes | None:
     return None if value is None else data(value, 20)
 
 
+def _fee(sent: Any, receipt: Any) -> int:
+    price = receipt.get("effectiveGasPrice") or sent.get("gasPrice") or "0x0"
+    blobs = len(sent.get("blobVersionedHashes") or ())
+    blob_price = quantity(receipt.get("blobGasPrice") or "0x0")
+    return quantity(price) * quantity(receipt["gasUsed"]) + 131_072 * blobs * blob_price
+
+
 def transaction(index: int, sent: Any, receipt: Any) -> DecodedTransaction:
     status = receipt.get("status") is None or quantity(receipt["status"]) != 0
     blobs = sent.get("blobVersionedHashes")
@@ -36,6 +43,7 @@ def transaction(index: int, sent: Any, receipt: Any) -> DecodedTransaction:
         gas_price=0 if price is None and quantity(type_) > 4 else quantity(price),
         gas_used=quantity(receipt["gasUsed"]),
         status=status,
+        fee=_fee(sent, receipt),
         type=_bytes(type_) or b"",
         nonce=_bytes(sent.get("nonce")),
         gas_limit=_bytes(sent.get("gas")),

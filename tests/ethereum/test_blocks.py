@@ -268,6 +268,7 @@ def test_every_field_is_decoded_from_its_own() -> None:
         gas_price=17,
         gas_used=18,
         status=True,
+        fee=17 * 18,
         type=b"\3",
         nonce=b"\x0c",
         gas_limit=b"\x0d",

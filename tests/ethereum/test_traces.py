@@ -30,7 +30,7 @@ SENDER, PURSE, LIBRARY, MADE, PAID, NESTED = map(at, range(1, 7))
 
 def a_transaction(index: int, *, status: bool = True) -> DecodedTransaction:
     hash_ = bytes([index]) * 32
-    return DecodedTransaction(index, hash_, bytes(20), bytes(20), None, 0, 1, 50_000, status)
+    return DecodedTransaction(index, hash_, bytes(20), bytes(20), None, 0, 1, 50_000, status, 0)
 
 
 def a_block(*statuses: bool) -> DecodedBlock:

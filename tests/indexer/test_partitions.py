@@ -348,7 +348,7 @@ def test_what_stands_on_the_table_follows_its_name(converted: Any) -> None:
         "REVOKE ALL ON FUNCTION own_count() FROM PUBLIC",
         "GRANT EXECUTE ON FUNCTION own_count() TO partition_reader",
         "CREATE VIEW own_view WITH (security_invoker = true) AS"
-        " SELECT own_value(t) AS more, transaction_fee(t) AS fee FROM transactions t",
+        " SELECT own_value(t) AS more, method_id(t) AS method FROM transactions t",
         "CREATE PUBLICATION own_publication FOR TABLE transactions (ordinal, hash), blocks",
     )
     try:
@@ -547,8 +547,8 @@ def insert_transactions(url: str, first: int, end: int) -> None:
     execute(
         url,
         "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-        " from_address, value, gas_price, gas_used, type) SELECT n, 1, n, true, int4send(n), '',"
-        " n, 1, 1, '' FROM generate_series(%s, %s) AS n",
+        " from_address, value, gas_price, gas_used, fee, type) SELECT n, 1, n, true, int4send(n),"
+        " '', n, 1, 1, 1, '' FROM generate_series(%s, %s) AS n",
         *(first, end - 1),
     )
 

@@ -16,9 +16,4 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"l\.topic_id IS NOT NULL",
         "it saves work: what uses the counts joins them by the topic, which NULL never equals",
     ),
-    (
-        r"burnt_fees\(\)",
-        r"t\.blob_gas_price IS NOT NULL",
-        "it saves work: without a price of blobs the fee is that of gas alone, and 0 is added",
-    ),
 )

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 from scan.database import copy_format
 from scan.database.connection import Database
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
+from scan.ethereum.blocks import (
+    DecodedBlock,
+    DecodedTransaction,
+    EventLog,
+    Withdrawal,
+    with_fees,
+)
 from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.traces import InternalTransfer
 from scan.indexer import log_selection
@@ -87,7 +93,7 @@ class Chain:
             base_fee_per_gas=base_fee,
             withdrawals=withdrawals,
         )
-        fetched = FetchedBlock(block, [], internal_transfers, is_traced)
+        fetched = FetchedBlock(with_fees(block), [], internal_transfers, is_traced)
         findings = self._findings(number, transfers)._replace(trades=trades)
         del self._appended[number:]
         self._appended.append((fetched, findings))
@@ -117,6 +123,7 @@ class Chain:
         return ContractFindings([], tokens, [], [], transfers, [], {})
 
     def _transaction(self, index: int, move: Move) -> DecodedTransaction:
+        blobs = move.fields.get("blob_versioned_hashes", ())
         return DecodedTransaction(
             transaction_index=index,
             hash=self._hash(),
@@ -127,6 +134,7 @@ class Chain:
             gas_price=1,
             gas_used=21_000,
             status=move.status,
+            fee=21_000 + 131_072 * len(blobs) * move.fields.get("blob_gas_price", 0),
             **{name: _stored(value) for name, value in move.fields.items()},
         )
 

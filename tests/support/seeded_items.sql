@@ -32,9 +32,9 @@ SELECT pg_temp.address_of('bazaar', 0), 0, 'BEP1155', 'Bazaar', 'BZR', 0, 1, 0, 
 
 INSERT INTO transactions
     (ordinal, block_number, transaction_index, status, hash, from_address, to_address, value,
-     gas_price, gas_used, type)
+     gas_price, gas_used, fee, type)
 SELECT n, n / 100, n % 100, true, sha256(int8send(-1 - n)), pg_temp.address_of('person', n % 1000),
-    pg_temp.address_of('collection', 0), 0, 20000000000, 90000, ''
+    pg_temp.address_of('collection', 0), 0, 20000000000, 90000, 20000000000 * 90000, ''
 FROM generate_series(0, current_setting('items.transfers')::bigint / 100 * 100 - 1) AS n;
 
 INSERT INTO token_transfers
