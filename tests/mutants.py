@@ -41,6 +41,8 @@ TESTS = (
     *("tests/api/test_filtered_lists.py", "tests/api/test_pages.py", "tests/api/test_candles.py"),
     *("tests/api/test_daily_stats.py", "tests/api/test_items.py", "tests/api/test_history.py"),
     *("tests/etherscan/test_lists.py", "tests/indexer/test_internal_transfers.py"),
+    *("tests/indexer/test_stored_logs.py", "tests/api/test_search.py"),
+    "tests/pages/test_verified_contracts.py",
     "tests/audit/test_derived_truth.py",
 )
 # Of these, the file that compares everything derived with its truth, and calls functions itself.
@@ -55,7 +57,6 @@ DERIVED = re.compile(
 SCHEMA_FILES = ("lists.sql", "list_entries.sql.j2", "changes.sql", "expected.sql")
 INDEXED = {"indexed", "finished", "reorganised"}  # fixtures that index a chain and outlast a test
 KINDS = ("condition", "case", "sign", "join", "distinct", "branch")
-PROCESSES = 2
 PATIENCE_S = 20.0  # an indexer whose mutant makes no progress is given up
 FUNCTION = re.compile(r"^CREATE OR REPLACE FUNCTION (\w+)\(.*?(?:\$\$;|^RETURN .*?;)$", re.M | re.S)
 
@@ -204,7 +205,7 @@ class Runner:
         logging.disable(logging.CRITICAL)
         indexing.PATIENCE_S = PATIENCE_S
         was_indexed = False
-        for change in changes[:: self._given.every][self._given.part :: PROCESSES]:
+        for change in changes[:: self._given.every][self._given.part :: self._given.processes]:
             began = time.monotonic()
             if (reason := change.reason()) is not None:
                 self._tell("equivalent", change, reason)
@@ -362,6 +363,7 @@ def main() -> int:
     parser.add_argument("--kinds", default=",".join(KINDS), help="which changes; also: opposite")
     parser.add_argument("--every", type=int, default=1, help="only every nth, for a quick look")
     parser.add_argument("--tests", default=" ".join(TESTS), help="files of tests")
+    parser.add_argument("--processes", type=int, default=2, help="how many to try at once")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--report", type=Path, help="a line of JSON for each mutant")
     parser.set_defaults(report=Path(tempfile.gettempdir()) / "scan-mutants.jsonl")
@@ -370,7 +372,8 @@ def main() -> int:
         return run_part(given)
     given.report.write_text("")
     command = [sys.executable, "-m", "tests.mutants", *sys.argv[1:]]
-    parts = [subprocess.Popen([*command, "--part", str(part)]) for part in range(PROCESSES)]
+    numbers = range(given.processes)
+    parts = [subprocess.Popen([*command, "--part", str(number)]) for number in numbers]
     codes = [part.wait() for part in parts]
     lines = [json.loads(line) for line in given.report.read_text().splitlines()]
     counts = Counter(line["outcome"] for line in lines)

@@ -228,7 +228,7 @@ LANGUAGE sql STABLE AS $$
         t.token_transfer_count AS token_transfer_count, t.dex_trade_count AS dex_trade_count,
         t.gas_used AS gas_used, t.fees_wei AS fees_wei, t.burnt_wei AS burnt_wei
     FROM totals t
-    LEFT JOIN active a ON a.day = t.day
+    JOIN active a ON a.day = t.day -- everyone who made a block was active
     LEFT JOIN added n ON n.day = t.day
 $$;
 

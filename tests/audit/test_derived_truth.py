@@ -3,9 +3,11 @@
 So they do after reorganisations, and so does what `scan audit` expects in them.
 """
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import psycopg2
@@ -21,8 +23,9 @@ from tests.support import derived_truth
 from tests.support.database import Postgres, execute
 from tests.support.derived_truth import Rows, Withdrawal
 from tests.support.indexing import Indexing
-from tests.support.truth import Truth
+from tests.support.truth import ZERO, Truth
 
+BIGINT_MAX = 2**63 - 1
 # Each table's key.
 TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
     derived_truth.blocks: ("number",),
@@ -208,16 +211,175 @@ def test_trades_without_a_price_open_and_close_no_candle(
     require_candles(copied, replace(scenario.truth, dex_trades=unpriced), "_expected()")
 
 
-def test_blocks_count_those_before_them_that_have_traces(copied: Settings) -> None:
-    execute(copied.database_url, "UPDATE blocks SET traced = false WHERE mod(number, 5) = 3")
+def test_rows_count_nothing_once_nothing_happened(copied: Settings) -> None:
+    """A row with other columns than counters stays, whatever it has to do with."""
+    execute(copied.database_url, "TRUNCATE token_transfers, dex_trades, logs")
+    for table, key, columns in (
+        ("tokens", "address", ["holder_count", "transfer_count", "held_supply", "item_count"]),
+        ("pools", "address", ["trade_count", "volume0", "volume1"]),
+        ("event_topics", "topic_id", ["log_count"]),
+    ):
+        rows = stored(copied, f"{table}_expected()", (key,), columns)
+        assert rows and rows.keys() == stored(copied, table, (key,), []).keys()
+        assert all(row == dict.fromkeys(columns, 0) for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("blocks", "seen"),
+    [((0, BIGINT_MAX), (2, 9, 2)), ((2, 3), (2, 3, 1)), ((4, 8), (8, 8, 1)), ((9, 9), (9, 9, 0))],
+)
+def test_contracts_that_emit_are_seen_in_the_range_where_they_do(
+    copied: Settings, blocks: tuple[int, int], seen: tuple[int, int, int]
+) -> None:
+    """Also where no logs are stored, and nothing else has them; withdrawals are paid to it, too."""
+    emitter = b"\x58" * 20
+    inserted = (
+        ("INSERT INTO log_emitters VALUES (%s, 2), (%s, 9)", (emitter, emitter)),
+        ("INSERT INTO withdrawals VALUES (3, 0, 0, %s, 5), (8, 1, 0, %s, 7)", (emitter, emitter)),
+    )
+    for statement, values in inserted:
+        execute(copied.database_url, statement, *values)
+    nothing = (0, -1) * 5  # of the other tables
+    rows = execute(
+        copied.database_url,
+        "SELECT first_seen, last_seen, coalesce(withdrawal_count, 0)"
+        " FROM addresses_changes(%s::block_range) WHERE address = %s",
+        *((*blocks, *nothing), emitter),
+    )
+    assert rows == [seen]
+
+
+def test_items_are_not_counted_for_those_who_spent_more_than_they_had(
+    copied: Settings, scenario: Played
+) -> None:
+    transfers = scenario.truth.token_transfers
+    given = next(
+        place
+        for place, transfer in enumerate(reversed(transfers))
+        if transfer["tokenType"] == "BEP1155" and transfer["fromAddress"] == ZERO
+    )
+    newest = len(transfers) - 1
+    execute(copied.database_url, "UPDATE token_transfers SET value = 0 WHERE ordinal = %s", given)
+    spent = [
+        {**transfer, "value": "0"} if newest - place == given else transfer
+        for place, transfer in enumerate(transfers)
+    ]
+    truth = replace(scenario.truth, token_transfers=spent)
+    balances = derived_truth.item_balances(truth)
+    assert any(row["balance"] < 0 for row in balances.values())
+    require_derived(copied, "item_balances_expected()", balances, derived_truth.item_balances)
+    addresses = derived_truth.addresses(truth)
+    require_derived(copied, "addresses_expected()", addresses, derived_truth.addresses)
+
+
+def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(
+    copied: Settings, scenario: Played
+) -> None:
+    holders = {
+        token: row["holder_count"] for token, row in derived_truth.tokens(scenario.truth).items()
+    }
+    counted, *_ = sorted(holders, key=lambda token: -holders[token])
+    execute(
+        copied.database_url,
+        "INSERT INTO token_holder_ranges VALUES (%s, 0, 0)",
+        bytes.fromhex(counted[2:]),
+    )
+    rows = stored(
+        copied,
+        "token_holder_ranges_expected()",
+        ("token_address", "balance_range"),
+        ["holder_count"],
+    )
+    assert {token for token, _ in rows} == {counted}
+    assert rows[counted, 0] == {"holder_count": 0}
+    assert sum(row["holder_count"] for row in rows.values()) == holders[counted] > 0
+
+
+def test_an_empty_block_begins_a_day_that_nobody_new_has(
+    copied: Settings, scenario: Played
+) -> None:
+    """With whatever else a block of another day changes."""
+    blocks = scenario.truth.blocks
+    newest = max(blocks, key=lambda block: block["number"])
+    tomorrow = datetime.fromisoformat(newest["timestamp"]) + timedelta(days=1)
+    empty = {
+        **{"number": newest["number"] + 1, "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ")},
+        **{"txCount": 0, "gasUsed": "0", "burntFees": "0"},
+    }
+    execute(
+        copied.database_url,
+        "INSERT INTO blocks SELECT added.* FROM blocks b, jsonb_populate_record(b, %s) AS added"
+        " WHERE b.number = %s",
+        json.dumps(
+            {
+                **{"number": empty["number"], "hash": "\\x01", "timestamp": tomorrow.isoformat()},
+                **{"transaction_count": 0, "gas_used": 0, "miner": "\\x" + newest["miner"][2:]},
+            }
+        ),
+        newest["number"],
+    )
+    truth = replace(scenario.truth, blocks=[*blocks, {**newest, **empty}])
+    days = derived_truth.daily_stats(truth)
+    require_derived(copied, "daily_stats_expected()", days, derived_truth.daily_stats)
+    execute(copied.database_url, "DELETE FROM daily_stats")
+    execute(
+        copied.database_url,
+        "INSERT INTO daily_stats SELECT (jsonb_populate_record(NULL::daily_stats, to_jsonb(e))).*"
+        " FROM daily_stats_expected() e",
+    )
+    numbers = [block["number"] for block in truth.blocks]
+    rows = execute(copied.database_url, "SELECT day_of_block(n) FROM unnest(%s) AS n", numbers)
+    assert [day.isoformat() for (day,) in rows] == [b["timestamp"][:10] for b in truth.blocks]
+
+
+def test_candles_of_some_hours_alone_are_counted(copied: Settings, scenario: Played) -> None:
+    moved = "UPDATE blocks SET timestamp = timestamp + interval '1 hour' WHERE number > %s"
+    execute(copied.database_url, moved, scenario.truth.head // 2)
+    candles = execute(copied.database_url, "SELECT * FROM counted_candles(0, 99999, NULL, NULL)")
+    pools = Counter(pool for pool, *_ in candles)
+    assert max(pools.values()) > 1
+    for candle in candles:
+        some = execute(
+            copied.database_url,
+            "SELECT * FROM counted_candles(0, 99999, ARRAY[%s]::bytea[], ARRAY[%s]::timestamptz[])",
+            *candle[:2],
+        )
+        assert some == [candle]
+
+
+@pytest.mark.parametrize(
+    "traced",
+    [
+        pytest.param(lambda number, head: None, id="as nothing is known"),
+        pytest.param(lambda number, head: True, id="all"),
+        pytest.param(lambda number, head: False, id="none"),
+        pytest.param(lambda number, head: number == head, id="the newest alone"),
+        pytest.param(lambda number, head: number < head, id="all but the newest"),
+        pytest.param(lambda number, head: number % 5 != 3, id="four of five"),
+        pytest.param(lambda number, head: None if 0 < number < head else False, id="two without"),
+    ],
+)
+def test_blocks_count_those_before_them_that_have_traces(
+    copied: Settings, scenario: Played, traced: Callable[[int, int], bool | None]
+) -> None:
+    head = scenario.truth.head
+    values = [traced(number, head) for number in range(head + 1)]
+    execute(copied.database_url, "UPDATE blocks SET traced = (%s::boolean[])[number + 1]", values)
     columns = ["traced_before", "untraced_before"]
-    rows = stored(copied, "blocks_expected()", ("number",), columns)
-    traced = stored(copied, "blocks", ("number",), ["traced"])
-    before = dict.fromkeys(columns, 0)
-    for number in range(len(traced)):
-        assert rows[number] == before, number
-        before["traced_before"] += traced[number]["traced"] is True
-        before["untraced_before"] += traced[number]["traced"] is False
+    expected = stored(copied, "blocks_expected()", ("number",), columns)
+    for number, row in expected.items():
+        before = values[:number]
+        assert row == dict(zip(columns, (before.count(True), before.count(False)), strict=True))
+    execute(
+        copied.database_url,
+        "UPDATE blocks b SET traced_before = e.traced_before, untraced_before = e.untraced_before"
+        " FROM blocks_expected() e WHERE e.number = b.number",
+    )
+    untraced = [number for number, value in enumerate(values) if value is False]
+    unknown = bool(untraced) and True not in values
+    assert execute(copied.database_url, "SELECT untraced_blocks(), newest_untraced_block()") == [
+        (None if unknown else len(untraced), max(untraced, default=-1))
+    ]
 
 
 def test_candles_and_volumes_are_as_the_node_has_it(

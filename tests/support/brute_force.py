@@ -4,6 +4,7 @@ Which keys an entity has is read from sql/lists.toml; what a key means is said h
 LISTED_BY, without the service's code.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -258,22 +259,27 @@ def _failing_by_one(
     """Values of all keys, for every combination of roles of all but the key at `position`: a record
     has those of the others in these roles, and another value of that key.
 
-    Where it can be, another record has them all.
+    Where it can be, another record has them all. Of several such, the one whose value of that key
+    has the longest list, so that rows are read from another's and the condition has work to do.
     """
     beside: dict[tuple[Any, ...], dict[Any, None]] = {}
+    lengths: Counter[Any] = Counter()
     for record in roles:
+        lengths.update(record[position])
         others = record[:position] + record[position + 1 :]
         for _, values in _ways(others):
             beside.setdefault(values, {}).update(dict.fromkeys(record[position]))
-    chosen: dict[Roles, tuple[bool, tuple[Any, ...]]] = {}
+    chosen: dict[Roles, tuple[int, tuple[Any, ...]]] = {}
     for record in roles:
         own = {*record[position], None}
         for way, values in _ways(record[:position] + record[position + 1 :]):
-            if way not in chosen or not chosen[way][0]:
-                others_value = next((value for value in beside[values] if value not in own), None)
-                value = absent if others_value is None else others_value
-                whole = (*values[:position], value, *values[position:])
-                chosen[way] = (others_value is not None, whole)
+            others_values = beside[values].keys() - own
+            value = max(others_values, key=lambda v: (lengths[v], str(v)), default=absent)
+            if way not in chosen or chosen[way][0] < lengths[value]:
+                chosen[way] = (
+                    lengths[value] if others_values else -1,
+                    (*values[:position], value, *values[position:]),
+                )
     yield from (values for _, values in chosen.values())
 
 

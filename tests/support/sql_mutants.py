@@ -51,6 +51,10 @@ class _Token(NamedTuple):
 
 def mutants(text: str) -> Iterator[Mutant]:
     """Every mutant of a text, in the order of what they change."""
+    yield from (mutant for mutant in _mutants(text) if mutant.apply(text) != text)
+
+
+def _mutants(text: str) -> Iterator[Mutant]:
     tokens = _tokens(text)
     for position, token in enumerate(tokens[:-1]):
         before, after = tokens[position - 1 if position else 0], tokens[position + 1]
