@@ -1,12 +1,16 @@
 """A field that scan/ethereum/blocks.py declares is in all the places that CONTRIBUTING.md names."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from scan.api.openapi.filtered import OF_KIND
+from scan.database.lists import of_kind
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.ethereum.column_types import Column
+from scan.queries.filters import PARSERS
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = {"blocks": BLOCK_COLUMNS, "transactions": TRANSACTION_COLUMNS}
@@ -83,3 +87,17 @@ def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
         assert isinstance(column, Column) and (column.json_name or name in derived), (
             f"{table}.{name}: its Column in scan/ethereum/blocks.py names no field of JSON"
         )
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        (PARSERS, "PARSERS of scan/queries/filters.py"),
+        (OF_KIND, "OF_KIND of scan/api/openapi/filtered.py"),
+    ],
+)
+def test_a_kind_of_filters_without_an_entry_is_named(
+    values: Mapping[str, object], place: str
+) -> None:
+    with pytest.raises(LookupError, match=f"the kind amount have no entry in {place}: add one"):
+        of_kind("amount", values, place)

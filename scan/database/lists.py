@@ -6,12 +6,15 @@ The file's comments say what each value means.
 import functools
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from scan.settings import ROOT
 
 TABLE = ROOT / "sql" / "lists.toml"
+
+T = TypeVar("T")
 
 
 class Filter(NamedTuple):
@@ -70,7 +73,8 @@ class List(NamedTuple):
         return entries.match(self.stored_key.format(key=key))
 
 
-class Entity(NamedTuple):
+@dataclass(frozen=True)
+class Entity:
     """A table whose rows have ordinals, with its filters and the lists that pages are read from."""
 
     name: str
@@ -78,29 +82,30 @@ class Entity(NamedTuple):
     row: str
     range: str
     indexes: tuple[str, ...]
-    record: str | None
-    joins: str | None
+    record: str
+    joins: str
     extra: str | None
-    is_sized: bool
+    bytes: str | None
     has_total: bool
     params: str | None
     condition: str | None
     filters: tuple[Filter, ...]
     lists: tuple[List, ...]  # the last has all rows
 
-    @property
+    @functools.cached_property
     def by_param(self) -> Mapping[str, Filter]:
         """The filters without synonyms."""
         return {filter_.param: filter_ for filter_ in self.filters}
 
-    @property
+    @functools.cached_property
     def has_forms(self) -> bool:
         """Whether its records have a form for each interface."""
-        return self.record is not None and "{form}" in self.record
+        return "{form}" in self.record
 
-    def record_as(self, form: str) -> str:
-        """What lists show of a row; `form` is SQL."""
-        return "" if self.record is None else self.record.format(form=form)
+    def record_as(self, form: str, fits: str | None = None) -> str:
+        """What lists show of a row; `form` is SQL, and `fits` of whether the page's rows fit it."""
+        record = self.record.format(form=form)
+        return f"CASE WHEN {fits} THEN {record} END" if fits and self.bytes else record
 
     @property
     def declared_params(self) -> str:
@@ -115,7 +120,7 @@ class Entity(NamedTuple):
         by_filter = self.by_param[list.filter]
         return by_filter.condition if list.id else entries.match(by_filter.value)
 
-    @property
+    @functools.cached_property
     def listed(self) -> Mapping[str, List]:
         """The lists with a counter and checkpoints, by the parameter that chooses them."""
         return {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
@@ -193,6 +198,13 @@ def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
     return [(all_entities()[table], entries, (*ls,)) for (table, entries), ls in ways.items()]
 
 
+def of_kind(kind: str, values: Mapping[str, T], place: str) -> T:
+    """What stands at `place` for a kind of filters; raises LookupError where that is missing."""
+    if kind not in values:
+        raise LookupError(f"Filters of the kind {kind} have no entry in {place}: add one.")
+    return values[kind]
+
+
 def _list(
     name: str,
     table: str,
@@ -227,10 +239,10 @@ def _entity(
     row: str,
     range: str,
     indexes: list[str],
-    record: str | None = None,
-    joins: str | None = None,
+    record: str,
+    joins: str,
     extra: str | None = None,
-    is_sized: bool = False,
+    bytes: str | None = None,
     has_total: bool = False,
     params: str | None = None,
     matches: str | None = None,
@@ -248,7 +260,7 @@ def _entity(
         record,
         joins,
         extra,
-        is_sized,
+        bytes,
         has_total,
         params,
         matches,
@@ -271,7 +283,8 @@ def _filters(
         return []
     param = param or key
     condition = matches[entity].format(value=f"%({param})s")
-    own = Filter(key, param, kind, read_table()["kinds"][kind], description, condition)
+    type_ = of_kind(kind, read_table()["kinds"], "[kinds] of sql/lists.toml")
+    own = Filter(key, param, kind, type_, description, condition)
     if synonym is None:
         return [own]
     described = read_table()["filters"][synonym]["description"]

@@ -6,10 +6,11 @@ scan/api/openapi/filtered.py, too.
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from scan import parameters
-from scan.database.lists import Filter, all_entities
+from scan.database.lists import Filter, all_entities, of_kind
 from scan.errors import InvalidParameter
 
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
@@ -36,6 +37,10 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,
 }
+_PARSER_OF_KEY = {
+    filter_.key: of_kind(filter_.kind, PARSERS, "PARSERS of scan/queries/filters.py")
+    for filter_ in chain.from_iterable(FILTERS.values())
+}
 
 
 def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
@@ -50,6 +55,6 @@ def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
             raise InvalidParameter(f"{key} and {keys[param]} are the same: give one.", field=key)
         keys[param] = key
     return {
-        filter_.param: PARSERS[filter_.kind](arguments[filter_.key], filter_.key)
+        filter_.param: _PARSER_OF_KEY[filter_.key](arguments[filter_.key], filter_.key)
         for filter_ in given
     }

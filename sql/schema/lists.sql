@@ -1,6 +1,7 @@
--- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
+-- Pages of the long lists, with the functions that list_entries.sql.j2 renders. Nothing is counted, sorted
+-- or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
---   ordinals, page_of_range cuts the page from them.
+--   ordinals, page_of_range cuts the page from them, and one scan of the primary key reads it.
 -- * By one key (*_list_by_key: an address, a token, an exchange, a topic) a list has an exact counter
 --   and checkpoints. entries_before() turns the range of blocks into a range of places in the list,
 --   list_start gives the checkpoint nearest to the offset, and the page is at most so many entries
@@ -14,50 +15,6 @@
 -- does not know for 0.5 % of a table: an end that bounds nothing is left out (has_lower, has_upper),
 -- and where both are compared, the upper one is compared as a row, which the planner does not pair
 -- with the lower. `skip` is the offset, `size` the limit, `direction` asc or desc.
-CREATE OR REPLACE FUNCTION transaction_ordinals(block_from bigint, block_to bigint)
-RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
-    SELECT oldest.first, newest.last
-    FROM (SELECT b.transactions_before AS first FROM blocks b
-            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
-        (SELECT b.transactions_before + b.transaction_count - 1 AS last FROM blocks b
-            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
-$$;
-
-CREATE OR REPLACE FUNCTION token_transfer_ordinals(block_from bigint, block_to bigint)
-RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
-    SELECT oldest.first, newest.last
-    FROM (SELECT b.token_transfers_before AS first FROM blocks b
-            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
-        (SELECT b.token_transfers_before + b.token_transfer_count - 1 AS last FROM blocks b
-            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
-$$;
-
-CREATE OR REPLACE FUNCTION dex_trade_ordinals(block_from bigint, block_to bigint)
-RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
-    SELECT oldest.first, newest.last
-    FROM (SELECT b.dex_trades_before AS first FROM blocks b
-            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
-        (SELECT b.dex_trades_before + b.dex_trade_count - 1 AS last FROM blocks b
-            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
-$$;
-
-CREATE OR REPLACE FUNCTION internal_transfer_ordinals(block_from bigint, block_to bigint)
-RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
-    SELECT oldest.first, newest.last
-    FROM (SELECT b.internal_transfers_before AS first FROM blocks b
-            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
-        (SELECT b.internal_transfers_before + b.internal_transfer_count - 1 AS last FROM blocks b
-            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
-$$;
-
-CREATE OR REPLACE FUNCTION log_ordinals(block_from bigint, block_to bigint)
-RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
-    SELECT oldest.first, newest.last
-    FROM (SELECT b.logs_before AS first FROM blocks b
-            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
-        (SELECT b.logs_before + b.log_count - 1 AS last FROM blocks b
-            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
-$$;
 
 -- Whether a log has the topics asked for. `accepted` has a bit for each combination of the four that
 -- may match (topic0 counts 1, topic1 2, topic2 4, topic3 8), so that `and` and `or` are one to it.
@@ -169,31 +126,6 @@ BEGIN
         END IF;
     END LOOP;
     RETURN NEXT;
-END
-$$;
-
--- The records of a page's ordinals, in their order, as transaction_records() has them, which is rendered.
--- Each record is null where all of them would be too large for a page of this size.
-CREATE OR REPLACE FUNCTION log_records(ordinals bigint[], size bigint)
-RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    is_small boolean := fits_page((
-        SELECT sum(l.bytes) FROM unnest(ordinals) AS place
-        CROSS JOIN LATERAL (
-            SELECT octet_length(l.data) AS bytes FROM logs l WHERE l.ordinal = place LIMIT 1
-        ) AS l), size);
-BEGIN
-    RETURN QUERY
-    SELECT entry.* FROM unnest(ordinals) AS place
-    CROSS JOIN LATERAL (
-        SELECT l.ordinal, l.block_number, CASE WHEN is_small THEN log_record(l,
-            (SELECT e.topic0 FROM event_topics e WHERE e.topic_id = l.topic_id), t.hash, b.timestamp)::text END
-        FROM logs l
-        JOIN blocks b ON b.number = l.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + l.transaction_index
-        WHERE l.ordinal = place
-        LIMIT 1
-    ) AS entry;
 END
 $$;
 

@@ -26,6 +26,7 @@ from scan.api.openapi.schemas import (
     text,
     token_type,
 )
+from scan.database.lists import of_kind
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
 # By the kind of a filter: the schema of its value, from its description.
@@ -39,7 +40,9 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
     "token_type": token_type,
 }  # fmt: skip
 FILTER_SCHEMAS: Json = {
-    each.key: OF_KIND[each.kind](each.description)
+    each.key: of_kind(each.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered.py")(
+        each.description
+    )
     for entity, filters in FILTERS.items()
     for each in filters
     if entity != "logs"  # which describe theirs themselves
