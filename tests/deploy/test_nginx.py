@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 import requests
@@ -108,7 +109,7 @@ def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
 
 
 def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tmp_path):
-    """It still accepts connections; a client that gives up after 30 s would get nothing."""
+    """It still accepts connections; what it has received by then is not sent to another one."""
     shorter = {"proxy_read_timeout 15s;": "proxy_read_timeout 4s;"}
     port = free_port()
     with gunicorn_started(shared_database_url, port) as frozen:
@@ -117,6 +118,7 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
             os.kill(frozen.pid, signal.SIGSTOP)
             try:
                 clients = [new_client() for _ in range(12)]
+                first = at_once(12, lambda n: clients[n].get(f"{front}/healthz", timeout=30))
                 answers = at_once(12, lambda n: clients[n].get(f"{front}/healthz", timeout=30))
                 # A POST may have had its effect: no second instance receives it.
                 posted = at_once(
@@ -124,6 +126,7 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
                 )
             finally:
                 os.kill(frozen.pid, signal.SIGCONT)
+    assert set(statuses(first)) <= {200, 503}
     assert statuses(answers) == {200: 12}
     assert set(statuses(posted)) <= {400, 503}
 
@@ -147,7 +150,10 @@ def test_a_flood_is_refused_by_nginx_and_costs_the_instances_nothing(shared_serv
 class _Slow(BaseHTTPRequestHandler):
     """An instance that writes a long file: nothing comes for two seconds."""
 
+    received: ClassVar[list[str]] = []
+
     def do_GET(self) -> None:
+        self.received.append(self.path)
         time.sleep(0 if self.path == "/healthz" else 2)
         self.send_response(200)
         self.send_header("Content-Length", "2")
@@ -182,3 +188,16 @@ def test_only_files_may_take_long(slow_instance, tmp_path, path, accept, status)
     with nginx(tmp_path, [slow_instance] * 3, replaced) as front:
         response = requests.get(f"{front}{path}", headers={"Accept": accept}, timeout=30)
     assert response.status_code == status
+
+
+@pytest.mark.check
+def test_a_slow_request_is_sent_to_one_instance(slow_instance, tmp_path):
+    """What keeps one instance busy would keep the next one busy, too."""
+    replaced = {
+        "proxy_read_timeout 15s;": "proxy_read_timeout 1s;",
+        "proxy_next_upstream_timeout 3s;": "proxy_next_upstream_timeout 500ms;",
+    }
+    path = f"/address/{tmp_path.name}"
+    with nginx(tmp_path, [slow_instance] * 3, replaced) as front:
+        assert requests.get(f"{front}{path}", timeout=30).status_code == 503
+    assert _Slow.received.count(path) == 1
