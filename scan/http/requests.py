@@ -123,7 +123,11 @@ def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
         raise InvalidParameter(f"A form must have at most {max_fields} fields.")
     if len(body) <= LARGE_FORM_BYTES:
         return request.form
-    with services().large_forms.place(client_address(), wait_s=FORM_WAIT_S):
+    client = client_address()
+    with (
+        services().waiting_threads.place(client, wait_s=FORM_WAIT_S),
+        services().large_forms.place(client, wait_s=FORM_WAIT_S),
+    ):
         if request.mimetype == URLENCODED:
             request.form, request.files = _large_urlencoded(body), ImmutableMultiDict()
         elif separator and any(

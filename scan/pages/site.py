@@ -14,6 +14,7 @@ from scan.exports.list_file import MAX_ROWS
 from scan.hex import to_hex
 from scan.http.interfaces import Interface
 from scan.http.requests import client_address, reader
+from scan.http.services import services
 from scan.pages import formatting, markdown
 from scan.pages.static_files import url_of
 from scan.queries.network import KNOWN_CHAINS, symbol_of
@@ -112,7 +113,11 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     body = site().render(template, site().chain(), **values)
     if _prefers_markdown():
         reader().do_not_cache()
-        with site().conversions.place(client_address(), wait_s=CONVERSION_WAIT_S):
+        client = client_address()
+        with (
+            services().waiting_threads.place(client, wait_s=CONVERSION_WAIT_S),
+            site().conversions.place(client, wait_s=CONVERSION_WAIT_S),
+        ):
             text = markdown.to_markdown(body)
         headers = {**NEGOTIATED, "Content-Type": f"{markdown.MEDIA_TYPE}; charset=utf-8"}
         return Response(text, status_code, headers=headers)

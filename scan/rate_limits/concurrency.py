@@ -100,8 +100,9 @@ def large_forms() -> ConcurrencyLimit:
 class WaitingThreads(ConcurrencyLimit):
     """Limits the server threads that wait for something other than PostgreSQL.
 
-    That is the node, compilers, running verifications and future blocks: even if none of them
-    respond, half of the threads still serve requests from the database. A thread waits for a place
+    That is the node, compilers, running verifications, future blocks, and the places of large forms
+    and of conversions to Markdown: even if none of them become free, half of the threads still
+    serve requests from the database. A thread waits for a place
     only while places are given back, as they are every few milliseconds when the node responds,
     and only a few threads may wait.
     """
