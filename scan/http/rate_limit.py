@@ -46,7 +46,7 @@ class RateLimit:
         if state.is_open:
             return self.peek(state.environ)
         if interface.has_page_limit:
-            return self._charge_page(caller_of(state.environ))
+            return self._charge_page(caller_of(state.environ), interface)
         return self._charge_caller(state, interface.api_key_parameter)
 
     def peek(self, environ: Environ) -> ChargeSteps:
@@ -74,11 +74,9 @@ class RateLimit:
         key = cached.key if cached else None
         is_admitted = may_be_in_form or cached is None
         if is_admitted:
-            windows = self._limiter.of_unknown_key(self._address(caller))
-            admission = self._charged((yield windows), None, "requests", GET_A_KEY)
+            admission = yield from self._admit(caller)
             if admission.refusal is not None:
                 return admission
-            yield Wait.THREAD
             if may_be_in_form:
                 caller = caller_of(state.environ, parameter, read_form(state.environ))
             try:
@@ -102,13 +100,35 @@ class RateLimit:
             return charged._replace(refusal=refusal)
         return charged._replace(key=key)
 
-    def _charge_page(self, caller: Caller) -> ChargeSteps:
-        """Charge the limit of pages; a key that comes along is not looked at."""
-        elsewhere = self._counted_elsewhere(caller, None)
+    def _charge_page(self, caller: Caller, interface: Interface) -> ChargeSteps:
+        """Charge the limit of pages to the address; a key that comes along is not looked at.
+
+        Of an interface that `calls_api`, a known key is: by the instance that counts the calls.
+        """
+        key = None
+        if interface.calls_api and self._is_one_of_several and caller.api_key is not None:
+            cached = self._find_cached(caller)
+            if cached is None:
+                admission = yield from self._admit(caller)
+                if admission.refusal is not None:
+                    return admission
+            try:
+                key = cached.key if cached else self._key_lookup.find(caller.api_key)
+            except Unavailable as unavailable:
+                return Charged(self._nothing_left(None), refusal=unavailable)
+        elsewhere = self._counted_elsewhere(caller, key)
         if elsewhere is not None:
             return elsewhere
         windows = self._limiter.of_page(self._address(caller))
         return self._charged((yield windows), None, "pages")
+
+    def _admit(self, caller: Caller) -> ChargeSteps:
+        """Charge the ceiling of the caller's address, and go on in a thread unless that refuses."""
+        windows = self._limiter.of_unknown_key(self._address(caller))
+        admission = self._charged((yield windows), None, "requests", GET_A_KEY)
+        if admission.refusal is None:
+            yield Wait.THREAD
+        return admission
 
     def _find_cached(self, caller: Caller) -> CachedKey | None:
         """Find the caller's key without waiting; None where it has to be looked up."""

@@ -20,7 +20,7 @@ MAX_MESSAGE_VALUES = 10_000
 # Who the caller is: the API charges its address or key for each call of a tool.
 CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
 # Every message is charged as a page, besides what its call of a tool costs.
-INTERFACE = Interface(refuse, paths=frozenset({PATH}), has_page_limit=True)
+INTERFACE = Interface(refuse, paths=frozenset({PATH}), has_page_limit=True, calls_api=True)
 
 
 def endpoint(document: Callable[[], Json]) -> Blueprint:

@@ -82,6 +82,24 @@ def test_a_key_of_several_addresses_has_one_limit(site: str, send: Send) -> None
     assert remaining(answers) == list(range(PER_KEY))
 
 
+def test_a_key_has_one_limit_through_tools(site: str) -> None:
+    """A message counts as a page of its address, and its call against the key."""
+    key = new_key(site)
+    sessions = [new_client() for _ in range(6)]
+    message = {
+        **{"jsonrpc": "2.0", "id": 1, "method": "tools/call"},
+        "params": {"name": "get_network", "arguments": {}},
+    }
+    headers = {"Accept": "application/json, text/event-stream", "X-API-Key": key}
+
+    def is_refused(number: int) -> bool:
+        sent = sessions[number % 6].post(f"{site}/mcp", json=message, headers=headers, timeout=30)
+        [content] = sent.json()["result"]["content"]
+        return "rate_limited" in content["text"]
+
+    assert sum(not refused for refused in at_once(2 * PER_KEY, is_refused)) == PER_KEY
+
+
 def test_a_key_in_every_form_has_one_limit(site: str) -> None:
     key = new_key(site)
     sessions = [new_client() for _ in range(8)]
