@@ -2,8 +2,10 @@
 
 A cursor has the position of the page's last row and the newest block of all rows that the client
 was given: while that block is in the chain, so are those rows, and positions have not changed.
-It is bound to the list: its entity, filter and order. Statements serve it with these parameters
-and columns:
+It is bound to the list: its entity, filter and order. Its last bytes are a check of the others: one
+that was cut off or altered is refused, since the list would go on at another row, or end.
+
+Statements serve it with these parameters and columns:
 
 - `after` (the position, null without a cursor): rows after it in the order are returned
 - `seen_block` (a number, null without a cursor): its block_reference() is returned
@@ -23,6 +25,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.block_parameter import BlockId
 
 DIGEST_BYTES = 8
+CHECK_BYTES = 2
 MAX_CURSOR = 600  # characters
 INVALID = "cursor is not one that this list gave for this filter and order; begin without it."
 
@@ -125,7 +128,9 @@ def _encode(cursor: Cursor, scope: bytes) -> str:
         f"x{value.hex()}" if isinstance(value, bytes) else str(value)
         for value in (*cursor.position, *(cursor.newest or ()))
     )
-    return urlsafe_b64encode(scope + values.encode()).rstrip(b"=").decode()
+    content = scope + values.encode()
+    check = blake2b(content, digest_size=CHECK_BYTES).digest()
+    return urlsafe_b64encode(content + check).rstrip(b"=").decode()
 
 
 def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool) -> Cursor:
@@ -133,15 +138,16 @@ def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool)
         if not _TEXT.match(text):
             raise ValueError
         content = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        if content[:DIGEST_BYTES] != scope:
-            raise ValueError
-        texts = content[DIGEST_BYTES:].decode("ascii").split("|")
+        texts = content[DIGEST_BYTES:-CHECK_BYTES].decode("ascii").split("|")
         every = (*kinds, ORDINAL, HASH) if has_blocks else kinds
         values = tuple(_value(kind, text) for kind, text in zip(every, texts, strict=True))
+        position, reference = values[: len(kinds)], values[len(kinds) :]
+        cursor = Cursor(position, BlockId(*reference) if reference else None)  # type: ignore[arg-type]
+        if _encode(cursor, scope) != text:
+            raise ValueError
     except ValueError:
         raise InvalidParameter(INVALID, field="cursor") from None
-    position, reference = values[: len(kinds)], values[len(kinds) :]
-    return Cursor(position, BlockId(*reference) if reference else None)  # type: ignore[arg-type]
+    return cursor
 
 
 def _value(kind: Kind, text: str) -> Value:

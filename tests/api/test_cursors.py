@@ -1,6 +1,8 @@
 """Lists continued by cursor: every row once, whatever is sent in the place of a cursor."""
 
 import base64
+import hashlib
+import re
 from typing import Any
 
 import pytest
@@ -8,10 +10,12 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scan.errors import InvalidParameter
 from scan.queries import pages
+from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Kind, Traversal
 from tests.conftest import Played
 from tests.support.brute_force import Chain, bodies
-from tests.support.truth import Record
+from tests.support.truth import Record, Truth
 
 many = settings(
     max_examples=100,
@@ -118,14 +122,14 @@ def test_a_list_by_two_keys_goes_on_where_it_ended_while_the_index_changes(
     assert query_all(client, body, 3) == expected
 
 
-def test_every_list_links_to_its_next_page(client: FlaskClient, scenario: Played) -> None:
-    truth = scenario.truth
+def lists_of(truth: Truth) -> list[tuple[str, str]]:
+    """Each list's path, and the name of its rows in the response."""
     busy = max(truth.addresses, key=lambda address: len(truth.transactions_of(address)))
     calls = max(t["transactionHash"] for t in truth.internal_transfers)
     items = [t for t in truth.token_transfers if t["tokenType"] == "BEP1155"]
     item = f"/tokens/{items[0]['tokenAddress']}/items/{items[0]['tokenId']}"
     holder = items[0]["toAddress"]
-    lists = [
+    return [
         *((f"/{name}", name) for name in ("blocks", "transactions", "tokens", "logs")),
         (f"/transactions?address={busy.upper().replace('X', 'x')}", "transactions"),
         (f"/transactions/{calls}/internal", "internalTransfers"),
@@ -136,8 +140,14 @@ def test_every_list_links_to_its_next_page(client: FlaskClient, scenario: Played
         (f"/addresses/{holder}/items", "items"),
         (f"/addresses/{busy}/internal", "internalTransfers"),
         (f"/logs?blockFrom=3&blockTo={truth.stats['latestBlock'] - 3}", "logs"),
+        ("/token-transfers", "transfers"),
+        ("/dex-trades", "trades"),
+        ("/internal-transfers", "internalTransfers"),
     ]
-    for path, name in lists:
+
+
+def test_every_list_links_to_its_next_page(client: FlaskClient, scenario: Played) -> None:
+    for path, name in lists_of(scenario.truth):
         whole = numbered(client, path, name)
         assert whole, path
         for limit in (1, 3) if len(whole) < 60 else (17,):
@@ -189,10 +199,52 @@ def test_a_cursor_stands_alone(client: FlaskClient, path: str, body: Any) -> Non
     assert (answer.status_code, answer.json.get("field")) == (400, "cursor")
 
 
+def test_a_cursor_that_was_cut_off_or_altered_is_refused(
+    client: FlaskClient, scenario: Played
+) -> None:
+    """In every list: a position alone would be one of a later page, and the list end early."""
+    truth = scenario.truth
+    histories = [f"/addresses/{address}/history" for address in list(truth.addresses)[:3]]
+    cut = set()
+    for path in [*histories, *(path for path, _ in lists_of(truth))]:
+        joined = f"/api/v1{path}{'&' if '?' in path else '?'}"
+        cursor = client.get(f"{joined}limit=1").json["next"]
+        if cursor is None:
+            continue  # it has one row
+        cut.add(re.sub("/0x[^/]*", "", path.split("?")[0]))
+        for text in (cursor[:-1], cursor[:-4], ("A" if cursor[0] != "A" else "B") + cursor[1:]):
+            answer = client.get(f"{joined}cursor={text}")
+            assert (answer.status_code, answer.json["field"]) == (400, "cursor"), (path, text)
+            if path == "/transactions":
+                assert client.get(f"{joined}format=csv&cursor={text}").status_code == 400
+    expected = {"/blocks", "/tokens", "/logs", "/addresses/history", "/addresses/tokens"}
+    assert {*expected, "/tokens/holders", "/tokens/items", "/addresses/items"} <= cut
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("kind", [ORDINAL, AMOUNT, ADDRESS, HASH])
+def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind: Kind) -> None:
+    position = b"\x12" * kind.most if kind.type is bytes else 123_456
+    begun = Traversal.of("items", {}, "desc", None, [kind], has_blocks=False)
+    cursor = begun.next([position])
+    assert cursor is not None
+    altered = {cursor[:place] + cursor[place + 1 :] for place in range(len(cursor))}
+    for place in range(len(cursor)):
+        altered |= {cursor[:place] + letter + cursor[place + 1 :] for letter in "AQgw7_-"}
+    for text in altered - {cursor}:
+        with pytest.raises(InvalidParameter):
+            Traversal.of("items", {}, "desc", text, [kind], has_blocks=False)
+    assert Traversal.of("items", {}, "desc", cursor, [kind], has_blocks=False).after == position
+
+
+def values_of(cursor: str) -> list[str]:
+    return base64.urlsafe_b64decode(cursor + "==")[8:-2].decode().split("|")
+
+
 def changed(cursor: str, values: list[str]) -> str:
-    """A cursor of the same list that says something else."""
-    content = base64.urlsafe_b64decode(cursor + "==")
-    made = content[:8] + "|".join(values).encode()
+    """A cursor of the same list that says something else, with its check."""
+    made = base64.urlsafe_b64decode(cursor + "==")[:8] + "|".join(values).encode()
+    made += hashlib.blake2b(made, digest_size=2).digest()
     return base64.urlsafe_b64encode(made).decode().rstrip("=")
 
 
@@ -202,7 +254,7 @@ BAD_VALUES = ["", "-2", "+1", "1.5", "01", str(2**62 + 1), str(2**63), "9" * 100
 @pytest.mark.parametrize("path", ["/transactions", "/tokens", "/blocks"])
 def test_no_cursor_breaks_anything(client: FlaskClient, path: str) -> None:
     cursor = client.get(f"/api/v1{path}?limit=2").json["next"]
-    values = base64.urlsafe_b64decode(cursor + "==")[8:].decode().split("|")
+    values = values_of(cursor)
     bad = ["", "a", "=", "%00", "ÿ", cursor[:-2], cursor[1:], cursor + "AAAA", "A" * 601, "A" * 599]
     for place in range(len(values)):
         bad += [changed(cursor, [*values[:place], v, *values[place + 1 :]]) for v in BAD_VALUES]
@@ -228,7 +280,7 @@ def test_a_forged_position_gives_rows_of_the_list_or_none(
 ) -> None:
     body = {"entity": "transactions", "orderBy": direction, "filter": filters, "limit": 5}
     page = ask(client, body)
-    values = base64.urlsafe_b64decode(page["next"] + "==")[8:].decode().split("|")
+    values = values_of(page["next"])
     forged = ask(client, {**body, "cursor": changed(page["next"], [position, *values[1:]])})
     assert forged["total"] == page["total"]
     for row in forged["data"]:
