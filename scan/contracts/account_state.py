@@ -19,10 +19,12 @@ MAX_CALL_BYTES = 16 * 1024
 
 
 class AccountState(NamedTuple):
-    """What the node returns for an address at a block; balance in wei."""
+    """What the node returns for an address at a block; balance in wei. An account that delegates
+    its code (EIP-7702) has code, and is no contract."""
 
     balance: int
     is_contract: bool
+    has_code: bool
 
 
 class AccountStates:
@@ -97,6 +99,5 @@ def _read(
 def state_of(balance: object, code: object) -> AccountState:
     """Return the state from what eth_getBalance and eth_getCode return; raises BadHex."""
     code_bytes = data(code)
-    return AccountState(
-        quantity(balance), bool(code_bytes) and not code_bytes.startswith(DELEGATION)
-    )
+    is_delegated = code_bytes.startswith(DELEGATION)
+    return AccountState(quantity(balance), bool(code_bytes) and not is_delegated, bool(code_bytes))

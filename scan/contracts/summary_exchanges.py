@@ -1,20 +1,23 @@
 """Recognises swaps and changes of liquidity, by the trades and by what entered and left pools."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from scan.contracts.summary_events import topic_of
 from scan.contracts.summary_facts import Facts, Flows, Recognised, Record
+from scan.contracts.summary_movements import clipped
 from scan.contracts.summary_parts import (
     COIN,
     ZERO,
     Asset,
     Names,
     Part,
+    address_part,
     asset_part,
     assets_parts,
     exchange_part,
     joined,
+    recipients_parts,
 )
 from scan.hex import to_hex
 
@@ -38,44 +41,79 @@ Given = tuple[Asset, int]
 
 
 def swapped(facts: Facts, names: Names) -> Recognised | None:
-    """Return what the sender gave and got net; else what all trades together took and returned."""
+    """Return what the sender gave and got net; else what all trades together took and returned,
+    and who paid and was paid. Trades that no transfers bear are what a contract says alone."""
     if not facts.trades:
         return None
     if not facts.is_complete or facts.trade_count != len(facts.trades):
         return None
-    if not all(map(_backed(facts.transfers), facts.trades)):
+    if not all(trade["backedByTransfers"] for trade in facts.trades):
         return None
-    exchanges = _exchanges(facts.trades, names)
-    net: Flows = defaultdict(int)
-    for trade in facts.trades:
-        net[Asset(trade["tokenIn"])] -= int(trade["amountIn"])
-        net[Asset(trade["tokenOut"])] += int(trade["amountOut"])
-    traded = {asset: value for asset, value in net.items() if value}
     own = facts.flows()
     if not _within(own, facts.trades):
         return None
-    pair = _pair(own, facts, names) or _pair(traded, facts, names)
+    exchanges = _exchanges(facts.trades, names)
+    pair = _pair(own, facts, names)
+    if pair is not None:
+        (given, paid), (got, received) = pair
+        values = {
+            "given": [asset_part(names, given, paid)],
+            "got": [asset_part(names, got, received)],
+            "exchanges": exchanges,
+        }
+        return Recognised("swap", values, given == COIN, {given: -paid, got: received})
+    count = "1 trade" if len(facts.trades) == 1 else f"{len(facts.trades):,} trades"
+    trades = Recognised("trades", {"trades": [Part(count)], "exchanges": exchanges})
+    return _swapped_for_another(facts, names, exchanges) or trades
+
+
+def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> Recognised | None:
+    """Recognise trades that together took one asset and returned another one, of which the sender
+    gave or got nothing, or not all."""
+    traded: Flows = defaultdict(int)
+    for trade in facts.trades:
+        traded[Asset(trade["tokenIn"])] -= int(trade["amountIn"])
+        traded[Asset(trade["tokenOut"])] += int(trade["amountOut"])
+    pair = _pair({asset: value for asset, value in traded.items() if value}, facts, names)
     if pair is None:
-        count = len(facts.trades)
-        trades = [Part("1 trade" if count == 1 else f"{count:,} trades")]
-        return Recognised("trades", {"trades": trades, "exchanges": exchanges})
+        return None
     (given, paid), (got, received) = pair
+    payers = _parties(facts, names, given, -1)
+    if len(payers) != 1:
+        return None
+    own, [payer] = facts.flows(), payers
+    of = [] if payer == facts.sender else [Part(" of "), address_part(names, payer)]
+    recipients = _parties(facts, names, got, 1)
+    unknown = [Part("an address that is not known")]
     values = {
-        "given": [asset_part(names, given, paid)],
+        "given": [asset_part(names, given, paid), *of],
         "got": [asset_part(names, got, received)],
         "exchanges": exchanges,
+        "recipient": recipients_parts(names, recipients) if recipients else unknown,
     }
-    return Recognised("swap", values, given == COIN)
+    form = "swap" if recipients == {facts.sender} else "swap-for"
+    told = {
+        given: clipped(own.get(given, 0), -paid),
+        got: clipped(own.get(got, 0), received),
+    }
+    return Recognised(form, values, given == COIN, told)
 
 
-def _backed(transfers: Sequence[Record]) -> Callable[[Record], bool]:
-    """Whether a trade's tokens went into its pool and out of it: a contract can emit any event."""
-    into = {(transfer["toAddress"], transfer["tokenAddress"]) for transfer in transfers}
-    out_of = {(transfer["fromAddress"], transfer["tokenAddress"]) for transfer in transfers}
-    return lambda trade: (
-        (trade["pairAddress"], trade["tokenIn"]) in into
-        and (trade["pairAddress"], trade["tokenOut"]) in out_of
-    )
+def _parties(facts: Facts, names: Names, asset: Asset, sign: int) -> set[str]:
+    """Return who gave (-1) or got an asset, besides pools; or the coin, where it was wrapped for
+    that or unwrapped after it."""
+    pools = {trade["pairAddress"] for trade in facts.trades}
+    flows = facts.flows_of_all()
+
+    def moved(asset: Asset) -> set[str]:
+        others = flows.keys() - pools - {ZERO}
+        return {address for address in others if sign * flows[address].get(asset, 0) > 0}
+
+    wrapping = str(asset.address)
+    if asset != COIN and names.token(wrapping).get("wraps") and not moved(asset):
+        # Without traces it is not known where coin went.
+        return set() if sign > 0 and facts.internal is None else moved(COIN) - {wrapping}
+    return moved(asset)
 
 
 def _within(flows: Flows, trades: Sequence[Record]) -> bool:
@@ -143,7 +181,11 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
         return None
     shown = assets_parts(names, moved)
     values = {"given": shown, "got": shown, "exchanges": [exchange_part(pool["dex"], address)]}
-    return Recognised("liquidity-added" if is_added else "liquidity-removed", values)
+    own = facts.flows()
+    told = {asset: clipped(own.get(asset, 0), -sign * value) for asset, value in moved}
+    shares = Asset(address)  # tokens of the pool itself
+    told[shares] = own.get(shares, 0)
+    return Recognised("liquidity-added" if is_added else "liquidity-removed", values, told=told)
 
 
 def _net_of(transfers: Sequence[Record], holder: str, token: str) -> int:

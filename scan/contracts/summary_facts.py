@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.summary_events import address_of, words_of
-from scan.contracts.summary_parts import COIN, Asset, Part
+from scan.contracts.summary_parts import COIN, ZERO, Asset, Part
 from scan.contracts.transaction_details import TransactionDetails
 from scan.hex import to_hex
 
@@ -18,10 +18,12 @@ Flows = dict[Asset, int]
 
 
 class Facts(NamedTuple):
-    """What is known of a transaction; `internal` is None where its calls were not traced.
+    """What is known of a transaction; `internal` is None where its calls were not traced, or
+    moved the coin more often than is read.
 
     `transfers` and `trades` are complete if they are as many as their counts. `error` is the reason
-    of a failed one, if it is known.
+    of a failed one, if it is known. `has_code` is whether the sender's account runs code
+    (EIP-7702); None where that is not known, or not needed.
     """
 
     transaction: Record
@@ -32,6 +34,8 @@ class Facts(NamedTuple):
     trade_count: int
     internal: Sequence[Record] | None
     error: str | None = None
+    internal_count: int = 0
+    has_code: bool | None = None
 
     @property
     def sender(self) -> str:
@@ -44,6 +48,10 @@ class Facts(NamedTuple):
     @property
     def is_complete(self) -> bool:
         return len(self.transfers) == self.transfer_count
+
+    @property
+    def is_to_itself(self) -> bool:
+        return bool(self.transaction["toAddress"] == self.sender)
 
     def addresses(self) -> list[str]:
         """Return the addresses whose names a sentence may need, at most MAX_NAMED."""
@@ -64,23 +72,32 @@ class Facts(NamedTuple):
 
     def flows(self) -> Flows:
         """Return what the sender got, less what it gave; the coin's without fees."""
-        flows: Flows = defaultdict(int)
-        for transfer in self.transfers:
+        return self.flows_of_all().get(self.sender) or {}
+
+    def flows_of_all(self) -> dict[str, Flows]:
+        """Return what each address got, less what it gave; the coin's without fees."""
+        moved = [
+            (Asset(transfer["tokenAddress"], transfer["tokenId"]), transfer)
+            for transfer in self.transfers
+        ]
+        moved += [(COIN, transfer) for transfer in self.internal or ()]
+        moved.append((COIN, self.transaction))
+        flows: dict[str, Flows] = defaultdict(lambda: defaultdict(int))
+        for asset, transfer in moved:
             value = int(transfer["value"])
-            asset = Asset(transfer["tokenAddress"], transfer["tokenId"])
-            flows[asset] += value if transfer["toAddress"] == self.sender else 0
-            flows[asset] -= value if transfer["fromAddress"] == self.sender else 0
-        flows[COIN] -= 0 if self.transaction["toAddress"] == self.sender else self.value
-        for transfer in self.internal or ():
-            value = int(transfer["value"])
-            flows[COIN] += value if transfer["toAddress"] == self.sender else 0
-            flows[COIN] -= value if transfer["fromAddress"] == self.sender else 0
-        return {asset: value for asset, value in flows.items() if value}
+            flows[transfer["toAddress"] or ZERO][asset] += value
+            flows[transfer["fromAddress"]][asset] -= value
+        return {
+            address: {asset: value for asset, value in own.items() if value}
+            for address, own in flows.items()
+        }
 
 
 class Recognised(NamedTuple):
-    """A form's name and values; `has_value`: they account for the coin that was sent."""
+    """A form's name and values; `told` is what its sentence says that the sender got, less what it
+    gave. `has_value`: that accounts for the coin that was sent."""
 
     form: str
     values: Values
     has_value: bool = False
+    told: Mapping[Asset, int] = {}

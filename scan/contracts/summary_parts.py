@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.units import COIN_DECIMALS, in_units
@@ -104,6 +104,12 @@ def address_part(names: Names, address: str) -> Part:
     party = names.of(address)
     name = clean(party.get("label") or party.get("contract") or "", MAX_NAME)
     return Part(name or short(address), "address", address)
+
+
+def recipients_parts(names: Names, recipients: Collection[str]) -> list[Part]:
+    if len(recipients) == 1:
+        return [address_part(names, *recipients)]
+    return [Part(f"{len(recipients):,} recipients")]
 
 
 def contract_part(names: Names, address: str) -> Part:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from scan.contracts.summary_events import fits, topic_of, values_of, words_of
 from scan.contracts.summary_exchanges import provided, swapped
 from scan.contracts.summary_facts import Facts, Flows, Recognised, Values
+from scan.contracts.summary_movements import approvals_left, movements
 from scan.contracts.summary_parts import (
     COIN,
     ZERO,
@@ -27,6 +28,7 @@ from scan.contracts.summary_parts import (
     clean,
     contract_part,
     merged,
+    recipients_parts,
 )
 from scan.hex import to_hex
 
@@ -59,10 +61,27 @@ def summarise(facts: Facts, names: Names) -> Summary:
         if recognised is not None:
             action, text = FORMS["recognised"][recognised.form]
             sentence = _filled(text, recognised.values)
+            if recognised.form.startswith("failed"):
+                return Summary(action, merged(sentence))
+            told = dict(recognised.told)
             if not recognised.has_value:
                 sentence += _with_coin(facts, names)
-            return Summary(action, merged(sentence))
+                told[COIN] = told.get(COIN, 0) + _value_told(facts)
+            return _ended(facts, names, action, sentence, told)
     return _by_event(facts, names) or _by_method(facts, names) or _called(facts, names)
+
+
+def _ended(
+    facts: Facts, names: Names, action: str, sentence: list[Part], told: Mapping[Asset, int]
+) -> Summary:
+    """Return the sentence with what else its sender gave, got, and lets others spend."""
+    end = [*movements(facts, names, told), *approvals_left(facts, names)]
+    return Summary(action, merged([*sentence, *end]))
+
+
+def _value_told(facts: Facts) -> int:
+    """Return what a sentence that names the coin sent tells of what the sender got."""
+    return 0 if facts.is_to_itself else -facts.value
 
 
 def _filled(text: str, values: Values) -> list[Part]:
@@ -101,7 +120,9 @@ def _created(facts: Facts, names: Names) -> Recognised | None:
     shown = [contract_part(names, contract)] if contract else [Part("a contract")]
     if contract and shown[0].text.startswith("0x"):
         shown = [Part("contract "), *shown]
-    return Recognised("creation", {"contract": shown})
+    # Nearly all tokens mint to who deploys them.
+    got = {asset: v for asset, v in facts.flows().items() if v > 0 and asset != COIN}
+    return Recognised("creation", {"contract": shown}, told=got if facts.is_complete else {})
 
 
 def _without_call(facts: Facts, names: Names) -> Recognised | None:
@@ -112,10 +133,24 @@ def _without_call(facts: Facts, names: Names) -> Recognised | None:
     values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
     data = facts.details.input
     if data:
-        return Recognised("message", {**values, "bytes": [Part(f"{len(data):,}")]}, True)
-    if to == facts.sender:
-        return Recognised("coin-to-itself" if facts.value else "nothing-to-itself", values, True)
-    return Recognised("coin", values, True)
+        values["bytes"] = [Part(f"{len(data):,}")]
+    if facts.is_to_itself:
+        return _to_itself(facts, values)
+    return Recognised("message" if data else "coin", values, True, {COIN: -facts.value})
+
+
+def _to_itself(facts: Facts, values: Values) -> Recognised:
+    """Recognise what an account sent itself, which may run code of its own (EIP-7702) and move
+    anything: only a trace says that nothing moved, or that there is no code."""
+    if facts.internal:
+        return Recognised("own-code", {}, True)
+    if facts.internal is None and facts.has_code is not False:
+        return Recognised("own-code-unknown" if facts.has_code else "to-itself", {}, True)
+    if facts.details.input is None and facts.transaction["methodId"]:
+        return Recognised("to-itself", {}, True)
+    if "bytes" in values:
+        return Recognised("message", values, True)
+    return Recognised("coin-to-itself" if facts.value else "nothing-to-itself", values, True)
 
 
 def _calls(facts: Facts, names: Names) -> bool:
@@ -143,9 +178,11 @@ def _wrapped(facts: Facts, names: Names) -> Recognised | None:
     amount = [asset_part(names, Asset(token), value)]
     holders = transfer["fromAddress"], transfer["toAddress"]
     if topic == DEPOSIT and holders == (ZERO, facts.sender) and value == facts.value:
-        return Recognised("wrap", {"given": [_coin(facts, names)], "got": amount}, True)
+        told = {COIN: -value, Asset(token): value}
+        return Recognised("wrap", {"given": [_coin(facts, names)], "got": amount}, True, told)
     if topic == WITHDRAWAL and holders == (facts.sender, ZERO):
-        return Recognised("unwrap", {"given": amount})
+        paid = {} if facts.internal is None else {COIN: value}
+        return Recognised("unwrap", {"given": amount}, told={Asset(token): -value, **paid})
     return None
 
 
@@ -160,6 +197,7 @@ def _moved(facts: Facts, names: Names) -> Recognised | None:
         return None
     [token], [owner] = tokens, owners
     is_direct = token == facts.transaction["toAddress"]
+    told = {asset: value for asset, value in facts.flows().items() if asset != COIN}
     moved: Flows = defaultdict(int)
     for transfer in facts.transfers:
         moved[Asset(token, transfer["tokenId"])] += int(transfer["value"])
@@ -168,27 +206,22 @@ def _moved(facts: Facts, names: Names) -> Recognised | None:
         "given": shown,
         "got": shown,
         "owner": [address_part(names, owner)],
-        "recipient": _recipients(recipients, names),
+        "recipient": recipients_parts(names, recipients),
     }
     if owner == ZERO:
         is_own = recipients == {facts.sender}
         form = "mint" if is_own else "mint-for"
-        return Recognised(form, values) if is_own or is_direct else None
+        return Recognised(form, values, told=told) if is_own or is_direct else None
     if not is_direct and (owner != facts.sender or len(recipients) == 1):
         return None
     if ZERO in recipients:
         if len(recipients) > 1:
             return None
-        return Recognised("burn" if owner == facts.sender else "burn-of", values)
+        return Recognised("burn" if owner == facts.sender else "burn-of", values, told=told)
     if owner != facts.sender:
-        return Recognised("transfer-of", values)
-    return Recognised("transfer-to-itself" if recipients == {owner} else "transfer", values)
-
-
-def _recipients(recipients: set[str], names: Names) -> list[Part]:
-    if len(recipients) == 1:
-        return [address_part(names, *recipients)]
-    return [Part(f"{len(recipients):,} recipients")]
+        return Recognised("transfer-of", values, told=told)
+    form = "transfer-to-itself" if recipients == {owner} else "transfer"
+    return Recognised(form, values, told=told)
 
 
 def _by_event(facts: Facts, names: Names) -> Summary | None:
@@ -208,7 +241,8 @@ def _by_event(facts: Facts, names: Names) -> Summary | None:
             if is_known and fits(form, log, words, facts.sender):
                 values = values_of(form["text"], words, called_address, names)
                 sentence = _filled(form["text"], values) + _with_coin(facts, names)
-                return Summary(form["action"], merged(sentence))
+                end = movements(facts, names, {COIN: _value_told(facts)})
+                return Summary(form["action"], merged(sentence + end))
     return None
 
 
@@ -231,29 +265,27 @@ def _by_method(facts: Facts, names: Names) -> Summary | None:
             count = [Part(f"{len(calls):,}")]
             values = {**_call_values(facts, names), "count": count}
             sentence = _filled(form["text"], values) + _with_coin(facts, names)
-            return Summary(form["action"], merged(sentence))
+            told = {COIN: _value_told(facts)}
+            return _ended(facts, names, form["action"], sentence, told)
     return None
 
 
 def _called(facts: Facts, names: Names) -> Summary:
     """Name the method and the contract, and what the sender gave and got."""
-    flows = facts.flows() if facts.is_complete else {COIN: -facts.value} if facts.value else {}
+    told: Flows = {}
     if _calls(facts, names):
         action, text = FORMS["recognised"]["call"]
         sentence = _filled(text, _call_values(facts, names))
+    elif facts.is_to_itself:
+        action, text = FORMS["recognised"]["own-code"]
+        sentence = _filled(text, {})
     else:
         to = str(facts.transaction["toAddress"])
         action, text = FORMS["recognised"]["coin"]
         values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
         sentence = _filled(text, values)
-        flows[COIN] = flows.get(COIN, 0) + facts.value
-    given = [(asset, -value) for asset, value in flows.items() if value < 0]
-    got = [(asset, value) for asset, value in flows.items() if value > 0]
-    if given:
-        sentence += [Part(", sent "), *assets_parts(names, given)]
-    if got:
-        sentence += [Part(", got "), *assets_parts(names, got)]
-    return Summary(action, merged(sentence))
+        told[COIN] = -facts.value
+    return _ended(facts, names, action, sentence, told)
 
 
 def _call_values(facts: Facts, names: Names) -> Values:

@@ -313,6 +313,7 @@ class ContractInspector:
             for data in token_metadata.POOL_CALLS
         )
         pools, rejections = [], []
+        confirmations: dict[bytes, StateQuery] = {}
         for address, (block_id, swap) in first_swaps.items():
             tokens, factory, fee = _pool_fields(address, block_id, results)
             contract = self._contracts[address]
@@ -320,27 +321,18 @@ class ContractInspector:
                 contract.rejected |= {"pool"}
                 rejections.append(RejectedEmitter(address, "pool", block_id.number))
             else:
-                dex = self._dex_name(swap.family, factory, tokens, fee, address, block_id)
-                contract.pool = FoundPool(address, block_id.number, dex, *tokens)
-                pools.append(contract.pool)
+                call = token_metadata.get_pool(swap.family, *tokens, fee)
+                confirmations[address] = StateQuery(factory, call, block_id)
+                dex = self._factories.get(factory) or f"{swap.family}-{to_hex(factory)}"
+                pools.append(FoundPool(address, block_id.number, dex, *tokens))
+        confirmed = self._state.read(confirmations.values())
+        for number, pool in enumerate(pools):
+            # Any contract can name any factory.
+            if token_metadata.address(confirmed[confirmations[pool.address]]) != pool.address:
+                family = first_swaps[pool.address][1].family
+                pools[number] = pool._replace(dex=f"{family}-unconfirmed")
+            self._contracts[pool.address].pool = pools[number]
         return pools, rejections
-
-    def _dex_name(
-        self,
-        family: str,
-        factory: bytes,
-        tokens: tuple[bytes, bytes],
-        fee: int,
-        pool: bytes,
-        block: BlockId,
-    ) -> str:
-        """A known factory's name, only if the factory itself returns the pool."""
-        name = self._factories.get(factory)
-        if name is not None:
-            query = StateQuery(factory, token_metadata.get_pool(family, *tokens, fee), block)
-            if token_metadata.address(self._state.read([query])[query]) == pool:
-                return name
-        return f"{family}-{to_hex(factory)}"
 
     def _trades(self, batch: Batch) -> Iterable[PoolTrade]:
         for block in batch:

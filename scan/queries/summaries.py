@@ -46,21 +46,39 @@ def _reason(failure: TransactionFailure) -> str | None:
 
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
-    """Without further statements where the input is empty and nothing was emitted, or it failed."""
-    if not record["status"] or (details.input == b"" and details.log_count == 0):
-        return Facts(record, details, (), 0, (), 0, None)
+    """Of a failed transaction, which moved nothing, without further statements."""
+    facts = Facts(record, details, (), 0, (), 0, None)
+    if not record["status"]:
+        return facts
     key = data(record["hash"], 32)
-    stored = transactions.events(reader, key)
     internal, is_traced = internal_transfers.of_transaction(
         reader, key, Window(MAX_INTERNAL, 0, "asc")
     )
-    is_whole = is_traced and (internal.total or 0) <= MAX_INTERNAL
-    return Facts(
-        record,
-        details,
-        orjson.loads(stored.transfers or "[]"),
-        stored.transfer_count,
-        orjson.loads(stored.trades or "[]"),
-        stored.trade_count,
-        orjson.loads(internal.data or "[]") if is_whole else None,
+    count = internal.total or 0
+    facts = facts._replace(internal_count=count)
+    if is_traced and count <= MAX_INTERNAL:
+        facts = facts._replace(internal=orjson.loads(internal.data or "[]"))
+    elif facts.is_to_itself:
+        facts = facts._replace(has_code=_has_code(reader, record))
+    if details.log_count == 0:
+        return facts
+    stored = transactions.events(reader, key)
+    return facts._replace(
+        transfers=orjson.loads(stored.transfers or "[]"),
+        transfer_count=stored.transfer_count,
+        trades=orjson.loads(stored.trades or "[]"),
+        trade_count=stored.trade_count,
     )
+
+
+def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:
+    """Return whether the sender's account had code after the block; None where the node does not
+    say so."""
+    address = data(record["fromAddress"], 20)
+    state = reader.sources.account_states.at(
+        reader.node, address, record["blockNumber"], data(record["blockHash"], 32)
+    )
+    if state is None:
+        reader.do_not_cache()
+        return None
+    return state.has_code

@@ -6,7 +6,7 @@
 -- index: transactions_by_hash, blocks_pkey, token_transfers_pkey, dex_trades_pkey, tokens_pkey,
 --   dexes_pkey
 WITH asked AS (
-    SELECT t.hash, t.transaction_index, b.timestamp,
+    SELECT t.hash, t.transaction_index, b.timestamp, b AS block,
         b.token_transfers_before AS transfers_from,
         b.token_transfers_before + b.token_transfer_count - 1 AS transfers_to,
         b.dex_trades_before AS trades_from,
@@ -35,7 +35,7 @@ SELECT index_version(),
     (SELECT count(*) FROM transfers),
     (SELECT json_list(string_agg(dex_trade_record(trades.d, asked.hash,
         (SELECT x.name FROM dexes x WHERE x.dex_id = (trades.d).dex_id),
-        asked.timestamp, i, o)::text, ',' ORDER BY place))
+        asked.block, i, o)::text, ',' ORDER BY place))
     FROM asked, trades
     LEFT JOIN tokens i ON i.address = (trades.d).token_in
     LEFT JOIN tokens o ON o.address = (trades.d).token_out

@@ -151,20 +151,57 @@ RETURN format(
     type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
     coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'))::json;
 
+-- Whether tokens went into the pool and out of it, in the same transaction, for what its trades there
+-- say: a contract can emit any event. Null where the pool has 500 or more rows in the block, which are
+-- too many to read for each record.
+CREATE OR REPLACE FUNCTION is_trade_backed(d dex_trades, b blocks) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN (
+    SELECT CASE WHEN count(moved_in) < 500 AND count(moved_out) < 500 AND count(traded_in) < 500
+        THEN coalesce(
+            sum(moved_in) FILTER (WHERE is_own AND token_in = d.token_in)
+                >= sum(traded_in) FILTER (WHERE is_own AND token_in = d.token_in)
+            AND sum(moved_out) FILTER (WHERE is_own AND token_out = d.token_out)
+                >= sum(traded_out) FILTER (WHERE is_own AND token_out = d.token_out), false) END
+    FROM (
+        (SELECT x.transaction_index = d.transaction_index, x.token_address, x.value,
+            NULL::numeric, NULL::bytea, NULL::numeric, NULL::numeric
+        FROM token_transfers x
+        WHERE x.to_address = d.pool_address AND x.to_address <> x.from_address
+            AND x.ordinal >= b.token_transfers_before
+            AND x.ordinal < b.token_transfers_before + b.token_transfer_count
+        LIMIT 500)
+        UNION ALL
+        (SELECT x.transaction_index = d.transaction_index, NULL, NULL, NULL, x.token_address, x.value,
+            NULL
+        FROM token_transfers x
+        WHERE x.from_address = d.pool_address AND x.to_address <> x.from_address
+            AND x.ordinal >= b.token_transfers_before
+            AND x.ordinal < b.token_transfers_before + b.token_transfer_count
+        LIMIT 500)
+        UNION ALL
+        (SELECT o.transaction_index = d.transaction_index, o.token_in, NULL, o.amount_in, o.token_out,
+            NULL, o.amount_out
+        FROM dex_trades o
+        WHERE o.pool_address = d.pool_address
+            AND o.ordinal >= b.dex_trades_before
+            AND o.ordinal < b.dex_trades_before + b.dex_trade_count
+        LIMIT 500)) AS amounts (is_own, token_in, moved_in, traded_in, token_out, moved_out, traded_out));
+
 -- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
-    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz, token_in tokens,
-    token_out tokens)
+    d dex_trades, transaction_hash bytea, dex text, b blocks, token_in tokens, token_out tokens)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
     '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
-    '"tokenOutDecimals":%s}',
+    '"tokenOutDecimals":%s,"backedByTransfers":%s}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
-    iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
-    json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'))::json;
+    iso(b.timestamp), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
+    json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'),
+    coalesce(is_trade_backed(d, b)::text, 'null'))::json;
 
 -- A log's record where its data may be long: a contract could have every reader sent megabytes.
 CREATE OR REPLACE FUNCTION log_event_record(

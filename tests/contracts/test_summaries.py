@@ -26,12 +26,13 @@ def token(symbol: str = "MUSD", **more: Any) -> dict[str, Any]:
 
 def transfer(owner: str, to: str, value: int, address: str = TOKEN, **more: Any) -> dict[str, Any]:
     fields = {"fromAddress": owner, "toAddress": to, "value": str(value), "tokenId": None}
-    return {**fields, "tokenAddress": address, **more}
+    return {**fields, "tokenAddress": address, "logIndex": 0, **more}
 
 
 def trade(amount_in: int, amount_out: int) -> dict[str, Any]:
     pool = {"pairAddress": POOL, "dex": "uniswap-v2", "tokenIn": TOKEN, "tokenOut": OTHER}
-    return {**pool, "amountIn": str(amount_in), "amountOut": str(amount_out)}
+    amounts = {"amountIn": str(amount_in), "amountOut": str(amount_out)}
+    return {**pool, **amounts, "backedByTransfers": True}
 
 
 def log(address: str, event: str, *words: Any, topics: int = 3, data: bytes = b"") -> DecodedLog:
@@ -137,7 +138,8 @@ def test_a_route_of_several_pools_is_one_swap() -> None:
 
 def test_a_swap_event_without_tokens_moving_is_no_swap() -> None:
     parties = {TOKEN: token(), OTHER: token("ALF"), POOL: {"isContract": True}}
-    assert sentence(parties, to=POOL, trades=[trade(10, 9)]).action == "call"
+    trades = [{**trade(10, 9), "backedByTransfers": False}]
+    assert sentence(parties, to=POOL, trades=trades).action == "call"
 
 
 def test_coin_sent_along_is_never_left_out() -> None:

@@ -58,7 +58,11 @@ class Sentences:
         expected = None if unread else self._claims(action, detail)
         if unread:
             emitted = {word for log in self.logs[at] for word in _words(log)}
-            assert {value for _, value in claims} <= emitted | {int(detail["value"])}, at
+            coin = int(detail["value"])
+            moved = {abs(value) for value in self._net(at).values()}
+            returned = abs(self._net(at)[COIN] + coin)
+            values = {value for _, value in claims}
+            assert values <= emitted | moved | {coin, returned}, (at, summary["text"])
         elif expected is not None:
             assert claims == expected, (at, expected, summary["text"])
         self.checked[action] += 1
@@ -137,12 +141,7 @@ class Sentences:
         for trade in self.trades[at]:
             traded[(trade["tokenIn"], None)] -= int(trade["amountIn"])
             traded[(trade["tokenOut"], None)] += int(trade["amountOut"])
-        for sums in (self._net(at), traded):
-            given = [(asset, -value) for asset, value in sums.items() if value < 0]
-            got = [(asset, value) for asset, value in sums.items() if value > 0]
-            if len(given) == len(got) == 1:
-                return given + got
-        return None
+        return _pair(self._net(at)) or _pair(traded)
 
     def _net(self, at: str) -> Counter[Asset]:
         sender = self.transactions[at]["fromAddress"]
@@ -154,7 +153,8 @@ class Sentences:
         if self.transactions[at]["toAddress"] != sender:
             net[COIN] -= int(self.transactions[at]["value"])
         for moved in self.internal[at]:
-            net[COIN] += int(moved["value"]) * (moved["toAddress"] == sender)
+            for key, sign in (("toAddress", 1), ("fromAddress", -1)):
+                net[COIN] += sign * int(moved["value"]) * (moved[key] == sender)
         return net
 
     def _action_of_transfers(
@@ -183,6 +183,18 @@ class Sentences:
 
     def _claims(self, action: str, detail: Record) -> list[tuple[Asset, int]] | None:
         """The amounts that the sentence has, in its order; None where they are not compared."""
+        claims = self._own_claims(action, detail)
+        if claims is None or action in ("swap", "trade", "call"):
+            return claims
+        stored = self.transactions[detail["hash"]]
+        rest = self._net(detail["hash"])[COIN]
+        if stored["toAddress"] != stored["fromAddress"]:
+            rest += int(stored["value"])
+        if action == "unwrap":
+            rest -= sum(amount for asset, amount in claims if asset != COIN)
+        return [*claims, (COIN, abs(rest))] if rest else claims
+
+    def _own_claims(self, action: str, detail: Record) -> list[tuple[Asset, int]] | None:
         at, value = detail["hash"], int(self.transactions[detail["hash"]]["value"])
         coin = [(COIN, value)] if value else []
         transfers = self.transfers[at]
@@ -191,7 +203,14 @@ class Sentences:
             sums[(transfer["tokenAddress"], transfer["tokenId"])] += int(transfer["value"])
         if action == "swap":
             swap = self._swap(at) or []
+            if _pair(self._net(at)) is None:
+                return None
             return swap + (coin if coin and swap[0][0] != COIN else [])
+        if action == "trade":
+            net = self._net(at)
+            net[COIN] += value
+            claims = _signed(net)
+            return None if len(claims) > 3 else coin + claims
         if action in ("mint", "burn", "transfer", "unwrap") and transfers:
             return None if len(sums) > 3 else [*sums.items(), *coin]
         if action in ("transfer", "message"):
@@ -203,11 +222,8 @@ class Sentences:
             amount = int(log["data"], 16)
             return [] if amount >= 2**255 else [((log["address"], None), amount)]
         if action == "call":
-            net = [(asset, amount) for asset, amount in self._net(at).items() if amount]
-            if len(net) > 3:
-                return None
-            given = [(asset, -amount) for asset, amount in net if amount < 0]
-            return given + [(asset, amount) for asset, amount in net if amount > 0]
+            claims = _signed(self._net(at))
+            return None if len(claims) > 3 else claims
         if action in ("add-liquidity", "remove-liquidity", "failed"):
             return None
         return coin
@@ -216,6 +232,17 @@ class Sentences:
         if address not in self._codes:
             self._codes[address] = self.node.call("eth_getCode", address, "latest") != "0x"
         return self._codes[address]
+
+
+def _signed(net: Counter[Asset]) -> list[tuple[Asset, int]]:
+    """What was given, then what was got."""
+    given = [(asset, -value) for asset, value in net.items() if value < 0]
+    return given + [(asset, value) for asset, value in net.items() if value > 0]
+
+
+def _pair(net: Counter[Asset]) -> list[tuple[Asset, int]] | None:
+    signs = sorted(value > 0 for value in net.values() if value)
+    return _signed(net) if signs == [False, True] else None
 
 
 def _by_transaction(records: list[Any]) -> dict[str, list[Record]]:

@@ -200,7 +200,7 @@ class _Reading:
             blocks=newest_first([block_record(b) for b in self.blocks]),
             transactions=newest_first(transactions),
             token_transfers=newest_first(transfers),
-            dex_trades=newest_first(self.dex_trades()),
+            dex_trades=newest_first(self.dex_trades(transfers)),
             tokens=sorted(
                 (self.token_record(token, holders) for token in self.token_types),
                 key=lambda t: (t["holderCount"], t["address"]),
@@ -414,8 +414,23 @@ class _Reading:
 
     # trades
 
-    def dex_trades(self) -> list[Record]:
-        return [record for log in self.logs if (record := self.trade_record(log))]
+    def dex_trades(self, transfers: list[Record]) -> list[Record]:
+        """Each with whether the pool's transfers bear what its trades in the transaction say."""
+        moved: Counter[tuple[str, str, str, str]] = Counter()
+        for transfer in transfers:
+            at, token, value = (transfer[k] for k in ("transactionHash", "tokenAddress", "value"))
+            if transfer["fromAddress"] != transfer["toAddress"]:
+                moved[at, token, "in", transfer["toAddress"]] += int(value)
+                moved[at, token, "out", transfer["fromAddress"]] += int(value)
+        trades = [record for log in self.logs if (record := self.trade_record(log))]
+        said: Counter[tuple[str, str, str, str]] = Counter()
+        for trade in trades:
+            for key, amount in sides(trade):
+                said[key] += amount
+        for trade in trades:
+            keys = [key for key, _ in sides(trade)]
+            trade["backedByTransfers"] = all(k in moved and moved[k] >= said[k] for k in keys)
+        return trades
 
     def trade_record(self, log: Log) -> Record | None:
         if (swap := read_swap(log)) is None:
@@ -453,10 +468,9 @@ class _Reading:
 
     def dex_of(self, log: Log, protocol: str, token0: str, token1: str) -> str:
         factory = self.address_answer(log, "factory()") or ZERO
-        name = KNOWN_FACTORIES.get((protocol, factory))
-        if name and self.confirmed(log, protocol, factory, token0, token1):
-            return name
-        return f"{protocol}-{factory}"
+        if not self.confirmed(log, protocol, factory, token0, token1):
+            return f"{protocol}-unconfirmed"
+        return KNOWN_FACTORIES.get((protocol, factory), f"{protocol}-{factory}")
 
     def confirmed(self, log: Log, protocol: str, factory: str, token0: str, token1: str) -> bool:
         if protocol == "v2":
@@ -853,3 +867,10 @@ def quantity(value: str) -> int:
 
 def signed(word: int) -> int:
     return word - 2**256 if word >= 2**255 else word
+
+
+def sides(trade: Record) -> Iterator[tuple[tuple[str, str, str, str], int]]:
+    """What a trade says went into its pool, and out of it."""
+    at, pool = trade["transactionHash"], trade["pairAddress"]
+    yield (at, trade["tokenIn"], "in", pool), int(trade["amountIn"])
+    yield (at, trade["tokenOut"], "out", pool), int(trade["amountOut"])

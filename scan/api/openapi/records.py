@@ -213,7 +213,12 @@ SCHEMAS: Json = {
         "A trade on a decentralized exchange.",
         {
             **_PLACE,
-            "dex": text("The exchange's name, by its factory.", "uniswap-v2", maxLength=100),
+            "dex": text(
+                "The exchange's name, by its factory; v2-unconfirmed or v3-unconfirmed where the"
+                " factory that the pool names does not know the pool.",
+                "uniswap-v2",
+                maxLength=100,
+            ),
             "pairAddress": address("The pool."),
             "maker": address("The transaction's sender."),
             "tokenIn": address("The token sold to the pool.", TOKEN_EXAMPLE),
@@ -225,6 +230,13 @@ SCHEMAS: Json = {
             "tokenInDecimals": ref("Decimals"),
             "tokenOutSymbol": ref("Symbol"),
             "tokenOutDecimals": ref("Decimals"),
+            "backedByTransfers": nullable(
+                flag(
+                    "Whether transfers of the same transaction into and out of the pool bear the"
+                    " amounts, which are what the pool's event says; null where the pool has too"
+                    " many of them in the block."
+                )
+            ),
         },
     ),
 }

@@ -136,7 +136,7 @@ SCALARS |= {
         "description": f"{SCALARS[name]['description']} Or null.",
     }
     for name in (
-        *("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment"),
+        *("Amount", "AnyCaseAddress", "Count", "Flag", "Hash", "HexAddress", "HexBytes", "Moment"),
         "TokenType",
     )
 }  # fmt: skip

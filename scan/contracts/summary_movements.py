@@ -1,0 +1,118 @@
+"""What a sentence does not say of its sender: what else it gave and got, and approvals it left."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from scan.contracts.summary_events import UNLIMITED, address_of, topic_of, words_of
+from scan.contracts.summary_facts import Facts
+from scan.contracts.summary_parts import (
+    COIN,
+    Asset,
+    Names,
+    Part,
+    address_part,
+    asset_part,
+    assets_parts,
+    collection_part,
+    token_part,
+)
+from scan.hex import to_hex
+
+APPROVAL = topic_of("Approval(address,address,uint256)")
+APPROVAL_FOR_ALL = topic_of("ApprovalForAll(address,address,bool)")
+MAX_APPROVALS = 2  # named
+
+
+class Approval(NamedTuple):
+    """What the sender lets somebody do with its tokens; of one item, with `token_id`; of all items
+    where `amount` is None."""
+
+    token: str
+    spender: str
+    amount: int | None
+    token_id: str | None = None
+
+
+def movements(facts: Facts, names: Names, told: Mapping[Asset, int]) -> list[Part]:
+    """Return the end of the sentence: what the sender gave and got besides what it tells."""
+    flows = facts.flows() if facts.is_complete else _flows_of_coin(facts)
+    rest = {asset: flows.get(asset, 0) - told.get(asset, 0) for asset in {**flows, **told}}
+    given = [(asset, -value) for asset, value in rest.items() if value < 0]
+    got = [(asset, value) for asset, value in rest.items() if value > 0]
+    parts: list[Part] = []
+    if given:
+        parts += [Part(", sent "), *assets_parts(names, given)]
+    if got:
+        parts += [Part(", got "), *assets_parts(names, got)]
+    if not facts.is_complete:
+        parts.append(Part(f", with {facts.transfer_count:,} token transfers"))
+    if facts.internal is None and facts.internal_count:
+        text = f", with {facts.internal_count:,} transfers of {names.coin} by contracts"
+        parts.append(Part(text))
+    return parts
+
+
+def _flows_of_coin(facts: Facts) -> Mapping[Asset, int]:
+    return {asset: value for asset, value in facts.flows().items() if asset == COIN}
+
+
+def clipped(flow: int, amount: int) -> int:
+    """Return as much of an amount as the sender's own flow has of it."""
+    if (flow < 0) != (amount < 0):
+        return 0
+    return max(flow, amount) if flow < 0 else min(flow, amount)
+
+
+def approvals_left(facts: Facts, names: Names) -> list[Part]:
+    """Return the end of the sentence: who may spend the sender's tokens from now on."""
+    left = approvals(facts)
+    if not left:
+        return []
+    more = len(left) - MAX_APPROVALS
+    parts = [Part(", leaving ")]
+    for number, approval in enumerate(left[:MAX_APPROVALS]):
+        parts += [*([Part(" and ")] if number else []), *_approval(names, approval)]
+    return [*parts, *([Part(f" and {more:,} more approvals")] if more > 0 else [])]
+
+
+def _approval(names: Names, approval: Approval) -> list[Part]:
+    spender, token = address_part(names, approval.spender), approval.token
+    if approval.amount is None:
+        items = Part(" approved to transfer all items of ")
+        return [spender, items, collection_part(names, token)]
+    if approval.token_id is not None:
+        item = asset_part(names, Asset(token, approval.token_id), 1)
+        return [spender, Part(" approved to transfer "), item]
+    if approval.amount >= UNLIMITED:
+        return [spender, Part(" approved to spend unlimited "), token_part(names, token)]
+    amount = asset_part(names, Asset(token), approval.amount)
+    return [spender, Part(" approved to spend "), amount]
+
+
+def approvals(facts: Facts) -> list[Approval]:
+    """Return what approvals of the sender the transaction left, by the events of tokens: the last
+    one for each spender, and none of items that were sent away after it."""
+    left: dict[tuple[str, str], Approval] = {}
+    moved = {(x["tokenAddress"], x["tokenId"]): x["logIndex"] for x in facts.transfers}
+    for decoded in facts.details.logs or ():
+        log = decoded.log
+        if not log.topics or log.topics[0] not in (APPROVAL, APPROVAL_FOR_ALL):
+            continue
+        words = words_of(log)
+        if len(words) != 3 or address_of(words[0]) != facts.sender:
+            continue
+        token, spender, number = to_hex(log.address), address_of(words[1]), int.from_bytes(words[2])
+        if spender is None:
+            continue
+        is_item = log.topics[0] == APPROVAL and len(log.topics) == 4
+        key = (token, str(number) if is_item else spender)
+        left.pop(key, None)
+        if is_item:
+            is_left = int(spender, 16) and moved.get(key, -1) < log.log_index
+            approval = Approval(token, spender, 1, str(number))
+        else:
+            is_left = number
+            approval = Approval(token, spender, number if log.topics[0] == APPROVAL else None)
+        if is_left:
+            left[key] = approval
+    return [*left.values()]

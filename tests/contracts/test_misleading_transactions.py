@@ -1,0 +1,138 @@
+"""Transactions made to be told wrongly, by real contracts: sentences, lists and records of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.support.anvil import Anvil, Contract
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+
+ETHER = 10**18
+MILLIONS = 5_000_000 * ETHER
+UNISWAP_V2 = "0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f"
+SINK = "0x00000000000000000000000000000000deadbeef"
+
+
+class Played(NamedTuple):
+    anvil: Anvil
+    client: FlaskClient
+    contracts: dict[str, Contract]
+    sent: dict[str, str]
+
+    def detail(self, name: str) -> Any:
+        answer = self.client.get(f"/api/v1/transactions/{self.sent[name]}")
+        assert answer.status_code == 200
+        return answer.json
+
+    def sentence(self, name: str) -> str:
+        """The API's, which the page shows, too."""
+        text: str = self.detail(name)["summary"]["text"]
+        html = self.client.get(f"/tx/{self.sent[name]}").text
+        [shown] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
+        plain = re.sub(r"<[^>]+>", "", shown).strip().lower()
+        assert plain == html_escaped(text).lower()
+        return text
+
+    def short(self, name: str) -> str:
+        return shortened(self.contracts[name].address)
+
+
+def html_escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("'", "&#39;")
+
+
+def shortened(address: str) -> str:
+    return f"{address[:8].lower()}…{address[-4:].lower()}"
+
+
+@pytest.fixture(scope="module")
+def played(postgres: Postgres, template: str) -> Iterator[Played]:
+    with Anvil() as anvil, postgres.cloned(template) as url:
+        contracts, sent = play(anvil)
+        with Indexing(url, anvil.url, until=anvil.head()) as indexing:
+            client = create_app(indexing.settings).test_client()
+            yield Played(anvil, client, contracts, sent)
+
+
+def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
+    one, two, three = anvil.accounts[:3]
+    contracts = {
+        "leak": anvil.deploy(one, "Leak"),
+        "BET": anvil.deploy(one, "LooseToken", "Better", "BET"),
+        "ALF": anvil.deploy(one, "LooseToken", "Alpha", "ALF"),
+    }
+    bet, alf = contracts["BET"], contracts["ALF"]
+    contracts["pool"] = anvil.deploy(one, "LoosePool", UNISWAP_V2, bet.address, alf.address)
+    pool = contracts["pool"]
+    anvil.transact(one, bet, "approve", pool.address, 2**256 - 1)
+    anvil.transact(one, alf, "transfer", pool.address, 10**29)
+    anvil.mine()
+    delegation = "0xef0100" + contracts["leak"].address[2:]
+    for account in (two, three):
+        anvil.call("anvil_setCode", account, delegation)
+    sent = {
+        "half leaves": anvil.send(two, two),
+        "ten leave": anvil.send(three, three, data="0x" + "17" * 68),
+        "plain cancel": anvil.send(anvil.accounts[4], anvil.accounts[4]),
+        "fake trade": anvil.transact(one, pool, "trade", 1, MILLIONS, one),
+        "real trade": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, one),
+        "paid to another": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, SINK),
+        "approval inside": anvil.transact(one, pool, "tradeAndApprove", 3 * ETHER, SINK),
+    }
+    anvil.mine()
+    return contracts, sent
+
+
+def test_coins_that_leave_an_account_with_code_are_told(played: Played) -> None:
+    half = played.detail("half leaves")["summary"]
+    assert half["action"] == "call"
+    assert re.fullmatch(
+        r"Ran code of its own account, sent [\d,.…]+ ETH", played.sentence("half leaves")
+    )
+    assert int(half["parts"][-1]["value"]) > 4000 * ETHER
+    assert played.sentence("ten leave") == "Ran code of its own account, sent 10 ETH"
+    cancelled = "Sent nothing to itself, as is done to cancel a transaction"
+    assert played.sentence("plain cancel") == cancelled
+
+
+def test_a_swap_says_who_was_paid_and_what_was_approved(played: Played) -> None:
+    swap = "Swapped 5 BET for 5 ALF on v2-unconfirmed"
+    assert played.sentence("real trade") == swap
+    assert played.sentence("paid to another") == f"{swap}, paid to {shortened(SINK)}"
+    assert played.sentence("approval inside") == (
+        "Swapped 3 BET for 3 ALF on v2-unconfirmed,"
+        f" leaving {shortened(SINK)} approved to spend 7 BET"
+    )
+
+
+def test_a_swap_that_no_transfers_bear_is_none(played: Played) -> None:
+    assert "wapped" not in played.sentence("fake trade")
+    assert played.sentence("fake trade").endswith(
+        ", sent 0.000000000000000001 BET, got 0.000000000000000001 ALF"
+    )
+
+
+def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played: Played) -> None:
+    client, pool = played.client, played.contracts["pool"].address.lower()
+    [listed] = client.get("/api/v1/pools").json["pools"]
+    assert (listed["address"], listed["dex"]) == (pool, "v2-unconfirmed")
+    assert client.get("/api/v1/pools?dex=uniswap-v2").json["pools"] == []
+    assert client.get("/api/v1/dex-trades?dex=uniswap-v2").json["trades"] == []
+    page = client.get("/dex").text
+    assert "v2-unconfirmed" in page and "uniswap" not in page
+
+
+def test_trades_that_no_transfers_bear_are_marked(played: Played) -> None:
+    trades = played.client.get("/api/v1/dex-trades").json["trades"]
+    backed = {trade["transactionHash"]: trade["backedByTransfers"] for trade in trades}
+    fake = played.sent["fake trade"]
+    assert backed.pop(fake) is False
+    assert len(backed) == 3 and all(backed.values())
+    for name in ("fake trade", "real trade"):
+        html = played.client.get(f"/tx/{played.sent[name]}").text
+        assert ("not backed by transfers" in html) == (name == "fake trade")

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.28;
+
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
+
+/// What an account may delegate to (EIP-7702): half of its coins leave for nothing sent, 10 for data.
+contract Leak {
+    address constant TO = 0x00000000000000000000000000000000DeaDBeef;
+
+    fallback() external payable {
+        uint256 value = msg.data.length == 0 ? address(this).balance / 2 : 10 ether;
+        (bool done,) = TO.call{value: value}("");
+        require(done);
+    }
+}
+
+/// Names itself as it likes, and lets its deployer approve for others.
+contract LooseToken is ERC20 {
+    constructor(string memory name_, string memory symbol_) ERC20(name_, symbol_) {
+        _mint(msg.sender, 10 ** 30);
+    }
+
+    function allow(address owner, address spender, uint256 value) external {
+        _approve(owner, spender, value);
+    }
+}
+
+contract LooseItems is ERC721 {
+    constructor(string memory name_, string memory symbol_) ERC721(name_, symbol_) {}
+
+    function mint(uint256 id) external {
+        _mint(msg.sender, id);
+    }
+}
+
+/// A pool by its own word, of any factory. What it moves need not be what it says.
+contract LoosePool {
+    address public immutable factory;
+    LooseToken public immutable token0;
+    LooseToken public immutable token1;
+
+    event Swap(
+        address indexed sender,
+        uint256 amount0In,
+        uint256 amount1In,
+        uint256 amount0Out,
+        uint256 amount1Out,
+        address indexed to
+    );
+
+    constructor(address factory_, LooseToken token0_, LooseToken token1_) {
+        factory = factory_;
+        token0 = token0_;
+        token1 = token1_;
+    }
+
+    function trade(uint256 moved, uint256 said, address to) public {
+        token0.transferFrom(msg.sender, address(this), moved);
+        token1.transfer(to, moved);
+        emit Swap(msg.sender, said, 0, 0, said, to);
+    }
+
+    function tradeAndApprove(uint256 moved, address spender) external {
+        trade(moved, moved, msg.sender);
+        token0.allow(msg.sender, spender, 7 ether);
+    }
+}
+
+/// Emits what others emit when something changes; nothing of it does.
+contract Pretender {
+    address public owner = address(1);
+    bool public paused;
+
+    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
+    event Upgraded(address indexed implementation);
+    event Paused(address account);
+
+    function renounce() external {
+        emit OwnershipTransferred(owner, address(0));
+    }
+
+    function give(address to) external {
+        emit OwnershipTransferred(owner, to);
+    }
+
+    function upgrade(address to) external {
+        emit Upgraded(to);
+    }
+
+    function pause() external {
+        emit Paused(msg.sender);
+    }
+
+    /// The same, and true.
+    function giveTruly(address to) external {
+        emit OwnershipTransferred(owner, to);
+        owner = to;
+    }
+
+    function pauseTruly() external {
+        paused = true;
+        emit Paused(msg.sender);
+    }
+
+    function upgradeTruly(address to) external {
+        assembly {
+            sstore(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc, to)
+        }
+        emit Upgraded(to);
+    }
+
+    function fail(string calldata words) external pure {
+        revert(words);
+    }
+
+    function failWith(bytes calldata data) external pure {
+        bytes memory copy = data;
+        assembly {
+            revert(add(copy, 32), mload(copy))
+        }
+    }
+
+    function createTooLarge() external {
+        assembly {
+            let address_ := create(0, 0, 60000)
+            if iszero(address_) { invalid() }
+        }
+    }
+}
+
+contract nobody {
+    function approved() external pure returns (bool) {
+        return true;
+    }
+}
