@@ -94,6 +94,7 @@ from scan.sourcify.errors import SOURCIFY
 from scan.streams.streams import Streams
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.creation_reader import CreationReader
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.jobs import VerificationJobs
 from scan.verification.verifier import Verifier
@@ -252,10 +253,12 @@ def _services(settings: Settings) -> Services:
     waiting_threads = WaitingThreads()
     transactions_read, abis = TransactionReader(), ContractAbis(reads)
     traces = TransactionTraces(settings.traces)
+    gateway = NodeGateway(node, waiting_threads)
+    creations = CreationReader(writes, gateway, transactions_read, traces)
     installer = CompilerInstaller(InstalledCompilers(settings))
     sources = Sources(
         reads,
-        NodeGateway(node, waiting_threads),
+        gateway,
         unbounded_statements(),
         AccountStates(),
         ReadCalls(reads),
@@ -280,7 +283,7 @@ def _services(settings: Settings) -> Services:
         make_limiter(settings),
         ApiKeyLookup(writes, reads if has_replica else None),
         KeyUsage(writes),
-        Verifier(writes, node, installer, CompilerPlaces()),
+        Verifier(writes, creations, installer, CompilerPlaces()),
         VerificationJobs(writes, waiting_threads),
         large_forms(),
         waiting_threads,

@@ -33,6 +33,7 @@ from scan.queries.contract_creations import IndexedCreation, creation_record
 from scan.queries.contracts import Contract
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 from scan.verification.compiler_releases import dotted
+from scan.verification.contract_match import RUNTIME
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
 
@@ -63,7 +64,7 @@ def _verified(verified: Verified) -> dict[str, object]:
         "message": message(verified),
         "address": to_hex(verified.submission.address),
         "match": verified.match,
-        "creationMatch": verified.creation_match,
+        "creationMatch": False if verified.match == RUNTIME else verified.creation_match,
         "contractName": verified.contract_name,
         "filePath": verified.file_path,
         "compilerVersion": verified.compiler_version,
@@ -110,7 +111,7 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
     return {
         "address": to_hex(address),
         "match": contract.match,
-        "creationMatch": contract.creation_match,
+        "creationMatch": False if contract.differs_in_creation else contract.creation_match,
         "contractName": contract.name,
         "filePath": contract.path,
         "compilerVersion": contract.compiler_version,

@@ -10,6 +10,7 @@ from scan.hex import to_hex
 from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.queries import contracts
+from scan.verification.contract_match import RUNTIME
 
 # Clients poll every 3 to 15 s, and an anonymous client has ten requests a minute.
 WAIT_FOR_CONTRACT_S = 10.0
@@ -44,13 +45,14 @@ def verify_source(parameters: Parameters) -> Reply:
 
 
 def verification_status(parameters: Parameters) -> Reply:
-    """Waits for the job to end. A failure has status 0: with 1 some clients report success."""
+    """Waits for the job to end. A failure has status 0: with 1 some clients report success. One
+    whose creation code differs is a failure, too, as with Etherscan, although it is stored."""
     job = services().jobs.wait(parameters.text("guid"), WAIT_FOR_JOB_S)
     if job is None:
         raise Failure(UNKNOWN)
     if not job.is_over:
         raise Failure(PENDING)
-    if job.status == "failed":
+    if job.status == "failed" or job.match == RUNTIME:
         raise Failure(FAILED + (job.message or ""))
     if job.warning:
         raise Failure(WRONG_ARGUMENTS + job.warning)

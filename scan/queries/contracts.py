@@ -11,6 +11,7 @@ from scan.hex import BadHex, to_hex
 from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
+from scan.verification.contract_match import RUNTIME
 
 # What is large, or costs a look-up of its own, and is read only where it is named.
 ALL_PARTS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
@@ -47,6 +48,11 @@ class Contract(NamedTuple):
     @property
     def is_verified(self) -> bool:
         return self.match is not None
+
+    @property
+    def differs_in_creation(self) -> bool:
+        """Return whether the code that created this contract is known not to be the source's."""
+        return self.match == RUNTIME and self.verifier is None
 
 
 class ProxyLookup(NamedTuple):

@@ -16,9 +16,11 @@ from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
 from scan.sourcify.errors import error_value
 from scan.sourcify.fields import Selection
+from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
+from scan.verification.verifier import MESSAGES
 
 PROXY_TYPES = {"eip1167": "EIP1167Proxy", "eip1967": "EIP1967Proxy"}
-MATCHES = {"full": "exact_match", "partial": "match", None: None}
+MATCHES = {FULL: "exact_match", PARTIAL: "match", RUNTIME: "match", None: None}
 # The optional columns of queries.contracts that a field needs.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "runtimeBytecode": ("code",),
@@ -43,13 +45,16 @@ def parts_of(selection: Selection) -> set[str]:
 def minimal_record(
     chain_id: str, address: bytes, match: str | None, creation_match: str | None
 ) -> dict[str, Any]:
-    return {
+    """Return the fields of every answer; `creationMatch` is null both for creation code that
+    differs, as a `warning` says, and for one that was not compared."""
+    record = {
         "match": MATCHES[match],
         "creationMatch": MATCHES[creation_match],
         "runtimeMatch": MATCHES[match],
         "chainId": chain_id,
         "address": to_checksum_address(address),
     }
+    return {**record, "warning": MESSAGES[RUNTIME]} if match == RUNTIME else record
 
 
 def usual_fields(contract: Contract) -> dict[str, Any]:

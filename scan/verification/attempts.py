@@ -11,6 +11,7 @@ from scan.verification.settings_search import CompilerSettings
 MOST_COMPILATIONS = 24
 COMPILATIONS_OF_OTHER_VERSION = 4
 COMPILATIONS_AFTER_ALMOST = 2  # code of equal length that is nearly equal: the source differs
+COMPILATIONS_AFTER_RUNTIME = 6  # of equal runtime code and different creation code
 MOST_SOURCE_ERRORS = 3
 BY_PATH = (
     "Files import each other by path: choose the folder that contains all of them, or send a"
@@ -60,6 +61,10 @@ class Attempts:
             self._closest = (distance, f"{contract.name}: {comparison.reason}")
         if comparison.differing is not None and comparison.differing * 20 <= len(deployed):
             self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
+
+    def record_runtime_match(self, count: int) -> None:
+        """Note that the runtime code alone matched, as it may with other settings, too."""
+        self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_RUNTIME)
 
     def failure(self, count: int, other_version: str | None) -> VerificationFailed:
         """Return why nothing matched; `other_version` is the compiler named by the deployed

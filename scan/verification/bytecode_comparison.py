@@ -140,18 +140,18 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | No
     if deployed == expected:
         return Comparison("full" if _has_hash(expected) else "partial")
     ranges = metadata_ranges(expected) if auxdata is None else auxdata
-    if all(_same_shape(deployed, expected, part) for part in ranges) and (
+    if all(has_same_shape(deployed, expected, part) for part in ranges) and (
         mask(deployed, ranges) == mask(expected, ranges)
     ):
         return Comparison("partial")
-    offsets = _differences(mask(deployed, ranges), mask(expected, ranges))
+    offsets = differences(mask(deployed, ranges), mask(expected, ranges))
     reason = (
         f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
         f"outside the metadata, first at offset {offsets[0]}"
         if offsets
         else "the deployed code does not end with metadata like that of the compiled code"
     )
-    inner = auxdata is None and bool(offsets) and _within_hashes(offsets, expected)
+    inner = auxdata is None and bool(offsets) and within_hashes(offsets, expected)
     return Comparison(None, reason, inner, differing=len(offsets))
 
 
@@ -165,7 +165,7 @@ def _has_hash(code: bytes) -> bool:
     return metadata is not None and any(key in metadata.values for key in _HASH_KEYS)
 
 
-def _same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:
+def has_same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:
     """Return whether both codes have metadata there; otherwise deployed code could hide in the
     masked range."""
     both = [read_metadata(code[: part.end]) for code in (deployed, expected)]
@@ -180,11 +180,11 @@ def mask(code: bytes, ranges: Sequence[ByteRange]) -> bytes:
     return bytes(masked)
 
 
-def _differences(left: bytes, right: bytes) -> list[int]:
+def differences(left: bytes, right: bytes) -> list[int]:
     return [n for n, (one, other) in enumerate(zip(left, right, strict=True)) if one != other]
 
 
-def _within_hashes(offsets: Sequence[int], code: bytes) -> bool:
+def within_hashes(offsets: Sequence[int], code: bytes) -> bool:
     reach = max(len(prefix) for prefix in _HASH_PREFIXES) + 64
     hash_offsets: set[int] = set()
     for prefix in _HASH_PREFIXES:
@@ -226,31 +226,6 @@ def assembly_auxdata(assembly: object) -> Iterator[bytes]:
     data = assembly.get(".data")
     for nested in data.values() if isinstance(data, dict) else ():
         yield from assembly_auxdata(nested)
-
-
-def constructor_data(
-    creation_input: bytes,
-    compiled: LinkedCode,
-    libraries: Mapping[str, bytes],
-    auxdata: Sequence[ByteRange],
-) -> bytes | None:
-    """Return the bytes after the creation code in the creating transaction; None if the code
-    differs.
-
-    `auxdata` are the ranges that may differ; empty for an exact comparison.
-    """
-    length = len(compiled.code)
-    code = bytearray(compiled.code)
-    for name, ranges in compiled.links.items():
-        address = libraries.get(name, libraries.get(name.rpartition(":")[2]))
-        for start, end in ranges if address else ():
-            code[start:end] = address or b""
-    deployed, expected = creation_input[:length], bytes(code)
-    if len(deployed) != length or mask(deployed, auxdata) != mask(expected, auxdata):
-        return None
-    if not all(_same_shape(deployed, expected, part) for part in auxdata):
-        return None
-    return creation_input[length:]
 
 
 def uses_push0(code: bytes) -> bool:

@@ -1,12 +1,12 @@
 """Whether one compiled contract is the deployed one, and whether a partial match is a full one."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import orjson
 
 from scan.verification.bytecode_comparison import (
-    ByteRange,
     Comparison,
-    LinkedCode,
     assembly_auxdata,
     compare_runtime,
     linked_code,
@@ -22,26 +22,34 @@ from scan.verification.compilation import (
     evm_output,
 )
 from scan.verification.compiler import OutOfLimits
+from scan.verification.creation_comparison import (
+    NOT_COMPARED,
+    Creation,
+    DeployedCode,
+    compare_creation,
+)
 from scan.verification.metadata_search import find_variant, likely_paths
 from scan.verification.request import Submission
 from scan.verification.settings_search import CompilerSettings
 
+_VARIED = ("optimizer", "evmVersion")  # settings that metadata_search.py varies
 _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]
 
 
-class Match(NamedTuple):
-    """A match; `level` is "full" or "partial"; `metadata` is the file whose hash is in a full
-    match's code.
+# Matches, the best first. "runtime": the runtime code matches and the creation code does not.
+FULL, PARTIAL, RUNTIME = "full", "partial", "runtime"
 
-    `creation_auxdata` are the ranges of metadata in the creation code of a partial match.
-    """
+
+class Match(NamedTuple):
+    """A match; `level` is "full", "partial" or "runtime"; `metadata` is the file whose hash is in
+    a full match's code."""
 
     level: str
     contract: CompiledContract
+    settings: CompilerSettings
     metadata: str
     libraries: Mapping[str, bytes]
-    creation: LinkedCode
-    creation_auxdata: Sequence[ByteRange]
+    creation: Creation = NOT_COMPARED
 
 
 class _Auxdata(NamedTuple):
@@ -58,30 +66,91 @@ class ContractMatcher(NamedTuple):
 
     compilations: Compilations
     submission: Submission
-    deployed: bytes
+    code: DeployedCode
     settings: CompilerSettings
     names: Sequence[str]
 
     def match(self, contract: CompiledContract) -> tuple[Match | None, Comparison]:
         """Return the match; if there is none, the comparison has the reason."""
         auxdata = _Auxdata()
-        comparison = compare_runtime(self.deployed, contract.runtime, self.submission.libraries)
+        comparison = compare_runtime(self.code.runtime, contract.runtime, self.submission.libraries)
         if comparison.inner_metadata:
-            auxdata = self._auxdata(contract)
+            auxdata = self._auxdata(contract, self.settings)
             comparison = compare_runtime(
-                self.deployed,
+                self.code.runtime,
                 contract.runtime,
                 self.submission.libraries,
                 moved_auxdata(contract.runtime.code, auxdata.parts, auxdata.runtime),
             )
         if comparison.match is None:
             return None, comparison
-        return self._improved(_match(contract, comparison, auxdata), auxdata), comparison
+        match = self._improved(
+            self._with_constructor_libraries(_match(contract, comparison, self.settings), auxdata)
+        )
+        creation = self._creation(match, auxdata)
+        level = RUNTIME if creation.is_same is False else match.level
+        return match._replace(level=level, creation=creation), comparison
 
-    def _auxdata(self, contract: CompiledContract) -> _Auxdata:
+    def _with_constructor_libraries(self, match: Match, auxdata: _Auxdata) -> Match:
+        """Return the match also with the libraries that only the creation code links."""
+        links = linked_code(match.contract.output["evm"]["bytecode"]).links
+        if links.keys() <= match.libraries.keys():
+            return match
+        creation = self._closest_creation(match, auxdata)
+        return match._replace(libraries={**creation.libraries, **match.libraries})
+
+    def _creation(self, match: Match, auxdata: _Auxdata) -> Creation:
+        """Compare the creation code, also with the settings that a full match's metadata states:
+        with others the runtime code may be the same."""
+        creation = self._closest_creation(match, auxdata)
+        if creation.is_same is not False or match.metadata == match.contract.output["metadata"]:
+            return creation
+        stated: Mapping[str, Any] = orjson.loads(match.metadata)["settings"]
+        changed = {name: stated[name] for name in _VARIED if name in stated}
+        try:
+            recompiled = self._recompiled(match, {**match.settings, **changed})
+        except OutOfLimits:
+            return NOT_COMPARED
+        return creation if recompiled is None else self._closest_creation(recompiled, _Auxdata())
+
+    def _closest_creation(self, match: Match, auxdata: _Auxdata) -> Creation:
+        """Compare the creation code, without metadata of contracts that the constructor creates if
+        nothing else differs."""
+        creation = self._compare_creation(match, auxdata)
+        if creation.inner_metadata and not auxdata.parts:
+            try:
+                return self._compare_creation(match, self._auxdata(match.contract, match.settings))
+            except OutOfLimits:
+                return NOT_COMPARED
+        return creation
+
+    def _compare_creation(self, match: Match, auxdata: _Auxdata) -> Creation:
+        output = match.contract.output
+        compiled = linked_code(output["evm"]["bytecode"])
+        creation = compare_creation(
+            self.code,
+            compiled,
+            {**self.submission.libraries, **match.libraries},
+            moved_auxdata(compiled.code, auxdata.parts, auxdata.creation),
+            output.get("abi", []),
+        )
+        is_partial = creation.match is not None and match.level != FULL
+        return creation._replace(match=PARTIAL) if is_partial else creation
+
+    def _recompiled(self, match: Match, settings: CompilerSettings) -> Match | None:
+        selection = {match.contract.path: {match.contract.name: OUTPUTS}}
+        output = self.compilations.run(settings, selection)
+        if errors(output):
+            return None
+        for contract in compiled_contracts(output, self.submission):
+            if contract.name == match.contract.name:
+                return match._replace(contract=contract, settings=settings)
+        return None
+
+    def _auxdata(self, contract: CompiledContract, settings: CompilerSettings) -> _Auxdata:
         selection = {contract.path: {contract.name: _AUXDATA_OUTPUTS}}
         before, after = (
-            evm_output(self.compilations.run(self.settings, selection, addition), contract)
+            evm_output(self.compilations.run(settings, selection, addition), contract)
             for addition in ("", " ")
         )
         return _Auxdata(
@@ -90,26 +159,24 @@ class ContractMatcher(NamedTuple):
             linked_code(after.get("bytecode", {})).code,
         )
 
-    def _improved(self, match: Match, auxdata: _Auxdata) -> Match:
+    def _improved(self, match: Match) -> Match:
         """Improve a match: a partial match may become full under another path, or with libraries
         in the settings."""
-        if match.level == "full":
+        if match.level == FULL:
             return match
         variant = self._with_deployed_metadata(match)
         libraries = {**self.submission.libraries, **match.libraries}
-        if variant.level == "full" or not libraries:
+        if variant.level == FULL or not libraries:
             return variant
         try:
-            linked = self._with_libraries(match, libraries, auxdata)
+            linked = self._with_libraries(match, libraries)
         except OutOfLimits:
             return match
-        if linked is None or linked.level == "full":
+        if linked is None or linked.level == FULL:
             return linked or match
         return self._with_deployed_metadata(linked)
 
-    def _with_libraries(
-        self, match: Match, libraries: Mapping[str, bytes], auxdata: _Auxdata
-    ) -> Match | None:
+    def _with_libraries(self, match: Match, libraries: Mapping[str, bytes]) -> Match | None:
         """Return the match compiled again with the libraries in the settings, and so in the
         metadata."""
         by_file: dict[str, dict[str, str]] = {}
@@ -118,35 +185,30 @@ class ContractMatcher(NamedTuple):
             # A library submitted by name only is also listed with its file, from the code.
             if colon:
                 by_file.setdefault(path, {})[name] = f"0x{address.hex()}"
-        settings = {**self.settings, "libraries": by_file}
-        selection = {match.contract.path: {match.contract.name: OUTPUTS}}
-        output = self.compilations.run(settings, selection)
-        if errors(output):
+        linked = self._recompiled(match, {**match.settings, "libraries": by_file})
+        if linked is None:
             return None
-        for contract in compiled_contracts(output, self.submission):
-            comparison = compare_runtime(self.deployed, contract.runtime, {})
-            if comparison.match and contract.name == match.contract.name:
-                linked = _match(contract, comparison, auxdata)
-                return linked._replace(libraries=match.libraries)
-        return None
+        comparison = compare_runtime(self.code.runtime, linked.contract.runtime, {})
+        if comparison.match is None:
+            return None
+        linked = _match(linked.contract, comparison, linked.settings)
+        return linked._replace(libraries=match.libraries)
 
     def _with_deployed_metadata(self, match: Match) -> Match:
         """Return a full match if another path or other settings give a metadata file with the
         deployed hash."""
         names = dict.fromkeys([match.contract.name, *self.names])
         paths = [] if self.submission.path_is_known else likely_paths(names)
-        deployed = read_metadata(self.deployed)
+        deployed = read_metadata(self.code.runtime)
         variant = find_variant(deployed, match.metadata, match.contract.path, paths)
-        return match._replace(level="full", metadata=variant) if variant else match
+        return match._replace(level=FULL, metadata=variant) if variant else match
 
 
-def _match(contract: CompiledContract, comparison: Comparison, auxdata: _Auxdata) -> Match:
-    creation = linked_code(contract.output["evm"]["bytecode"])
+def _match(contract: CompiledContract, comparison: Comparison, settings: CompilerSettings) -> Match:
     return Match(
         level=comparison.match or "",
         contract=contract,
+        settings=settings,
         metadata=contract.output.get("metadata") or "{}",
         libraries=comparison.libraries,
-        creation=creation,
-        creation_auxdata=moved_auxdata(creation.code, auxdata.parts, auxdata.creation),
     )

@@ -21,7 +21,8 @@ from scan.verification.compilation import (
 from scan.verification.compiler import OutOfLimits
 from scan.verification.compiler_places import RunningPlace, busy
 from scan.verification.compiler_releases import dotted
-from scan.verification.contract_match import ContractMatcher, Match
+from scan.verification.contract_match import FULL, RUNTIME, ContractMatcher, Match
+from scan.verification.creation_comparison import DeployedCode
 from scan.verification.request import Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import (
@@ -32,24 +33,29 @@ from scan.verification.settings_search import (
 
 
 def find_match(
-    compiler: Program, submission: Submission, deployed: bytes, place: RunningPlace
+    compiler: Program, submission: Submission, code: DeployedCode, place: RunningPlace
 ) -> Match:
     """Return the best match; raises VerificationFailed with the reason, Unavailable."""
-    return _Search(Compilations(compiler, submission, place), submission, deployed).run()
+    return _Search(Compilations(compiler, submission, place), submission, code).run()
 
 
 class _Search:
     """Compiles one submission with one setting after another, until a match or the deadline.
 
-    After the first compilation `_selection` has only the contracts that may match.
+    After the first compilation `_selection` has only the contracts that may match. A match of the
+    runtime code alone is returned if no other settings match the creation code, too.
     """
 
-    def __init__(self, compilations: Compilations, submission: Submission, deployed: bytes) -> None:
+    def __init__(
+        self, compilations: Compilations, submission: Submission, code: DeployedCode
+    ) -> None:
         self._compilations = compilations
         self._submission = submission
-        self._deployed = deployed
+        self._code = code
+        self._deployed = code.runtime
+        self._runtime_match: Match | None = None
         self._selection: Selection = first_selection(submission)
-        self._other_version = _other_version(submission, deployed)
+        self._other_version = _other_version(submission, code.runtime)
         self._attempts = Attempts(
             COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS
         )
@@ -69,6 +75,8 @@ class _Search:
                 return match
             if self._attempts.is_source_in_error():
                 break
+        if self._runtime_match:
+            return self._runtime_match
         if not self._compilations.count:
             raise busy()  # all of the time was spent waiting for a compiler
         raise self._attempts.failure(self._compilations.count, self._other_version)
@@ -80,7 +88,7 @@ class _Search:
             if not source_errors:
                 return self._match(compiled_contracts(output, self._submission), settings)
         except OutOfLimits:
-            if not self._attempts.any_compiled():
+            if not (self._attempts.any_compiled() or self._runtime_match):
                 raise
             self._attempts.record_limit(settings)
             return None
@@ -90,11 +98,10 @@ class _Search:
     def _match(
         self, contracts: Sequence[CompiledContract], settings: CompilerSettings
     ) -> Match | None:
-        """Return the first full match, else the first partial one."""
+        """Return the first full match, else the first partial one; notes a match of the runtime
+        code alone."""
         names = [contract.name for contract in contracts]
-        matcher = ContractMatcher(
-            self._compilations, self._submission, self._deployed, settings, names
-        )
+        matcher = ContractMatcher(self._compilations, self._submission, self._code, settings, names)
         partial: Match | None = None
         for contract in contracts:
             match, comparison = matcher.match(contract)
@@ -102,8 +109,11 @@ class _Search:
                 self._attempts.record_mismatch(
                     contract, comparison, self._deployed, self._compilations.count
                 )
-            elif match.level == "full":
+            elif match.level == FULL:
                 return match
+            elif match.level == RUNTIME:
+                self._runtime_match = self._runtime_match or match
+                self._attempts.record_runtime_match(self._compilations.count)
             else:
                 partial = partial or match
         self._narrow(contracts)

@@ -7,23 +7,32 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi import AbiError, decode, encode, parse_types
 from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.client import Node, NodeError, RpcError
-from scan.hex import BadHex, data, to_hex
-from scan.verification.bytecode_comparison import constructor_data
+from scan.hex import to_hex
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
-from scan.verification.contract_match import Match
+from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
+from scan.verification.creation_comparison import Creation, DeployedCode
+from scan.verification.creation_reader import CreationReader
 from scan.verification.matching import find_match
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
 
-NODE_TIMEOUT_S = 5.0
 MAX_ABI_BYTES = 1024 * 1024
 _EOF = b"\xef"
+MESSAGES = {
+    FULL: "Full match: compiling the source gives the deployed bytecode, including its metadata.",
+    PARTIAL: "Partial match: compiling the source gives the deployed bytecode except for the "
+    "metadata (comments, variable names or file paths may differ from the original).",
+    RUNTIME: "The runtime bytecode matches, but the creation bytecode does not: the constructor or "
+    "initial values of the deployed contract may differ from those in the source.",
+}
+NOT_COMPARED = (
+    "The creation bytecode was not compared, since it is not known: the constructor or initial"
+    " values may differ."
+)
 
 
 @dataclass(frozen=True)
@@ -31,26 +40,18 @@ class Verifier:
     """The objects that a verification uses."""
 
     database: Database
-    node: Node
+    creations: CreationReader
     installer: CompilerInstaller
     places: CompilerPlaces
 
 
 class IndexedContract(NamedTuple):
-    """A contract in the index; `creation_hash` is the hash of the creating transaction, if there
-    was one."""
+    """A contract in the index; `block_number` is the first block with this code."""
 
     address: bytes
     code_hash: bytes
     code: bytes
-    creation_hash: bytes | None
-
-
-class Creation(NamedTuple):
-    """The creating transaction; `match` is None if it is not known or does not match."""
-
-    match: str | None
-    constructor_arguments: bytes | None
+    block_number: int
 
 
 class Verified(NamedTuple):
@@ -88,13 +89,15 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     """
     deadline = time.monotonic() + BUDGET_S
     contract = indexed_contract(verifier.database, submission.address)
+    code = DeployedCode(
+        contract.code, verifier.creations.input_of(contract.address, contract.block_number)
+    )
     with verifier.places.admitted(client):
         compiler = verifier.installer.compiler(submission.version)
         with verifier.places.running(deadline) as place:
-            match = find_match(compiler, submission, contract.code, place)
+            match = find_match(compiler, submission, code, place)
             abi = _abi(match)
-    creation = _creation(verifier.node, contract, match)
-    return _store(verifier.database, contract, submission, match, creation, abi)
+    return _store(verifier.database, contract, submission, match, abi)
 
 
 def _abi(match: Match) -> str:
@@ -114,10 +117,8 @@ def indexed_contract(database: Database, address: bytes) -> IndexedContract:
     row = database.row("contracts/contracts_get_code", address=address)
     if row is None or not bytes(row[1]):
         raise NotFound("No contract is indexed at this address.", field="address")
-    code_hash, code, creation_hash = row
-    contract = IndexedContract(
-        address, bytes(code_hash), bytes(code), creation_hash and bytes(creation_hash)
-    )
+    code_hash, code, block_number = row
+    contract = IndexedContract(address, bytes(code_hash), bytes(code), block_number)
     if contract.code.startswith(DELEGATION):
         raise NotFound("This address is a delegating account (EIP-7702), not a contract.")
     if contract.code.startswith(_EOF):
@@ -125,48 +126,11 @@ def indexed_contract(database: Database, address: bytes) -> IndexedContract:
     return contract
 
 
-def _creation(node: Node, contract: IndexedContract, match: Match) -> Creation:
-    """Compares the creation code; a difference affects only the creation match."""
-    creation_input = _creation_input(node, contract.creation_hash)
-    for ranges in ((), match.creation_auxdata) if creation_input else ():
-        arguments = constructor_data(creation_input or b"", match.creation, match.libraries, ranges)
-        if arguments is None:
-            continue
-        if not _are_constructor_arguments(match.contract.output.get("abi", []), arguments):
-            break
-        metadata = {(creation_input or b"")[start:end] for start, end in ranges}
-        proven = match.level == "full" and all(map(contract.code.endswith, metadata))
-        return Creation("full" if proven else "partial", arguments)
-    return Creation(None, None)
-
-
-def _creation_input(node: Node, creation_hash: bytes | None) -> bytes | None:
-    if creation_hash is None:
-        return None
-    try:
-        transaction = node.call(
-            "eth_getTransactionByHash", to_hex(creation_hash), timeout_s=NODE_TIMEOUT_S
-        )
-        return data(transaction["input"]) if isinstance(transaction, dict) else None
-    except (NodeError, RpcError, BadHex, KeyError):
-        return None
-
-
-def _are_constructor_arguments(abi: list[dict[str, Any]], arguments: bytes) -> bool:
-    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
-    try:
-        types = parse_types(constructor.get("inputs", []))
-        return encode(types, decode(types, arguments)) == arguments
-    except (AbiError, OverflowError):
-        return False
-
-
 def _store(
     database: Database,
     contract: IndexedContract,
     submission: Submission,
     match: Match,
-    creation: Creation,
     abi: str,
 ) -> Verified:
     metadata = orjson.loads(match.metadata)
@@ -182,7 +146,7 @@ def _store(
         address=contract.address,
         code_hash=contract.code_hash,
         match=match.level,
-        creation_match=creation.match,
+        creation_match=match.creation.match,
         contract_name=contract_name,
         file_path=file_path,
         compiler_version=version,
@@ -190,7 +154,7 @@ def _store(
         settings=_json(settings),
         abi=abi,
         sources=_json(_sources(submission, metadata)),
-        constructor_arguments=creation.constructor_arguments,
+        constructor_arguments=match.creation.constructor_arguments,
         metadata=match.metadata if metadata else None,
         code_length=len(contract.code),
         masked_hash=pattern.masked_hash,
@@ -199,7 +163,7 @@ def _store(
     return Verified(
         submission,
         match.level,
-        creation,
+        match.creation,
         contract_name,
         file_path,
         version,
@@ -231,12 +195,9 @@ def _json(value: object) -> str:
 
 
 def message(verified: Verified) -> str:
-    sentence = (
-        "Full match: compiling the source gives the deployed bytecode, including its metadata."
-        if verified.match == "full"
-        else "Partial match: compiling the source gives the deployed bytecode except for the "
-        "metadata (comments, variable names or file paths may differ from the original)."
-    )
+    sentences = [MESSAGES[verified.match]]
+    if verified.creation.is_same is None:
+        sentences.append(NOT_COMPARED)
     if not verified.stored:
-        sentence += " An equal or better verification was already stored and is kept."
-    return sentence
+        sentences.append("An equal or better verification was already stored and is kept.")
+    return " ".join(sentences)

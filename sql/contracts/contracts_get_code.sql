@@ -1,14 +1,10 @@
--- The code that stands at an address now, and the transaction that created it where one did.
+-- The code that stands at an address now.
 -- params: address bytea
--- returns: no row where nothing is indexed; code_hash, code, transaction hash (null when a contract
---   created it, or when it was deployed more than once)
--- index: contracts_pkey, codes_pkey, transactions_by_contract
-SELECT now.code_hash, c.code,
-    (SELECT CASE WHEN count(*) = 1 THEN (array_agg(t.hash))[1] END
-    FROM transactions t
-    WHERE t.contract_address = %(address)s AND t.status)
+-- returns: no row where nothing is indexed; code_hash, code, first block with this code
+-- index: contracts_pkey, codes_pkey
+SELECT now.code_hash, c.code, now.block_number
 FROM (
-    SELECT code_hash
+    SELECT code_hash, block_number
     FROM contracts
     WHERE address = %(address)s
     ORDER BY block_number DESC

@@ -23,6 +23,7 @@ SELECT index_version(), (
                 WHERE c.address = asked.address
                 ORDER BY c.block_number DESC
                 LIMIT 1)
+                AND v.match <> 'runtime'
             ORDER BY v.match, v.verified_at, v.address
             LIMIT 1) AS contract
         FROM unnest(%(addresses)s) AS asked (address)

@@ -43,7 +43,7 @@ WITH wanted AS (
     FROM verified_contracts v
     WHERE lower(v.contract_name) ~>=~ lower(%(text)s)
         AND lower(v.contract_name) ~<~ (lower(%(text)s) || chr(1114111))
-        AND v.is_indexed
+        AND v.is_indexed AND v.match <> 'runtime'
     ORDER BY lower(v.contract_name) USING ~<~
     LIMIT 100)
 ), found (rank, type, value, address, name, symbol, match, holders) AS (
@@ -93,7 +93,7 @@ SELECT index_version(),
                 JOIN blocks b ON b.number = k.block_number
                 WHERE k.address = page.address) END,
             CASE WHEN page.address IS NOT NULL
-                THEN EXISTS (SELECT FROM verification_of(page.address)) END)::text, ','
+                THEN EXISTS (SELECT FROM verification_of(page.address) WHERE match <> 'runtime') END)::text, ','
         ORDER BY page.rank ASC, page.holders DESC NULLS LAST, page.type ASC, page.value ASC)),
     count(*),
     to_regclass('tokens_by_similar_name') IS NOT NULL

@@ -5,7 +5,7 @@
 SELECT index_version(), json_list(string_agg(
     search_record('token', hex(near.address), near.name, near.symbol, 'similar', near.holder_count,
         (SELECT b.timestamp FROM blocks b WHERE b.number = near.block_number),
-        EXISTS (SELECT FROM verification_of(near.address)))::text, ','
+        EXISTS (SELECT FROM verification_of(near.address) WHERE match <> 'runtime'))::text, ','
     ORDER BY near.distance ASC, near.address ASC))
 FROM (
     SELECT k.address, k.name, k.symbol, k.holder_count, k.block_number,

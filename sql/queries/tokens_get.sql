@@ -6,6 +6,6 @@
 SELECT index_version(), (
     SELECT token_detail_record(k,
         (SELECT b.timestamp FROM blocks b WHERE b.number = k.block_number),
-        EXISTS (SELECT FROM verification_of(k.address)))::text
+        EXISTS (SELECT FROM verification_of(k.address) WHERE match <> 'runtime'))::text
     FROM tokens k
     WHERE k.address = %(address)s);

@@ -87,7 +87,7 @@ SELECT index_version(),
     json_list(string_agg(
         (SELECT token_record(k,
             (SELECT b.timestamp FROM blocks b WHERE b.number = k.block_number),
-            EXISTS (SELECT FROM verification_of(k.address)))::text
+            EXISTS (SELECT FROM verification_of(k.address) WHERE match <> 'runtime'))::text
         FROM tokens k
         WHERE k.address = page.address), ',')),
     count(*),

@@ -12,7 +12,7 @@ SELECT index_version(), (
         'contract', (
             SELECT v.contract_name
             FROM verified_contracts v
-            WHERE v.code_hash = code.code_hash
+            WHERE v.code_hash = code.code_hash AND v.match <> 'runtime'
             ORDER BY v.match, v.verified_at, v.address
             LIMIT 1),
         'isContract', code.code_hash IS NOT NULL,

@@ -11,7 +11,7 @@ SELECT index_version(), (
     FROM (
         SELECT address, masked_hash, variable_ranges
         FROM verified_contracts
-        WHERE code_length = %(code_length)s AND is_indexed
+        WHERE code_length = %(code_length)s AND is_indexed AND match <> 'runtime'
         ORDER BY match, verified_at, address
         LIMIT 100
     ) AS v);

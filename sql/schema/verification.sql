@@ -5,8 +5,8 @@
 CREATE TABLE IF NOT EXISTS verified_contracts (
     address bytea NOT NULL,
     code_hash bytea NOT NULL,
-    match text NOT NULL CHECK (match IN ('full', 'partial')),
-    creation_match text CHECK (creation_match IN ('full', 'partial')), -- null: not known
+    match text NOT NULL CHECK (match IN ('full', 'partial', 'runtime')), -- runtime: its creation code differs
+    creation_match text CHECK (creation_match IN ('full', 'partial')), -- null: not compared, or none
     contract_name text NOT NULL,
     file_path text NOT NULL,
     compiler_version text NOT NULL,
@@ -44,7 +44,8 @@ CREATE OR REPLACE TRIGGER verified_contracts_announced
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- What is verified about the code that stands at an address now: its own verification first, then the
--- best of another address with identical code. The planner inlines it.
+-- best of another address with identical code. The planner inlines it. What matches "runtime" is not
+-- shown as verified, nor by its name in the source.
 CREATE OR REPLACE FUNCTION verification_of(at bytea) RETURNS SETOF verified_contracts
 LANGUAGE sql STABLE AS $$
     SELECT v.*
@@ -120,7 +121,7 @@ CREATE TABLE IF NOT EXISTS verification_jobs (
     lease bigint,                  -- of the run under way; null: none is
     attempts integer NOT NULL DEFAULT 0, -- runs begun, without those that were postponed
     request json CHECK (octet_length(request::text) <= 12582912), -- null when the job is over
-    match text CHECK (match IN ('full', 'partial')),
+    match text CHECK (match IN ('full', 'partial', 'runtime')),
     creation_match text CHECK (creation_match IN ('full', 'partial')),
     message text,
     warning text,

@@ -1,6 +1,7 @@
 -- Keeps a verification, unless an equal or better one of the same code is there: "full" is better
--- than "partial", and a second partial one may have another ABI with colliding names. A full one
--- without the compiler's metadata file gives way to one that has it.
+-- than "partial", "partial" than "runtime", and a known creation match than none. A second partial
+-- one may have another ABI with colliding names. A full one without the compiler's metadata file
+-- gives way to one that has it.
 -- params: address bytea, code_hash bytea, match text, creation_match text null, contract_name text,
 --   file_path text, compiler_version text, license text null, settings text, abi text,
 --   sources text, constructor_arguments bytea null, metadata text null, code_length integer,
@@ -24,6 +25,7 @@ SET match = excluded.match, creation_match = excluded.creation_match,
     constructor_arguments = excluded.constructor_arguments, metadata = excluded.metadata,
     code_length = excluded.code_length, masked_hash = excluded.masked_hash,
     variable_ranges = excluded.variable_ranges, verified_at = excluded.verified_at, is_indexed = excluded.is_indexed
-WHERE excluded.match = 'full'
-    AND (old.match = 'partial' OR old.metadata IS NULL AND excluded.metadata IS NOT NULL)
+WHERE (excluded.match, excluded.creation_match IS NULL) < (old.match, old.creation_match IS NULL)
+    OR excluded.match = 'full' AND old.match = 'full'
+        AND old.metadata IS NULL AND excluded.metadata IS NOT NULL
 RETURNING hex(old.address);

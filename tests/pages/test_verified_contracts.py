@@ -64,9 +64,8 @@ def test_lists_follow_the_chain(forking: Explorer) -> None:
 
 
 def transaction_of(explorer: Explorer, address: str) -> str:
-    row = explorer.database.row("contracts/contracts_get_code", address=bytes.fromhex(address[2:]))
-    assert row is not None
-    return "0x" + bytes(row[2]).hex()
+    creation: str = explorer.contract(address).json["creation"]["transactionHash"]
+    return creation
 
 
 def test_a_verification_that_a_fork_overtakes_is_not_listed(forking: Explorer) -> None:

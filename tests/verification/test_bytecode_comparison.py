@@ -1,5 +1,7 @@
 """The rules of matching, byte by byte."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from scan.verification.bytecode_comparison import (
@@ -7,12 +9,12 @@ from scan.verification.bytecode_comparison import (
     Comparison,
     LinkedCode,
     compare_runtime,
-    constructor_data,
     linked_code,
     moved_auxdata,
     uses_push0,
 )
 from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
+from scan.verification.creation_comparison import Creation, DeployedCode, compare_creation
 from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
 
 pytestmark = pytest.mark.check
@@ -140,12 +142,35 @@ def test_a_library_s_call_guard_holds_its_own_address() -> None:
 
 def test_what_follows_the_creation_code_are_the_arguments() -> None:
     creation = plain(CODE + auxdata())
+    abi = [{"type": "constructor", "inputs": [{"type": "uint256"}]}]
     arguments = bytes(31) + b"\7"
-    assert constructor_data(CODE + auxdata() + arguments, creation, {}, ()) == arguments
-    assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, ()) is None
-    ranges = moved_auxdata(creation.code, (), b"")
-    assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, ranges) == arguments
-    assert constructor_data(CODE[:5], creation, {}, ()) is None
+    tail = moved_auxdata(creation.code, (), b"")
+
+    def compared(code: bytes, ranges: Sequence[ByteRange] = tail, runtime: bytes = b"") -> Creation:
+        return compare_creation(DeployedCode(runtime, code), creation, {}, ranges, abi)
+
+    assert compared(CODE + auxdata() + arguments) == Creation(True, "full", arguments)
+    other = CODE + auxdata(1) + arguments
+    assert compared(other, ()).is_same is False
+    assert compared(other) == Creation(True, "partial", arguments)
+    assert compared(other, runtime=auxdata(1)) == Creation(True, "full", arguments)
+    assert compared(CODE + auxdata() + b"\7") == Creation(True)
+    assert compared(CODE[:5]) == Creation(False)
+    assert compare_creation(DeployedCode(b"", None), creation, {}, tail, abi) == Creation()
+
+
+def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code() -> None:
+    links = {"lib.sol:Maths": (ByteRange(0, 20), ByteRange(30, 50))}
+    compiled = LinkedCode(bytes(60), links, {})
+    library = b"\x42" * 20
+    deployed = library + bytes(10) + library + bytes(10)
+
+    def compared(code: bytes, **libraries: bytes) -> bool | None:
+        return compare_creation(DeployedCode(b"", code), compiled, libraries, (), []).is_same
+
+    assert compared(deployed) and compared(deployed, Maths=library)
+    assert compared(deployed, Maths=bytes(20)) is False
+    assert compared(library + bytes(10) + b"\x43" * 20 + bytes(10)) is False
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from scan.verification.compiler_install import (
 )
 from scan.verification.compiler_places import RUNNING, CompilerPlaces
 from scan.verification.compiler_releases import default_evm_version, dotted, parse_version
+from scan.verification.creation_comparison import DeployedCode
 from scan.verification.installed_compilers import InstalledCompilers, record_digest
 from scan.verification.matching import find_match
 from scan.verification.request import parse
@@ -341,7 +342,7 @@ def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers: Installed
         CompilerPlaces().running(time.monotonic()) as place,
         pytest.raises(Unavailable, match="busy"),
     ):
-        find_match(found, parse(body), b"\x60", place)
+        find_match(found, parse(body), DeployedCode(b"\x60", None), place)
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:

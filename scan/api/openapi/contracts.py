@@ -25,10 +25,15 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.contracts.calldata_encoding import MUTABILITIES
+from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 
 TAG = "Contracts"
 CONTRACT_EXAMPLE = "0xdac17f958d2ee523a2206206994597c13d831ec7"
-MATCHES = ("full", "partial")
+MATCHES = (FULL, PARTIAL, RUNTIME)
+MATCH = (
+    "Full if the metadata is equal, too; runtime if the runtime code matches and the creation code"
+    " does not: the constructor or initial values may differ from those in the source."
+)
 _VERSION = "0.8.26"
 
 PATHS: Json = {
@@ -177,13 +182,13 @@ SCHEMAS: Json = {
         "A verification.",
         {
             "address": address("The contract.", CONTRACT_EXAMPLE),
-            "match": one_of("Full if the metadata is equal, too.", MATCHES),
-            "creationMatch": nullable(
-                one_of(
-                    "The match of the creation code; null if it is unknown or differs, or if the"
-                    " submitted constructor arguments differ.", MATCHES,
-                )
-            ),
+            "match": one_of(MATCH, MATCHES),
+            "creationMatch": {
+                "type": ["string", "boolean", "null"],
+                "description": "The match of the creation code; false if it differs, null if it was"
+                " not compared, or if the submitted constructor arguments differ.",
+                "enum": [FULL, PARTIAL, False, None],
+            },
             "contractName": text("The contract's name in the source.", "Token"),
             "filePath": text("The contract's file.", "contracts/Token.sol"),
             "compilerVersion": text("The compiler's version.", f"{_VERSION}+commit.8a97fa7a"),

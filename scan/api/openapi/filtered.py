@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 
+from scan.api.openapi.contracts import MATCH, MATCHES
 from scan.api.openapi.schemas import (
     ADDRESS,
     LISTED,
@@ -132,7 +133,7 @@ SCHEMAS: Json = {
             "address": address("The contract."),
             "contractName": text("Its name.", "Token"),
             "compilerVersion": text("The compiler.", "v0.8.26+commit.8a97fa7a"),
-            "match": one_of("Full if the metadata is equal, too.", ("full", "partial")),
+            "match": one_of(MATCH, MATCHES),
             "license": nullable(text("SPDX identifier.", "MIT")),
             "verifiedAt": moment("When it was verified."),
         },

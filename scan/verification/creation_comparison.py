@@ -1,0 +1,104 @@
+"""Compares the code that created a contract with compiled creation code, arguments apart.
+
+What a constructor does, and which initial values it writes, is in the creation code alone: sources
+that differ in nothing else have the same runtime code.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.abi import AbiError, decode, encode, parse_types
+from scan.verification.bytecode_comparison import (
+    ByteRange,
+    LinkedCode,
+    differences,
+    has_same_shape,
+    mask,
+    within_hashes,
+)
+
+
+class Creation(NamedTuple):
+    """The result for creation code; `is_same` is None if it was not compared.
+
+    `match` is "full" or "partial" if the code is the same and constructor arguments follow it.
+    `libraries` are the addresses of the compiled code's libraries, by `file:Name`.
+    `inner_metadata`: all differences are in what looks like metadata of embedded contracts.
+    """
+
+    is_same: bool | None = None
+    match: str | None = None
+    constructor_arguments: bytes | None = None
+    libraries: Mapping[str, bytes] = {}
+    inner_metadata: bool = False
+
+
+NOT_COMPARED = Creation()
+
+
+class DeployedCode(NamedTuple):
+    """A contract's code on the chain; `creation` is the input of its creation, None if unknown."""
+
+    runtime: bytes
+    creation: bytes | None
+
+
+def compare_creation(
+    deployed: DeployedCode,
+    compiled: LinkedCode,
+    libraries: Mapping[str, bytes],
+    auxdata: Sequence[ByteRange],
+    abi: Sequence[Mapping[str, Any]],
+) -> Creation:
+    """Compare creation code; `auxdata` are the ranges of metadata, which may differ.
+
+    The match is "full" if the metadata is equal, too, or is that of the runtime code.
+    """
+    if deployed.creation is None:
+        return NOT_COMPARED
+    length = len(compiled.code)
+    code, arguments = deployed.creation[:length], deployed.creation[length:]
+    if len(code) != length:
+        return Creation(is_same=False)
+    linked = _libraries(code, compiled, libraries)
+    expected = _with_libraries(compiled, linked)
+    offsets = differences(code, expected)
+    metadata = auxdata if offsets else ()
+    if mask(code, metadata) != mask(expected, metadata) or not all(
+        has_same_shape(code, expected, part) for part in metadata
+    ):
+        return Creation(is_same=False, inner_metadata=within_hashes(offsets, expected))
+    if not _are_constructor_arguments(abi, arguments):
+        return Creation(is_same=True, libraries=linked)
+    is_full = all(deployed.runtime.endswith(code[start:end]) for start, end in metadata)
+    return Creation(True, "full" if is_full else "partial", arguments, linked)
+
+
+def _libraries(
+    code: bytes, compiled: LinkedCode, submitted: Mapping[str, bytes]
+) -> Mapping[str, bytes]:
+    """Return the libraries; those that only the constructor calls are not in the runtime code, and
+    are read from the creation code."""
+    return {
+        name: submitted.get(
+            name, submitted.get(name.rpartition(":")[2], code[first.start : first.end])
+        )
+        for name, (first, *_) in compiled.links.items()
+    }
+
+
+def _with_libraries(compiled: LinkedCode, libraries: Mapping[str, bytes]) -> bytes:
+    code = bytearray(compiled.code)
+    for name, ranges in compiled.links.items():
+        for start, end in ranges:
+            code[start:end] = libraries[name]
+    return bytes(code)
+
+
+def _are_constructor_arguments(abi: Sequence[Mapping[str, Any]], arguments: bytes) -> bool:
+    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
+    try:
+        types = parse_types(constructor.get("inputs", []))
+        return encode(types, decode(types, arguments)) == arguments
+    except (AbiError, OverflowError):
+        return False

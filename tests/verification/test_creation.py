@@ -1,0 +1,216 @@
+"""Constructors and initial values, which are in the creation code alone, deployed and compared."""
+
+from typing import Any
+
+import pytest
+from eth_utils.crypto import keccak
+
+from tests.support.explorer import Compiled, Explorer, compiled, standard_input
+
+TOKEN = """pragma solidity >=0.5.0;
+contract Token {
+    string public name;
+    uint256 public totalSupply = 1000000;
+    mapping(address => uint256) public balanceOf;
+    constructor() public { name = "Test Dollar"; balanceOf[msg.sender] = totalSupply; }
+}
+"""
+TOKEN_WITHOUT_VISIBILITY = TOKEN.replace("constructor() public", "constructor()")
+FALSE_SUPPLY = TOKEN_WITHOUT_VISIBILITY.replace("1000000", "5")
+FALSE_TOKEN = FALSE_SUPPLY.replace("Test Dollar", "USD Coin")
+PATH = "contracts/Token.sol"
+GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
+
+
+def built(source: str, name: str = "Token", version: str = "0.8.28", **settings: Any) -> Compiled:
+    return compiled(version, standard_input({PATH: source}, **settings), PATH, name)
+
+
+def expect_no_match(answer: Any) -> None:
+    assert (answer.status_code, answer.json["success"]) == (200, True), answer.json
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("runtime", False)
+    assert "constructor or initial values" in answer.json["message"]
+    assert "artial match" not in answer.json["message"]
+    assert answer.json["constructorArguments"] is None
+
+
+@pytest.fixture(scope="module")
+def false_token(explorer: Explorer) -> str:
+    """A token for which a false source is stored: only its constructor and a value differ."""
+    address = explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY).creation)
+    expect_no_match(explorer.verify(address, FALSE_TOKEN, "0.8.28", **GIVEN))
+    return address
+
+
+def test_a_false_constructor_is_no_match_in_any_interface(
+    explorer: Explorer, false_token: str
+) -> None:
+    stored = explorer.contract(false_token).json
+    assert (stored["match"], stored["creationMatch"]) == ("runtime", False)
+    page = explorer.client.get(f"/address/{false_token}?tab=contract").text
+    assert "runtime code only" in page and "may differ from those in the source" in page
+    assert " match</span>" not in page and "verified contract" not in page
+    listed = explorer.client.get("/contracts").text
+    assert "runtime code only" in listed
+
+    chain_id = explorer.client.get("/chains").json[0]["chainId"]
+    sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{false_token}").json
+    assert (sourcify["creationMatch"], sourcify["runtimeMatch"]) == (None, "match")
+    assert "constructor" in sourcify["warning"]
+
+    fields = {
+        "contractaddress": false_token,
+        "sourceCode": FALSE_TOKEN,
+        "contractname": f"{PATH}:Token",
+        "compilerversion": "v0.8.28+commit.7893614a",
+        "optimizationUsed": "0",
+    }
+    contract = "/api?module=contract&action="
+    guid = explorer.client.post(f"{contract}verifysourcecode", data=fields).json["result"]
+    answer = explorer.client.get(f"{contract}checkverifystatus&guid={guid}").json
+    assert answer["status"] == "0" and answer["result"].startswith("Fail - Unable to verify. ")
+    assert "constructor" in answer["result"]
+    [row] = explorer.client.get(f"{contract}getsourcecode&address={false_token}").json["result"]
+    assert "constructor" in row["Warning"]
+
+
+@pytest.mark.long
+def test_code_like_that_of_a_false_source_is_not_called_similar(
+    explorer: Explorer, false_token: str
+) -> None:
+    commented = built(TOKEN_WITHOUT_VISIBILITY.replace("contract", "/* a comment */ contract"))
+    other = explorer.deploy(commented.creation)
+    path = f"/api/v1/contracts/{other}/bytecode"
+    assert explorer.client.get(path).json["similarTo"] is None
+
+
+def test_the_true_source_replaces_a_false_one(explorer: Explorer) -> None:
+    address = explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY).creation)
+    expect_no_match(explorer.verify(address, FALSE_SUPPLY, "0.8.28", **GIVEN))
+    commented = TOKEN_WITHOUT_VISIBILITY + "// a comment\n"
+    answer = explorer.verify(address, commented, "0.8.28", **GIVEN)
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", "partial")
+    assert "already stored" not in answer.json["message"]
+    answer = explorer.verify(address, TOKEN_WITHOUT_VISIBILITY, "0.8.28", **GIVEN)
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full")
+    answer = explorer.verify(address, FALSE_SUPPLY, "0.8.28", **GIVEN)
+    expect_no_match(answer)
+    assert "already stored" in answer.json["message"]
+    stored = explorer.contract(address).json
+    assert (stored["match"], stored["creationMatch"]) == ("full", "full")
+
+
+@pytest.mark.long
+def test_the_contract_of_several_with_the_same_runtime_code_is_found(explorer: Explorer) -> None:
+    source = """pragma solidity >=0.8.0;
+    contract Base { uint256 public value; }
+    contract First is Base { constructor() { value = 1; } }
+    contract Second is Base { constructor(uint256 more) { value = 2 + more; } }
+    """
+    address = explorer.deploy(built(source, "Second").creation, f"{7:064x}")
+    answer = explorer.verify(address, source, "0.8.28", optimizationUsed=0)
+    assert (answer.json["contractName"], answer.json["creationMatch"]) == ("Second", "partial")
+    assert answer.json["constructorArguments"] == f"0x{7:064x}"
+    answer = explorer.verify(address, source, "0.8.28", optimizationUsed=0, contractName="First")
+    expect_no_match(answer)
+
+
+def test_code_whose_creation_is_not_indexed_is_not_compared(explorer: Explorer) -> None:
+    source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Placed")
+    address = explorer.place(built(source).runtime)
+    answer = explorer.verify(address, source + "//", "0.8.28", **GIVEN)
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", None)
+    assert "creation bytecode was not compared" in answer.json["message"]
+    page = explorer.client.get(f"/address/{address}?tab=contract").text
+    assert "not known to match the source" in page
+
+
+FACTORY = """pragma solidity >=0.8.0;
+contract Child {
+    uint256 public value; address public immutable maker = msg.sender;
+    constructor(uint256 first, string memory) { value = first * NUMBER; }
+}
+contract Factory {
+    event Made(Child child);
+    function make(uint256 first) public { emit Made(new Child(first, "made")); }
+}
+"""
+
+
+def test_a_contract_s_child_is_compared_with_its_trace(explorer: Explorer) -> None:
+    source = FACTORY.replace("NUMBER", "3")
+    factory = explorer.deploy(built(source, "Factory").creation)
+    made = explorer.send(factory, _call("make(uint256)", 9))
+    [log] = explorer.anvil.receipt_of(made)["logs"]
+    child = "0x" + log["data"][26:66]
+    explorer.wait_for(child)
+    given = {**GIVEN, "contractName": f"{PATH}:Child"}
+    answer = explorer.verify(child, source, "0.8.28", **given)
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
+    arguments = bytes.fromhex(answer.json["constructorArguments"][2:])
+    assert (arguments[31], arguments[-32:].rstrip(b"\0")) == (9, b"made")
+    changed = FACTORY.replace("NUMBER", "4")
+    expect_no_match(explorer.verify(child, changed, "0.8.28", **given))
+
+
+def _call(signature: str, argument: int) -> str:
+    return f"0x{keccak(text=signature)[:4].hex()}{argument:064x}"
+
+
+MAKER = """pragma solidity >=0.4.22;
+library Maths {
+    function twice(uint256 x) public pure returns (uint256) { return x + x; }
+}
+contract Inner { uint256 public age = 3; }
+contract Maker {
+    uint256 public number;
+    Inner public inner;
+    constructor(uint256 first) public { number = Maths.twice(first); inner = new Inner(); }
+}
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", ["0.4.26", "0.6.12", "0.8.28", "0.8.28 via IR"])
+def test_libraries_and_contracts_of_a_constructor_alone(explorer: Explorer, version: str) -> None:
+    """Neither is in the runtime code; a comment changes the metadata of the inner contract."""
+    version, *via_ir = version.split(maxsplit=1)
+    settings: dict[str, Any] = {"optimizer": {"enabled": True, "runs": 200}}
+    if via_ir:
+        settings["viaIR"] = True
+    source = MAKER
+    if version == "0.8.28":
+        source = MAKER.replace("constructor(uint256 first) public", "constructor(uint256 first)")
+    library = explorer.deploy(built(source, "Maths", version, **settings).creation)
+    linked = {**settings, "libraries": {PATH: {"Maths": library}}}
+    creation = built(source, "Maker", version, **linked).creation
+    address = explorer.deploy(creation, f"{4:064x}")
+    given = {
+        "optimizationUsed": 1, "runs": 200, "viaIR": bool(via_ir),
+        "contractName": f"{PATH}:Maker",
+    }  # fmt: skip
+    answer = explorer.verify(address, source + "// changed\n", version, **given)
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", "partial")
+    assert answer.json["constructorArguments"] == f"0x{4:064x}"
+    answer = explorer.verify(address, source, version, libraries={"Maths": library}, **given)
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
+    false = source.replace("age = 3", "age = 4")
+    expect_no_match(explorer.verify(address, false, version, **given))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("runs", [1, 10_000])
+def test_settings_with_which_the_creation_code_alone_differs_are_found(
+    explorer: Explorer, runs: int
+) -> None:
+    """The runtime code is the same with any settings; the metadata, or a search, has them."""
+    source = """pragma solidity >=0.8.0;
+    contract Empty {
+        uint256 private a; uint256 private b;
+        constructor(uint256 x) { for (uint256 i; i < x; i++) { a += i * 10**40; b = a + x; } }
+    }"""
+    settings = {"optimizer": {"enabled": True, "runs": runs}}
+    address = explorer.deploy(built(source, "Empty", **settings).creation, f"{2:064x}")
+    for text, match in ((source + "//", "partial"), (source, "full")):
+        answer = explorer.verify(address, text, "0.8.28", contractName=f"{PATH}:Empty")
+        assert (answer.json["match"], answer.json["creationMatch"]) == (match, match), answer.json
