@@ -9,6 +9,7 @@ from scan.bulk.block_columns import SPOOLED
 from scan.bulk.range_files import SELECTED, Range, RangeFiles
 from scan.bulk.warehouse import Warehouse
 from scan.database.connection import Database
+from scan.database.lists import all_entities
 from scan.exports.columns import (
     ADDRESS,
     BLOCK_NUMBER,
@@ -21,14 +22,8 @@ from scan.exports.columns import (
 )
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of schema.sql
-# Kinds whose rows have ordinals.
-NUMBERED = {
-    "transactions": "bulk/transactions_number",
-    "token_transfers": "bulk/token_transfers_number",
-    "internal_transfers": "bulk/internal_transfers_number",
-    "dex_trades": "bulk/dex_trades_number",
-    "logs": "bulk/logs_number",
-}
+# The kinds whose rows have ordinals, and the statement that numbers them.
+NUMBERED = {entity: f"bulk/{entity}_number" for entity in all_entities()}
 SELECT = {
     "token_transfers": "bulk/token_transfers_select",
     "dex_trades": "bulk/dex_trades_select",

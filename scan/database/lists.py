@@ -39,6 +39,7 @@ class Counter(NamedTuple):
     column: str
     index_name: str
     row_condition: str
+    key: str  # of its row `c`, in SQL
 
     def row(self, key: str) -> str:
         """The condition on its row `c`; `key` is SQL."""
@@ -230,7 +231,7 @@ def _list(
 
 def _counter(table: str, column: str) -> Counter:
     of_table = read_table()["counters"][table]
-    return Counter(table, column, of_table["index"], of_table["row"])
+    return Counter(table, column, of_table["index"], of_table["row"], of_table["key"])
 
 
 def _entity(

@@ -94,9 +94,31 @@ def _environment() -> Environment:
         "grown_by": grown_by,
         "history_numbers": history_numbers(),
         "history_types": all_history_types(),
+        "nullable_columns": nullable_columns,
+        "result_columns": result_columns,
         "ways_into_lists": ways_into_lists,
     }
     return environment
+
+
+@functools.cache
+def _schema() -> str:
+    return "".join(path.read_text("utf-8") for path in sorted((FOLDER / SCHEMA).glob("*.sql")))
+
+
+def result_columns(function: str) -> list[str]:
+    """The columns that a function of sql/schema/ returns, in their order."""
+    pattern = rf"FUNCTION {function}\([^)]*\)\s+RETURNS TABLE \(([^)]*)\)"
+    [declared] = re.findall(pattern, _schema())
+    return [column.split()[0] for column in declared.split(",")]
+
+
+def nullable_columns(table: str) -> set[str]:
+    """The columns of a table of sql/schema/ that may be null."""
+    pattern = rf"^CREATE TABLE IF NOT EXISTS {table} \(\n(.*?)^\)"
+    [declared] = re.findall(pattern, _schema(), re.M | re.S)
+    lines = [line.partition("--")[0] for line in declared.splitlines()]
+    return {line.split()[0] for line in lines if line.strip() and " NOT NULL" not in line}
 
 
 def _rendered(template: str) -> Iterator[tuple[str, str]]:

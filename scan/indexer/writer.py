@@ -256,13 +256,9 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     _derive_holders(tx, written, sign=1)
     grown = _derive_addresses(tx, written, sign=1)
     grown += items.derive(tx, written)
-    grown += tx.rows("indexer/tokens_derive", span=written.span, sign=1)
-    grown += tx.rows("indexer/dexes_derive", span=written.span, sign=1)
-    grown += tx.rows("indexer/pools_derive", span=written.span, sign=1)
+    grown += tx.rows("indexer/keys_derive", span=written.span, sign=1)
     if written.trades["last_trade"] >= written.trades["first_trade"]:
         _derive_candles(tx, **written.trades)
-    if written.logs["last_log"] >= written.logs["first_log"]:
-        grown += tx.rows("indexer/event_topics_derive", span=written.span, sign=1)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
         tx.execute(
@@ -282,11 +278,8 @@ def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     _derive_holders(tx, orphaned, sign=-1)
     _derive_addresses(tx, orphaned, sign=-1)
     items.unwind(tx, orphaned)
-    tx.execute("indexer/tokens_derive", span=orphaned.span, sign=-1)
-    tx.execute("indexer/dexes_derive", span=orphaned.span, sign=-1)
-    tx.execute("indexer/pools_derive", span=orphaned.span, sign=-1)
+    tx.execute("indexer/keys_derive", span=orphaned.span, sign=-1)
     _remove_from_candles(tx, **orphaned.trades)
-    tx.execute("indexer/event_topics_derive", span=orphaned.span, sign=-1)
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
     tx.execute("indexer/addresses_restore_last_seen", day=day)

@@ -20,9 +20,7 @@ FROM (
     UNION ALL
     SELECT 'contracts', c::text FROM contracts c
     UNION ALL
-    SELECT 'tokens', ROW(k.address, k.block_number, k.type, k.name, k.symbol, k.decimals,
-        k.total_supply, k.supply_missing, k.held_supply, k.wraps, k.holder_count, k.negative_holder_count, k.transfer_count,
-        k.item_count)::text
+    SELECT 'tokens', (to_jsonb(k) - 'supply_block')::text
     FROM tokens k
     UNION ALL
     SELECT 'token_transfers', x::text FROM token_transfers x
@@ -53,11 +51,7 @@ FROM (
     UNION ALL
     SELECT 'withdrawals', w::text FROM withdrawals w
     UNION ALL
-    SELECT 'addresses', ROW(a.address, a.first_seen, a.last_seen, a.transaction_count,
-        a.sent_count, a.received_count, a.transfer_count, a.transfer_sent_count,
-        a.transfer_received_count, a.trade_count, a.item_count, a.internal_count,
-        a.internal_sent_count, a.internal_received_count, a.log_count, a.coin_sent_count,
-        a.coin_received_count, a.withdrawal_count, a.produced_count, a.net_wei)::text
+    SELECT 'addresses', (to_jsonb(a) - ARRAY['balance', 'balance_block', 'unwound'])::text
     FROM addresses a
     UNION ALL
     SELECT 'logs', ROW(l.ordinal, l.block_number, l.log_index, l.transaction_index, e.topic0,

@@ -46,12 +46,14 @@ def stored(settings: Settings, table: str, key: tuple[str, ...], columns: list[s
         cursor.execute(f"SELECT {', '.join((*key, *columns))} FROM {table}")  # noqa: S608
         rows = [[_plain(value) for value in row] for row in cursor.fetchall()]
     connection.close()
-    return {
+    by_key = {
         row[0] if len(key) == 1 else tuple(row[: len(key)]): dict(
             zip(columns, row[len(key) :], strict=True)
         )
         for row in rows
     }
+    assert len(by_key) == len(rows), f"{table} has two rows of one key"
+    return by_key
 
 
 def _plain(value: Any) -> Any:
@@ -267,32 +269,46 @@ def test_items_are_not_counted_for_those_who_spent_more_than_they_had(
     truth = replace(scenario.truth, token_transfers=spent)
     balances = derived_truth.item_balances(truth)
     assert any(row["balance"] < 0 for row in balances.values())
-    require_derived(copied, "item_balances_expected()", balances, derived_truth.item_balances)
-    addresses = derived_truth.addresses(truth)
-    require_derived(copied, "addresses_expected()", addresses, derived_truth.addresses)
+    for make in (
+        *(derived_truth.item_balances, derived_truth.token_items, derived_truth.tokens),
+        derived_truth.addresses,
+    ):
+        require_derived(copied, f"{make.__name__}_expected()", make(truth), make)
 
 
 def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(
     copied: Settings, scenario: Played
 ) -> None:
-    holders = {
-        token: row["holder_count"] for token, row in derived_truth.tokens(scenario.truth).items()
-    }
-    counted, *_ = sorted(holders, key=lambda token: -holders[token])
+    tokens = derived_truth.tokens(scenario.truth)
+    counted = max(tokens, key=lambda token: tokens[token]["negative_holder_count"])
+    assert min(tokens[counted]["negative_holder_count"], tokens[counted]["holder_count"]) > 0
     execute(
         copied.database_url,
-        "INSERT INTO token_holder_ranges VALUES (%s, 0, 0)",
-        bytes.fromhex(counted[2:]),
+        "INSERT INTO token_holder_ranges VALUES (%s, 0, 0), (%s, 1, 5)",
+        *[bytes.fromhex(counted[2:])] * 2,
     )
-    rows = stored(
-        copied,
-        "token_holder_ranges_expected()",
-        ("token_address", "balance_range"),
-        ["holder_count"],
-    )
+    key = ("token_address", "balance_range")
+    rows = stored(copied, "token_holder_ranges_expected()", key, ["holder_count"])
     assert {token for token, _ in rows} == {counted}
     assert rows[counted, 0] == {"holder_count": 0}
-    assert sum(row["holder_count"] for row in rows.values()) == holders[counted] > 0
+    assert (counted, 1) not in rows
+    holders = sum(row["holder_count"] for row in rows.values())
+    assert holders == tokens[counted]["holder_count"]
+
+
+def test_creations_that_failed_make_no_contract(copied: Settings, scenario: Played) -> None:
+    creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])
+    execute(
+        copied.database_url,
+        "UPDATE transactions SET status = false WHERE hash = %s",
+        bytes.fromhex(creation["hash"][2:]),
+    )
+    failed = [
+        {**t, "status": False} if t["hash"] == creation["hash"] else t
+        for t in scenario.truth.transactions
+    ]
+    days = derived_truth.daily_stats(replace(scenario.truth, transactions=failed))
+    require_derived(copied, "daily_stats_expected()", days, derived_truth.daily_stats)
 
 
 def test_an_empty_block_begins_a_day_that_nobody_new_has(
@@ -313,7 +329,13 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(
         json.dumps(
             {
                 **{"number": empty["number"], "hash": "\\x01", "timestamp": tomorrow.isoformat()},
-                **{"transaction_count": 0, "gas_used": 0, "miner": "\\x" + newest["miner"][2:]},
+                **{
+                    "transaction_count": 0,
+                    "gas_used": 0,
+                    "burnt_fees": 0,
+                    "blob_fees": 0,
+                    "miner": "\\x" + newest["miner"][2:],
+                },
             }
         ),
         newest["number"],

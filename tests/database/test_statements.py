@@ -118,7 +118,7 @@ def is_run(statement: str) -> bool:
         or f'"{entity}"' in PYTHON
         or any(
             re.fullmatch(re.sub(r"{\w+}", r"\\w+", template), stem)
-            and re.search('"queries/' + re.sub(r"{\w+}", "{[^}]+}", template) + '"', PYTHON)
+            and re.search(r'"\w+/' + re.sub(r"{\w+}", "{[^}]+}", template) + '"', PYTHON)
             for template in TEMPLATES
         )
     )

@@ -16,4 +16,19 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"l\.topic_id IS NOT NULL",
         "it saves work: what uses the counts joins them by the topic, which NULL never equals",
     ),
+    (
+        r"daily_stats_changes\(\)",
+        r"[ti]\.ordinal BETWEEN .*",
+        "it saves work: rows are joined to the blocks of the range",
+    ),
+    (
+        r"untraced_blocks\(\)",
+        r"b\.number = \(SELECT max\(newest\.number\) FROM blocks newest\)",
+        "it saves work: what lies before a block only grows, so that the newest has the most",
+    ),
+    (
+        r"addresses_expected\(\)",
+        r"i\.owner IS NOT NULL",
+        "it saves work: no address is NULL",
+    ),
 )

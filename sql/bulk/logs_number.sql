@@ -1,9 +1,0 @@
--- In DuckDB: logs of the files that bulk/files_set or bulk/partition_set chose, with their
--- ordinals: a row's place in its file, after those of the files before.
--- params: none
--- returns: nothing; makes the view logs
--- index: none
-CREATE OR REPLACE TEMPORARY VIEW logs AS
-SELECT f.rows_before + s.file_row_number AS ordinal, s.*
-FROM read_parquet(getvariable('chosen').files['logs'], filename => true, file_row_number => true) s
-JOIN file_ordinals f ON f.kind = 'logs' AND f.filename = s.filename;
