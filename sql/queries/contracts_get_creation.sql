@@ -1,11 +1,11 @@
--- Who created the contract at an address, as far as the index knows: the newest of the transactions
--- that created it, and of the creations among the first 1,000 internal transfers to it.
+-- Who created the contract at an address, as far as the index knows: the newest creation there, by a
+-- transaction or inside one.
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, creator (the transaction's sender; null where it is not known),
 --   factory (the contract that created it; null where the transaction did), transaction hash,
 --   block number, ISO 8601 time
--- index: transactions_by_contract, internal_transfers_by_to, blocks_pkey, transactions_pkey
+-- index: transactions_by_contract, internal_transfers_creations, blocks_pkey, transactions_pkey
 SELECT index_version(), t.from_address, made.factory, t.hash, b.number, iso(b.timestamp)
 FROM (SELECT) AS always
 LEFT JOIN LATERAL (
@@ -17,16 +17,10 @@ LEFT JOIN LATERAL (
         ORDER BY t.ordinal DESC
         LIMIT 1)
         UNION ALL
-        (SELECT first.block_number, first.transaction_index, first.from_address
-        FROM (
-            SELECT i.block_number, i.transaction_index, i.from_address, i.type, i.ordinal
-            FROM internal_transfers i
-            WHERE i.to_address = %(address)s AND i.to_address <> i.from_address
-            ORDER BY i.ordinal ASC
-            LIMIT 1000
-        ) AS first
-        WHERE internal_transfer_type(first.type) IN ('create', 'create2')
-        ORDER BY first.ordinal DESC
+        (SELECT i.block_number, i.transaction_index, i.from_address
+        FROM internal_transfers i
+        WHERE i.to_address = %(address)s AND i.type IN (1, 2)
+        ORDER BY i.ordinal DESC
         LIMIT 1)
     ) AS ways
     ORDER BY block_number DESC, transaction_index DESC

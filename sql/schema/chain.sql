@@ -112,6 +112,9 @@ CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_ad
     WHERE to_address <> from_address;
 CREATE INDEX IF NOT EXISTS internal_transfers_to_self ON internal_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
+-- serves queries/contracts_get_creation; types as internal_transfer_type() has them: create, create2
+CREATE INDEX IF NOT EXISTS internal_transfers_creations ON internal_transfers (to_address, ordinal)
+    WHERE type IN (1, 2);
 
 -- What validators withdrew (EIP-4895), which changes balances without a transaction.
 CREATE TABLE IF NOT EXISTS withdrawals (

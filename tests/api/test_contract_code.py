@@ -29,6 +29,22 @@ contract Factory {
 }
 """
 
+AGAIN = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract Again {
+    function end() external { selfdestruct(payable(msg.sender)); }
+}
+contract Maker {
+    event Made(Again again);
+    Again public again;
+    function make() public payable { emit Made(again = new Again{salt: 0}()); }
+    function makeAndEnd() external payable { make(); again.end(); }
+    function pay() external payable {
+        for (uint256 n = 0; n < 1001; n++) payable(address(again)).call{value: 1}("");
+    }
+}
+"""
+
 
 def get(explorer: Explorer, path: str, status: int = 200) -> Any:
     answer = explorer.client.get(f"/api/v1/contracts/{path}")
@@ -172,6 +188,24 @@ def test_a_creation_is_told(explorer: Explorer, twins: tuple[str, str, str]) -> 
     logs = explorer.anvil.receipt_of(detail["transactionHash"])["logs"]
     assert logs[0]["data"].endswith(made[2:]) and logs[0]["address"] == detail["factory"]
     assert explorer.client.get(f"/api/v1/addresses/{sender}").json["creation"] is None
+
+
+def test_a_contract_that_was_created_again_has_its_latest_creation(explorer: Explorer) -> None:
+    """However many payments its address had before."""
+    source = standard_input({"Again.sol": AGAIN})
+    maker = explorer.deploy(compiled(VERSION, source, "Again.sol", "Maker").creation)
+
+    def call(function: str) -> Any:
+        data = "0x" + keccak(text=function)[:4].hex()
+        sent = explorer.send(maker, data, value=2000, gas=25_000_000)
+        return explorer.anvil.receipt_of(sent)
+
+    made = "0x" + call("makeAndEnd()")["logs"][0]["data"][-40:]
+    call("pay()")
+    receipt = call("make()")
+    creation = explorer.client.get(f"/api/v1/addresses/{made}").json["creation"]
+    assert creation["transactionHash"] == receipt["transactionHash"]
+    assert (creation["creator"], creation["factory"]) == (explorer.anvil.accounts[0], maker)
 
 
 def test_sources_are_files(explorer: Explorer, twins: tuple[str, str, str]) -> None:
