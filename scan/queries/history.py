@@ -23,6 +23,9 @@ TYPES = (*(type_.name for type_ in all_history_types()), "block_reward", "withdr
 DIRECTIONS = ("in", "out", "self")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
 POSITION = (ORDINAL,) * 7
+# What an address sent to others is read past what it sent to itself: where there are more such
+# rows, a history by direction takes a place among statements that no index bounds.
+MAX_TO_SELF = 1000
 # Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
 MAX_COUNTED = 100_000
 LISTS = len(history_numbers()) + 1  # of queries/history_get_bounds
@@ -72,6 +75,7 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         "queries/history_list",
         # Which index is the narrowest depends on the values themselves.
         planned_per_call=not has_total,
+        is_unbounded=filters.direction in ("out", "self") and _is_often_to_itself(reader, address),
         address=address,
         types=list(filters.types),
         flow=filters.direction or "all",
@@ -129,6 +133,11 @@ def _bounds(
         limit=window.limit,
     )
     return {"has_bounds": True, "lowest": lowest, "highest": highest}
+
+
+def _is_often_to_itself(reader: Reader, address: bytes) -> bool:
+    [to_self] = reader.row("queries/history_count_to_self", address=address)
+    return bool(to_self > MAX_TO_SELF)
 
 
 def _after(traversal: Traversal) -> list[Value] | None:

@@ -1,5 +1,6 @@
 """The history of an address: its rows add up to what the node says it has, however it is read."""
 
+import contextlib
 import itertools
 import random
 from collections import Counter
@@ -417,6 +418,32 @@ def test_a_fork_changes_rows_totals_and_sums(made: Made) -> None:
     assert (rows[0]["direction"], rest["total"]) == ("self", 5 * 3 + 2)
     chain.store_balances({ME: sums(rows, is_coin)[True]})
     assert mine(made)["complete"] is True
+
+
+@pytest.mark.parametrize("direction", ["out", "self"])
+def test_a_direction_takes_a_place_where_an_address_often_paid_itself(
+    made: Made, monkeypatch: pytest.MonkeyPatch, direction: str
+) -> None:
+    """Otherwise rows to itself without end would be read past in any number of threads."""
+    monkeypatch.setattr("scan.queries.history.MAX_TO_SELF", 3)
+    for _ in range(4):
+        made.chain.append([Move(ME, ME, 5), Move(YOU, ME, 1)])
+    places = made.client.application.extensions["scan"].sources.unbounded_statements
+    with contextlib.ExitStack() as held:
+        for client in range(3):
+            held.enter_context(places.place(client))
+        refused = status_of(made, ME, direction)
+        assert (refused, status_of(made, ME, "in"), status_of(made, YOU, direction)) == (
+            503,
+            200,
+            200,
+        )
+    assert status_of(made, ME, direction) == 200
+
+
+def status_of(made: Made, key: bytes, direction: str) -> int:
+    path = f"/api/v1/addresses/0x{key.hex()}/history?direction={direction}"
+    return made.client.get(path).status_code
 
 
 def test_long_lists_count_a_range_by_their_checkpoints(made: Made) -> None:
