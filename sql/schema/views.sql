@@ -19,6 +19,12 @@ $$;
 CREATE OR REPLACE FUNCTION v1.bytes(hex text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT
 RETURN decode(substr(hex, 3), 'hex');
 
+-- An amount in units of a token, or of the coin, exact and without zeros at its end. A product keeps all
+-- digits; a quotient keeps as many as PostgreSQL likes.
+CREATE OR REPLACE FUNCTION v1.units(amount numeric, decimals integer) RETURNS numeric
+LANGUAGE sql IMMUTABLE
+RETURN trim_scale(amount * ('1e-' || coalesce(decimals, 0))::numeric);
+
 CREATE OR REPLACE VIEW v1.blocks AS
 SELECT b.number, hex(b.hash) AS hash, hex(b.parent_hash) AS parent_hash, b.timestamp,
     hex(b.miner) AS miner, b.transaction_count, b.token_transfer_count, b.dex_trade_count,
@@ -28,8 +34,8 @@ FROM blocks b;
 CREATE OR REPLACE VIEW v1.transactions AS
 SELECT t.ordinal, hex(t.hash) AS hash, t.block_number, b.timestamp, t.transaction_index,
     hex(t.from_address) AS from_address, hex(t.to_address) AS to_address,
-    hex(t.contract_address) AS contract_address, t.value AS value_wei, t.value * 1e-18 AS value_coin,
-    t.gas_used, t.gas_price, t.fee * 1e-18 AS fee_coin, t.status,
+    hex(t.contract_address) AS contract_address, t.value AS value_wei, v1.units(t.value, 18) AS value_coin,
+    t.gas_used, t.gas_price, v1.units(t.fee, 18) AS fee_coin, t.status,
     hex(t.method) AS method, integer_text(t.nonce)::numeric AS nonce,
     t.hash AS hash_bytes, t.from_address AS from_bytes, t.to_address AS to_bytes
 FROM transactions t
@@ -39,7 +45,7 @@ CREATE OR REPLACE VIEW v1.token_transfers AS
 SELECT x.ordinal, x.block_number, b.timestamp, x.log_index, coalesce(x.batch_index, 0) AS batch_index,
     hex(x.token_address) AS token_address, k.symbol, k.type AS token_type,
     hex(x.from_address) AS from_address, hex(x.to_address) AS to_address, x.value,
-    x.value * ('1e-' || coalesce(k.decimals, 0))::numeric AS amount, x.token_id,
+    v1.units(x.value, k.decimals) AS amount, x.token_id,
     x.token_address AS token_bytes, x.from_address AS from_bytes, x.to_address AS to_bytes
 FROM token_transfers x
 JOIN blocks b ON b.number = x.block_number
@@ -48,7 +54,7 @@ LEFT JOIN tokens k ON k.address = x.token_address;
 CREATE OR REPLACE VIEW v1.internal_transfers AS
 SELECT i.ordinal, i.block_number, b.timestamp, i.transaction_index, i.transfer_index,
     internal_transfer_type(i.type) AS type, hex(i.from_address) AS from_address,
-    hex(i.to_address) AS to_address, i.value AS value_wei, i.value * 1e-18 AS value_coin,
+    hex(i.to_address) AS to_address, i.value AS value_wei, v1.units(i.value, 18) AS value_coin,
     i.from_address AS from_bytes, i.to_address AS to_bytes
 FROM internal_transfers i
 JOIN blocks b ON b.number = i.block_number;
@@ -57,9 +63,9 @@ CREATE OR REPLACE VIEW v1.dex_trades AS
 SELECT d.ordinal, d.block_number, b.timestamp, d.log_index, e.name AS dex,
     hex(d.pool_address) AS pool_address, hex(d.maker) AS maker,
     hex(d.token_in) AS token_in, given.symbol AS symbol_in,
-    d.amount_in * ('1e-' || coalesce(given.decimals, 0))::numeric AS amount_in,
+    v1.units(d.amount_in, given.decimals) AS amount_in,
     hex(d.token_out) AS token_out, taken.symbol AS symbol_out,
-    d.amount_out * ('1e-' || coalesce(taken.decimals, 0))::numeric AS amount_out,
+    v1.units(d.amount_out, taken.decimals) AS amount_out,
     d.pool_address AS pool_bytes, d.maker AS maker_bytes
 FROM dex_trades d
 JOIN blocks b ON b.number = d.block_number
@@ -69,13 +75,13 @@ LEFT JOIN tokens taken ON taken.address = d.token_out;
 
 CREATE OR REPLACE VIEW v1.tokens AS
 SELECT hex(k.address) AS address, k.name, k.symbol, k.type, k.decimals,
-    k.total_supply * ('1e-' || k.decimals)::numeric AS total_supply, k.holder_count,
+    v1.units(k.total_supply, k.decimals) AS total_supply, k.holder_count,
     k.transfer_count, k.block_number AS first_block, k.address AS address_bytes
 FROM tokens k;
 
 CREATE OR REPLACE VIEW v1.token_holders AS
 SELECT hex(h.token_address) AS token_address, k.symbol, hex(h.holder) AS holder,
-    h.balance * ('1e-' || coalesce(k.decimals, 0))::numeric AS balance,
+    v1.units(h.balance, k.decimals) AS balance,
     h.token_address AS token_bytes, h.holder AS holder_bytes
 FROM token_holders h
 LEFT JOIN tokens k ON k.address = h.token_address
@@ -83,7 +89,7 @@ WHERE h.balance <> 0;
 
 CREATE OR REPLACE VIEW v1.addresses AS
 SELECT hex(a.address) AS address, l.label, a.first_seen AS first_block, a.last_seen AS last_block,
-    a.transaction_count, a.transfer_count, a.trade_count, a.balance * 1e-18 AS balance_coin,
+    a.transaction_count, a.transfer_count, a.trade_count, v1.units(a.balance, 18) AS balance_coin,
     a.balance_block, a.address AS address_bytes
 FROM addresses a
 LEFT JOIN labels l ON l.address = a.address;
@@ -91,7 +97,7 @@ LEFT JOIN labels l ON l.address = a.address;
 CREATE OR REPLACE VIEW v1.daily_stats AS
 SELECT d.day, d.transaction_count, d.failed_transaction_count, d.active_address_count,
     d.new_address_count, d.created_contract_count, d.token_transfer_count, d.dex_trade_count,
-    d.gas_used, d.fees_wei * 1e-18 AS fees_coin, d.burnt_wei * 1e-18 AS burnt_coin
+    d.gas_used, v1.units(d.fees_wei, 18) AS fees_coin, v1.units(d.burnt_wei, 18) AS burnt_coin
 FROM daily_stats d;
 
 CREATE OR REPLACE VIEW v1.verified_contracts AS

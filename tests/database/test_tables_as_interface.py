@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from decimal import Decimal, localcontext
 from urllib.parse import quote
 
 import psycopg2
@@ -13,8 +14,9 @@ from tests.commands.test_command import scan
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
-from tests.support.tables_document import DOCUMENT, LEFT_OUT, whole
+from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
+VIEWS = (ROOT / "sql/schema/views.sql").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```sql\n(SELECT.*?)```", DOCUMENT.read_text(), re.S)
 
 
@@ -90,6 +92,66 @@ def test_views_show_what_the_api_does(
         body = get(f"/api/v1/{path}?limit=1").json
         cursor.execute(f"SELECT count(*) FROM v1.{view}")  # noqa: S608
         assert cursor.fetchone() == (body["total"],), (view, name)
+
+
+# Each amount of each view as it is shown, the number it is made of, and its decimals.
+AMOUNTS = {
+    "transactions.value_coin": "SELECT v.value_coin, t.value, 18"
+    " FROM v1.transactions v JOIN transactions t USING (ordinal)",
+    "transactions.fee_coin": "SELECT v.fee_coin, t.fee, 18"
+    " FROM v1.transactions v JOIN transactions t USING (ordinal)",
+    "internal_transfers.value_coin": "SELECT v.value_coin, i.value, 18"
+    " FROM v1.internal_transfers v JOIN internal_transfers i USING (ordinal)",
+    "token_transfers.amount": "SELECT v.amount, x.value, k.decimals"
+    " FROM v1.token_transfers v JOIN token_transfers x USING (ordinal)"
+    " JOIN tokens k ON k.address = x.token_address",
+    "dex_trades.amount_in": "SELECT v.amount_in, d.amount_in, coalesce(k.decimals, 0)"
+    " FROM v1.dex_trades v JOIN dex_trades d USING (ordinal)"
+    " LEFT JOIN tokens k ON k.address = d.token_in",
+    "dex_trades.amount_out": "SELECT v.amount_out, d.amount_out, coalesce(k.decimals, 0)"
+    " FROM v1.dex_trades v JOIN dex_trades d USING (ordinal)"
+    " LEFT JOIN tokens k ON k.address = d.token_out",
+    "tokens.total_supply": "SELECT v.total_supply, k.total_supply, k.decimals"
+    " FROM v1.tokens v JOIN tokens k ON k.address = v.address_bytes",
+    "token_holders.balance": "SELECT v.balance, h.balance, k.decimals FROM v1.token_holders v"
+    " JOIN token_holders h ON (h.token_address, h.holder) = (v.token_bytes, v.holder_bytes)"
+    " JOIN tokens k ON k.address = h.token_address",
+    "addresses.balance_coin": "SELECT v.balance_coin, a.balance, 18"
+    " FROM v1.addresses v JOIN addresses a ON a.address = v.address_bytes",
+    "daily_stats.fees_coin": "SELECT v.fees_coin, d.fees_wei, 18"
+    " FROM v1.daily_stats v JOIN daily_stats d USING (day)",
+    "daily_stats.burnt_coin": "SELECT v.burnt_coin, d.burnt_wei, 18"
+    " FROM v1.daily_stats v JOIN daily_stats d USING (day)",
+    "units": "SELECT v1.units(n, d), n, d"
+    " FROM unnest(ARRAY[0, 1, 9, 10, 2::numeric ^ 256 - 1]) AS n, generate_series(0, 255) AS d",
+}
+
+
+def as_written(number: int, decimals: int) -> str:
+    """An amount with all its digits, and without zeros that say nothing."""
+    with localcontext(prec=400):
+        text = f"{Decimal(int(number)).scaleb(-decimals):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_amounts_of_views_have_all_digits(indexed: Indexing, amount: str) -> None:
+    rows = execute(indexed.settings.database_url, AMOUNTS[amount])
+    assert any(number for _, number, _ in rows)
+    shown = [None if value is None else f"{value:f}" for value, _, _ in rows]
+    assert shown == [
+        None if number is None else as_written(number, decimals) for _, number, decimals in rows
+    ]
+
+
+@pytest.mark.check
+def test_every_amount_of_a_view_is_compared() -> None:
+    named = {
+        f"{view}.{column}"
+        for view, body in re.findall(r"VIEW v1\.(\w+) AS\n(.*?);", VIEWS, re.S)
+        for column in re.findall(r"v1\.units\([^)]*\) AS (\w+)", body)
+    }
+    assert named == AMOUNTS.keys() - {"units"}
 
 
 @pytest.mark.parametrize("table", sorted(LEFT_OUT - {"log_emitters", "list_checkpoints"}))
