@@ -3,22 +3,37 @@
     python -m bench.decoding
 
 Microseconds a transaction of the synthetic chain, medians, on standard output as JSON: parsed and
-decoded, as COPY text, and as columns of Parquet. Each step includes those before it.
+decoded, as COPY text, and as columns of Parquet. Each step includes those before it. `check` alone
+is of parsed blocks: their hash and roots.
 """
 
 import gc
 import json
+import random
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from statistics import median
+from typing import Any
+
+import msgspec
 
 from bench.chain import TRANSACTIONS, Chain
 from scan.bulk.block_columns import RangeTables
 from scan.bulk.spool import FETCH_BLOCKS
-from scan.ethereum.blocks import decode_block
+from scan.ethereum.block_encoding import encode_transactions
+from scan.ethereum.block_hashing import (
+    has_matching_body,
+    header_hash,
+    receipts_root,
+    transactions_root,
+)
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, decode_block, read_json
 from scan.ethereum.client import MAX_ANSWER_BYTES
+from scan.ethereum.keccak import keccak256
 from scan.ethereum.transport import read_answer
+from scan.hex import to_hex
 from scan.indexer.block_rows import make_block_rows
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS
@@ -35,6 +50,7 @@ def main() -> None:
         "decode": partial(_decode, texts),
         "copy": partial(_copy, texts),
         "parquet": partial(_parquet, texts),
+        "check": partial(_check, [*_sealed()]),
     }
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(RUNS):  # alternating
@@ -59,6 +75,36 @@ def _texts() -> list[bytes]:
         )
         for first in range(0, BLOCKS, FETCH_BLOCKS)
     ]
+
+
+def _sealed() -> Iterator[tuple[Any, Any]]:
+    """Parsed blocks and receipts that agree with their hash and roots."""
+    chain = Chain()
+    for number in range(BLOCKS):
+        block = read_json(msgspec.Raw(chain.block(number)), BlockJson, number)
+        receipts = read_json(msgspec.Raw(chain.receipts(number)), ReceiptsJson, number)
+        draw, gas_used, log_index = random.Random(number), 0, count()
+        for transaction, receipt in zip(block.transactions, receipts, strict=True):
+            transaction.r, transaction.s = (to_hex(draw.randbytes(32)) for _ in range(2))
+            receipt.effectiveGasPrice = transaction.maxFeePerGas = block.baseFeePerGas
+            gas_used += int(receipt.gasUsed, 16)
+            receipt.cumulativeGasUsed = hex(gas_used)
+            for log in receipt.logs:
+                log.logIndex = hex(next(log_index))
+            if transaction.to is None:
+                receipt.status = "0x0"
+            [encoded] = encode_transactions([transaction])
+            transaction.hash = to_hex(keccak256(encoded))
+        block.transactionsRoot = to_hex(transactions_root(block.transactions))
+        block.receiptsRoot = to_hex(receipts_root(receipts))
+        block.hash = to_hex(header_hash(block))
+        yield block, receipts
+
+
+def _check(blocks: list[tuple[Any, Any]]) -> None:
+    for block, receipts in blocks:
+        if to_hex(header_hash(block)) != block.hash or not has_matching_body(block, receipts):
+            raise AssertionError("a block does not match its roots")
 
 
 def _fetched(texts: list[bytes]) -> Iterator[list[FetchedBlock]]:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
+from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.block_hashing import (
-    Unencodable,
     header_hash,
     receipts_root,
     transactions_root,
@@ -19,9 +19,12 @@ from scan.ethereum.block_hashing import (
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     TRANSACTION_COLUMNS,
+    BlockJson,
     DecodedBlock,
     EventLog,
+    ReceiptsJson,
     decode_block,
+    read_json,
 )
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.column_types import Column
@@ -34,7 +37,7 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
-from scan.hex import BadHex, data, to_hex
+from scan.hex import data, to_hex
 from scan.indexer import log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader
@@ -77,7 +80,16 @@ ENTITIES = {
 class NodeComparison:
     """Compares ranges of blocks; raises NodeError or MalformedBlock if the node fails."""
 
-    def __init__(self, database: Database | Transaction, node: Node, settings: Settings) -> None:
+    def __init__(
+        self,
+        database: Database | Transaction,
+        node: Node,
+        settings: Settings,
+        *,
+        checked: bool = False,
+    ) -> None:
+        """`checked`: blocks of the node that contradict themselves are read again first."""
+        self._checked = checked
         self._database = database
         self._source = BlockSource(node, traces="off")
         self._traces = TraceReader(node, threading.Lock(), traces=settings.traces)
@@ -107,8 +119,10 @@ class NodeComparison:
         expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
         blocks = []
         for number, (header, receipts) in enumerate(
-            self._source.raw_blocks(first, last), start=first
+            self._source.raw_blocks(first, last, checked=self._checked), start=first
         ):
+            header = read_json(header, BlockJson, number)
+            receipts = read_json(receipts, ReceiptsJson, number)
             block = decode_block(header, receipts, number)
             blocks.append(block)
             yield from self._check_roots(block, header, receipts)
@@ -142,16 +156,16 @@ class NodeComparison:
             if header_hash(header) != block.hash:
                 raise Unencodable("headers with chain-specific fields")
             roots = [
-                ("transactionsRoot", transactions_root(header["transactions"])),
+                ("transactionsRoot", transactions_root(header.transactions)),
                 ("receiptsRoot", receipts_root(receipts)),
             ]
             if block.withdrawals is not None:
-                roots.append(("withdrawalsRoot", withdrawals_root(header["withdrawals"])))
-        except (Unencodable, BadHex, KeyError, TypeError) as reason:
+                roots.append(("withdrawalsRoot", withdrawals_root(header.withdrawals)))
+        except (Unencodable, ValueError, KeyError, TypeError) as reason:
             self.skipped[str(reason)] += 1
             return
         for name, root in roots:
-            if data(header[name]) != root:
+            if data(getattr(header, name)) != root:
                 yield f"block {block.number}: the node's {name} does not match its data"
 
     def _expect_traced(

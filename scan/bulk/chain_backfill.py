@@ -10,7 +10,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
@@ -48,8 +48,12 @@ RANGE_BLOCKS = 500
 ATTEMPTS, MAX_PAUSE_S = 8, 20.0
 POLL_S = 0.2
 
-# In the transaction that makes blocks visible: what differs from the node, a line each.
-Audit = Callable[[Transaction], Sequence[str]]
+READINGS = 4  # of what differs from the node, before a run gives up
+MAX_SHOWN = 5  # differences
+
+# In the transaction that makes blocks visible: what differs from the node, a line each, and the
+# first and last of the blocks that it is among.
+Audit = Callable[[Transaction], Sequence[tuple[str, int, int]]]
 
 
 class CannotBackfill(Exception):
@@ -62,6 +66,15 @@ class CannotBegin(CannotBackfill):
 
 class Forked(Exception):
     """The node's chain is another than in the files."""
+
+
+class Differs(Exception):
+    """Rows are not as the node has them now, among these blocks."""
+
+    def __init__(self, differences: Sequence[tuple[str, int, int]]) -> None:
+        shown = (line for line, _, _ in differences[:MAX_SHOWN])
+        super().__init__(f"not as the node has it: {'; '.join(shown)}")
+        self.blocks = {(first, last) for _, first, last in differences}
 
 
 class Plan(NamedTuple):
@@ -207,12 +220,21 @@ class ChainBackfill:
             "load": self._load,
             "accept": self._accept,
         }
+        readings = 1
         with self._progress:
             while not self._stop.is_set() and (plan := self._plan()) is not None:
                 try:
                     stages[plan.stage](plan)
                 except Forked as error:
                     log.warning("%s; reading again what differs", error)
+                    self._reset(plan)
+                except Differs as error:
+                    if readings == READINGS:
+                        raise CannotBackfill(str(error)) from None
+                    readings += 1
+                    log.warning("%s; reading these blocks and those beside them again", error)
+                    self._node.rest()
+                    self._remove_beside(plan, error.blocks)
                     self._reset(plan)
         return self._plan() is None
 
@@ -426,7 +448,7 @@ class ChainBackfill:
             tx.execute("bulk/pool_candles_accept")
             differences = self._audit(tx)
             if differences:
-                raise CannotBackfill("not as the node has it: " + "; ".join(differences))
+                raise Differs(differences)
             tx.execute("bulk/state_delete")
             tx.execute("indexer/chain_notify")
         shutil.rmtree(plan.folder, ignore_errors=True)
@@ -462,6 +484,15 @@ class ChainBackfill:
                 if not self._has_another(files, blocks):
                     break
                 files.remove(blocks)
+
+    def _remove_beside(self, plan: Plan, blocks: Collection[tuple[int, int]]) -> None:
+        """Remove the files of ranges with these blocks, and of those before and after them."""
+        files, size = RangeFiles(plan.folder), plan.range_blocks
+        for read in plan.ranges:
+            if any(
+                read.first <= last + size and first - size <= read.last for first, last in blocks
+            ):
+                files.remove(read)
 
     def _plan(self) -> Plan | None:
         row = self._database.row("bulk/state_get")

@@ -31,7 +31,7 @@ REFUSED = 3  # of --automatic: it cannot begin, so the indexer goes block after 
 PACKAGES = ("duckdb", "pyarrow", "numpy")
 INSTALL = "pip install 'scan[bulk]'"
 AUDITED_BLOCKS = 100
-MAX_SHOWN = 5
+MAX_DIFFERENCES = 5  # that are looked for
 GB = 10**9
 
 CHAIN = """\
@@ -196,15 +196,16 @@ def _extra_missing(error: ImportError) -> ExtraMissing:
     return ExtraMissing(f"this needs the extra `bulk` ({error.name} is not installed): {INSTALL}")
 
 
-def _differences(node: Node, settings: Settings, tx: Transaction) -> list[str]:
-    """Of a sample of blocks from the node's, in the transaction that makes them visible."""
-    comparison = NodeComparison(tx, node, settings)
-    lines: list[str] = []
+def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[str, int, int]]:
+    """Of a sample of blocks from the node's, in the transaction that makes them visible: a line,
+    and the first and the last of the blocks that were compared."""
+    comparison = NodeComparison(tx, node, settings, checked=True)
+    differences: list[tuple[str, int, int]] = []
     for first, last in comparison.ranges(AUDITED_BLOCKS):
-        lines += comparison.compare(first, last)
-        if len(lines) >= MAX_SHOWN:
+        differences += [(line, first, last) for line in comparison.compare(first, last)]
+        if len(differences) >= MAX_DIFFERENCES:
             break
-    return lines[:MAX_SHOWN]
+    return differences
 
 
 def _write_line(line: str) -> None:

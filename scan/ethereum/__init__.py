@@ -4,6 +4,6 @@ Input: JSON from a node, which may be malformed or lie. Output: ints and bytes, 
 Start with client.py (retry, batches), then transport.py (HTTP with a deadline and a bound),
 node_errors.py, gateway.py (the node for what clients wait for), transaction_reader.py (one
 transaction and its receipt), trace_reader.py (its calls and state changes), blocks.py (blocks and
-receipts), traces.py, events.py (transfers and trades in logs), token_metadata.py, and
-block_hashing.py (consensus hashes).
+receipts), traces.py, events.py (transfers and trades in logs), token_metadata.py,
+block_encoding.py (consensus encodings, a table by type) and block_hashing.py (hashes, roots).
 """

@@ -1,190 +1,116 @@
-"""Headers, transactions and receipts of a node's JSON, encoded as consensus hashes them. Pure.
+"""A block's hash and roots, and whether the parts of a block agree with them. Pure.
 
-EIP-2718 types 0 to 4: legacy, EIP-2930, EIP-1559, EIP-4844, EIP-7702.
+Records are the structs of scan/ethereum/blocks.py.
 """
 
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
-from eth_hash.auto import keccak
-
-from scan.ethereum.merkle_trie import Item, integer, list_root, rlp
-from scan.hex import data, quantity
-
-_HEADER = (
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
-    *("mixHash", "nonce"),
+from scan.ethereum.block_encoding import (
+    TRANSACTION_FIELDS,
+    encode_header,
+    encode_receipts,
+    encode_transactions,
+    encode_withdrawals,
+    type_number,
 )
-_LATER_HEADER = (
-    *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
-    *("parentBeaconBlockRoot", "requestsHash"),
-)
-HEADER_FIELDS = (*_HEADER, *_LATER_HEADER)
-_NUMBERS = frozenset(
-    (
-        *("difficulty", "number", "gasLimit", "gasUsed", "timestamp", "baseFeePerGas"),
-        *("blobGasUsed", "excessBlobGas", "gasPrice", "maxPriorityFeePerGas", "maxFeePerGas"),
-        *("gas", "value", "maxFeePerBlobGas", "chainId", "r", "s"),
-    )
-)
-_FEES = {
-    0: ("gasPrice",),
-    1: ("gasPrice",),
-    2: ("maxPriorityFeePerGas", "maxFeePerGas"),
-    3: ("maxPriorityFeePerGas", "maxFeePerGas"),
-    4: ("maxPriorityFeePerGas", "maxFeePerGas"),
-}
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.merkle_trie import list_root
+from scan.ethereum.rlp import list_item, quantity_item, string_item
+from scan.hex import data
 
 
-class Unencodable(Exception):
-    """A part of a block in a chain-specific form, whose hash cannot be computed."""
+def header_hash(header: Any) -> bytes:
+    return keccak256(encode_header(header))
 
 
-def has_matching_body(header: dict[str, Any], receipts: list[dict[str, Any]]) -> bool:
+def transactions_root(transactions: Sequence[Any]) -> bytes:
+    """Return the root of transactions; raises Unencodable for an unknown type."""
+    return list_root(encode_transactions(transactions))
+
+
+def receipts_root(receipts: Sequence[Any]) -> bytes:
+    return list_root(encode_receipts(receipts))
+
+
+def withdrawals_root(withdrawals: Sequence[dict[str, Any]]) -> bytes:
+    """Return the root of withdrawals by EIP-4895."""
+    return list_root(encode_withdrawals(withdrawals))
+
+
+def has_matching_body(header: Any, receipts: Sequence[Any]) -> bool:
     """Return whether transactions, receipts and withdrawals agree with the header and with each
     other.
 
     True where types are chain-specific. Raises Unencodable, or what a missing or malformed field
     raises.
     """
-    for transaction, receipt in zip(header["transactions"], receipts, strict=True):
-        if transaction.get("type", "0x0") != receipt.get("type", "0x0"):
+    transactions = header.transactions
+    types = [transaction.type for transaction in transactions]
+    if types != [receipt.type for receipt in receipts]:
+        numbers = [*map(type_number, types)]
+        if numbers != [type_number(receipt.type) for receipt in receipts]:
             return False
-        if quantity(transaction.get("type", "0x0")) not in _FEES:
-            return True
-    encoded = [_transaction(t) for t in header["transactions"]]
-    withdrawals = header.get("withdrawalsRoot")
+    if not all(type_number(type_) in TRANSACTION_FIELDS for type_ in set(types)):
+        return True
+    encoded = encode_transactions(transactions)
+    withdrawals = header.withdrawalsRoot
     return (
-        list_root(encoded) == data(header["transactionsRoot"])
-        and receipts_root(receipts) == data(header["receiptsRoot"])
-        and (withdrawals is None or withdrawals_root(header["withdrawals"]) == data(withdrawals))
-        and _has_implied_fields(header, encoded, receipts)
+        list_root(encoded) == data(header.transactionsRoot)
+        and receipts_root(receipts) == data(header.receiptsRoot)
+        and (withdrawals is None or withdrawals_root(header.withdrawals) == data(withdrawals))
+        and _have_hashes(transactions, encoded)
+        and _have_implied_fields(header, receipts)
     )
 
 
-def _has_implied_fields(
-    header: dict[str, Any], encoded: list[bytes], receipts: list[dict[str, Any]]
-) -> bool:
+def _have_hashes(transactions: Sequence[Any], encoded: Sequence[bytes]) -> bool:
+    hashes = "".join([transaction.hash for transaction in transactions]).replace("0x", "")
+    return bytes.fromhex(hashes) == b"".join(map(keccak256, encoded))
+
+
+def _have_implied_fields(header: Any, receipts: Sequence[Any]) -> bool:
     """Return whether fields that no root covers are as others determine."""
-    base_fee = quantity(header.get("baseFeePerGas") or "0x0")
-    gas_before = logs_before = 0
-    for transaction, raw, receipt in zip(header["transactions"], encoded, receipts, strict=True):
-        gas = quantity(receipt["cumulativeGasUsed"])
-        indexes = [quantity(log["logIndex"]) for log in receipt["logs"]]
-        if not (
-            data(transaction["hash"]) == keccak(raw)
-            and data(transaction["from"]) == data(receipt["from"])
-            and _creates(transaction, receipt)
-            and quantity(receipt["gasUsed"]) == gas - gas_before
-            and _paid(receipt, transaction) == _gas_price(transaction, base_fee)
-            and indexes == list(range(logs_before, logs_before + len(indexes)))
-        ):
-            return False
-        gas_before = gas
-        logs_before += len(indexes)
-    return True
+    transactions = header.transactions
+    gas = [int(receipt.cumulativeGasUsed, 16) for receipt in receipts]
+    logs = [log.logIndex for receipt in receipts for log in receipt.logs]
+    base_fee = int(header.baseFeePerGas or "0x0", 16)
+    return (
+        [*map(_sender, transactions)] == [*map(_sender, receipts)]
+        and [int(receipt.gasUsed, 16) for receipt in receipts]
+        == [after - before for before, after in pairwise([0, *gas])]
+        and [int(index, 16) for index in logs] == [*range(len(logs))]
+        and all(map(partial(_has_price, base_fee), transactions, receipts))
+        and all(
+            _creates(*pair)
+            for pair in zip(transactions, receipts, strict=True)
+            if pair[0].to is None
+        )
+    )
 
 
-def _paid(receipt: dict[str, Any], transaction: dict[str, Any]) -> int:
-    return quantity(receipt.get("effectiveGasPrice") or transaction["gasPrice"])
+_sender = attrgetter("from")
 
 
-def _gas_price(transaction: dict[str, Any], base_fee: int) -> int:
-    """Return the price of gas by EIP-1559."""
-    if "maxFeePerGas" not in transaction:
-        return quantity(transaction["gasPrice"])
-    tip = quantity(transaction["maxPriorityFeePerGas"])
-    return min(quantity(transaction["maxFeePerGas"]), base_fee + tip)
+def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
+    """Return whether the price paid for gas is that of EIP-1559."""
+    paid = int(receipt.effectiveGasPrice or transaction.gasPrice, 16)
+    if transaction.maxFeePerGas is None:
+        return paid == int(transaction.gasPrice, 16)
+    tip = int(transaction.maxPriorityFeePerGas, 16)
+    return paid == min(int(transaction.maxFeePerGas, 16), base_fee + tip)
 
 
-def _creates(transaction: dict[str, Any], receipt: dict[str, Any]) -> bool:
+def _creates(transaction: Any, receipt: Any) -> bool:
     """Return whether the new contract has the address that follows from its creator and nonce.
 
     Yellow Paper, section 7.
     """
-    if transaction.get("to") is not None or quantity(receipt.get("status", "0x1")) == 0:
+    if receipt.status is not None and int(receipt.status, 16) == 0:
         return True
-    creation: Item = [data(transaction["from"], 20), integer(quantity(transaction["nonce"]))]
-    return data(receipt["contractAddress"]) == keccak(rlp(creation))[12:]
-
-
-def header_hash(header: dict[str, Any]) -> bytes:
-    later = [name for name in _LATER_HEADER if header.get(name) is not None]
-    return keccak(rlp([_field(header, name) for name in (*_HEADER, *later)]))
-
-
-def transactions_root(transactions: list[dict[str, Any]]) -> bytes:
-    """Return the root of transactions; raises Unencodable for an unknown type."""
-    return list_root([_transaction(t) for t in transactions])
-
-
-def receipts_root(receipts: list[dict[str, Any]]) -> bytes:
-    return list_root([_receipt(r) for r in receipts])
-
-
-def withdrawals_root(withdrawals: list[dict[str, Any]]) -> bytes:
-    """Return the root of withdrawals by EIP-4895."""
-    return list_root([rlp(_withdrawal(withdrawal)) for withdrawal in withdrawals])
-
-
-def _withdrawal(fields: dict[str, Any]) -> Item:
-    index = integer(quantity(fields["index"]))
-    validator = integer(quantity(fields["validatorIndex"]))
-    return [index, validator, data(fields["address"], 20), integer(quantity(fields["amount"]))]
-
-
-def _field(source: dict[str, Any], name: str) -> bytes:
-    if source.get(name) is None:
-        raise Unencodable(f"there is no {name}")
-    return integer(quantity(source[name])) if name in _NUMBERS else data(source[name])
-
-
-def _transaction(t: dict[str, Any]) -> bytes:
-    kind = quantity(t.get("type", "0x0"))
-    if kind not in _FEES:
-        raise Unencodable(f"transactions of type {kind}")
-    if t.get("blobs"):
-        raise Unencodable("blobs inside the block, as test nodes keep them")
-    to = b"" if t.get("to") is None else data(t["to"], 20)
-    nonce = integer(quantity(t["nonce"]))
-    fees = [_field(t, name) for name in _FEES[kind]]
-    body: list[Item] = [nonce, *fees, _field(t, "gas"), to, _field(t, "value"), data(t["input"])]
-    signature = [_field(t, "r"), _field(t, "s")]
-    if kind == 0:
-        return rlp([*body, integer(quantity(t["v"])), *signature])
-    access_list: Item = [
-        [data(entry["address"], 20), [data(key, 32) for key in entry["storageKeys"]]]
-        for entry in t.get("accessList") or []
-    ]
-    body = [_field(t, "chainId"), *body, access_list]
-    if kind == 3:
-        hashes = [data(h, 32) for h in t["blobVersionedHashes"]]
-        body += [_field(t, "maxFeePerBlobGas"), hashes]
-    if kind == 4:
-        body.append([_authorization(a) for a in t["authorizationList"]])
-    parity = t.get("yParity", t.get("v"))  # some nodes return only v
-    return bytes([kind]) + rlp([*body, integer(quantity(parity)), *signature])
-
-
-def _authorization(entry: dict[str, Any]) -> Item:
-    numbers = [integer(quantity(entry[name])) for name in ("nonce", "yParity", "r", "s")]
-    return [_field(entry, "chainId"), data(entry["address"], 20), *numbers]
-
-
-def _receipt(receipt: dict[str, Any]) -> bytes:
-    kind = quantity(receipt.get("type", "0x0"))
-    if kind not in _FEES:
-        raise Unencodable(f"receipts of type {kind}")
-    if receipt.get("status") is not None:
-        outcome = integer(quantity(receipt["status"]))
-    elif receipt.get("root"):
-        outcome = data(receipt["root"], 32)
-    else:
-        raise Unencodable("receipts without status and root")
-    logs: list[Item] = [
-        [data(log["address"], 20), [data(topic, 32) for topic in log["topics"]], data(log["data"])]
-        for log in receipt["logs"]
-    ]
-    gas = integer(quantity(receipt["cumulativeGasUsed"]))
-    encoded = rlp([outcome, gas, data(receipt["logsBloom"], 256), logs])
-    return encoded if kind == 0 else bytes([kind]) + encoded
+    creation = string_item(_sender(transaction)) + quantity_item(transaction.nonce)
+    address = keccak256(bytes.fromhex(list_item(creation)))[12:]
+    return data(receipt.contractAddress) == address

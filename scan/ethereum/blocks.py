@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec.structs import astuple
 
-from scan.ethereum.block_hashing import HEADER_FIELDS
+from scan.ethereum.block_encoding import HEADER_FIELDS, RECEIPT_NAMES, TRANSACTION_NAMES
 from scan.ethereum.column_types import (
     ADDRESS,
     BIGINT,
@@ -132,7 +132,7 @@ TRANSACTION_COLUMNS = annotated_columns(DecodedTransaction)
 def _struct(name: str, json_names: Iterable[str], **lists: Any) -> Any:
     """Of these fields of a JSON object, of which msgspec reads no others: a third of the time of a
     dict. What lacks one of the lists is an error of msgspec's; any other value is checked here."""
-    fields = [(json_name, Any, None) for json_name in dict.fromkeys(json_names)]
+    fields = [(name, Any, None) for name in dict.fromkeys(json_names) if name not in lists]
     of_lists = [(json_name, GenericAlias(list, element)) for json_name, element in lists.items()]
     return msgspec.defstruct(name, [*of_lists, *fields], gc=False)
 
@@ -147,13 +147,16 @@ ReceiptJson = _struct(
     "ReceiptJson",
     [
         *_json_names(c for c in TRANSACTION_COLUMNS.values() if c.of_receipt),
-        *(*_LINKS, "transactionHash", "effectiveGasPrice", "type", "root"),
+        *(*_LINKS, "from", "transactionHash", "effectiveGasPrice", "type", *RECEIPT_NAMES),
     ],
     logs=LogJson,
 )
 TransactionJson = _struct(
     "TransactionJson",
-    [*_json_names(c for c in TRANSACTION_COLUMNS.values() if not c.of_receipt), *_LINKS],
+    [
+        *_json_names(c for c in TRANSACTION_COLUMNS.values() if not c.of_receipt),
+        *(*_LINKS, *TRANSACTION_NAMES),
+    ],
 )
 BlockJson = _struct(
     "BlockJson",

@@ -87,6 +87,11 @@ class Node:
             if self._resting_until.get(url, 0.0) <= now
         ]
 
+    def rest(self) -> None:
+        """Leave the node that serves now alone for a while, where there is another one."""
+        if len(self._urls) > 1:
+            self._resting_until[self._usable_urls()[0]] = time.monotonic() + REST_AFTER_FAILURE_S
+
     def call(
         self,
         method: str,

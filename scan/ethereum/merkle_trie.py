@@ -1,74 +1,108 @@
-"""RLP, and the root of a Merkle Patricia trie of a list (Yellow Paper, appendices B, D). Pure."""
+"""The root of a Merkle Patricia trie of a list (Yellow Paper, appendix D). Pure."""
 
 from collections.abc import Sequence
-from itertools import takewhile
-from typing import TypeAlias
+from functools import lru_cache
+from itertools import groupby, takewhile
+from typing import NamedTuple, TypeAlias
 
-from eth_hash.auto import keccak
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp import list_prefix, quantity_item, string_prefix
 
-Item: TypeAlias = "bytes | Sequence[Item]"
-_Entries = list[tuple[tuple[int, ...], bytes]]
-
-
-def rlp(item: Item) -> bytes:
-    if isinstance(item, bytes):
-        return item if len(item) == 1 and item[0] < 0x80 else _prefix(len(item), 0x80) + item
-    body = b"".join(map(rlp, item))
-    return _prefix(len(body), 0xC0) + body
+EMPTY_ROOT = keccak256(b"\x80")
+MAX_KEPT_VALUES = 2_000  # of a list whose trie is kept for the next one of as many
+_NO_CHILD = b"\x80"
+_Key = tuple[str, int]  # the nibbles of rlp(index), and the index
 
 
-def integer(value: int) -> bytes:
-    """Return big-endian bytes without leading zeros, RLP's form of numbers."""
-    return value.to_bytes((value.bit_length() + 7) // 8)
+class _Extension(NamedTuple):
+    path: bytes
+    child: "_Node"
+
+
+# A leaf is its index; a branch has sixteen children. No key is the beginning of another, so no
+# branch has a value.
+_Node: TypeAlias = "int | _Extension | list[_Node | None]"
+
+
+class _Trie(NamedTuple):
+    """The form of a trie, which follows from the number of its values."""
+
+    root: _Node
+    paths: list[bytes]  # of leaves, by index
 
 
 def list_root(values: Sequence[bytes]) -> bytes:
     """Return the root of the trie that maps rlp(index) to each value: transactionsRoot,
     receiptsRoot."""
-    entries = sorted((_nibbles(rlp(integer(at))), value) for at, value in enumerate(values))
-    return keccak(rlp(_node(entries, 0)))
+    if not values:
+        return EMPTY_ROOT
+    count = len(values)
+    trie = _kept_trie(count) if count <= MAX_KEPT_VALUES else _trie(count)
+    leaves = [_list(path + _string(value)) for path, value in zip(trie.paths, values, strict=True)]
+    return keccak256(_encoded(trie.root, leaves))
 
 
-def _prefix(length: int, offset: int) -> bytes:
-    if length < 56:
-        return bytes([offset + length])
-    size = integer(length)
-    return bytes([offset + 55 + len(size)]) + size
-
-
-def _nibbles(key: bytes) -> tuple[int, ...]:
-    return tuple(nibble for byte in key for nibble in divmod(byte, 16))
-
-
-def _node(entries: _Entries, depth: int) -> Item:
-    """Return the node of entries, sorted, that share their first `depth` nibbles."""
-    if not entries:
-        return b""
-    first, last = entries[0][0], entries[-1][0]
-    if len(entries) == 1:
-        return [_hex_prefix(first[depth:], True), entries[0][1]]
-    shared = depth + len(
-        list(takewhile(lambda p: p[0] == p[1], zip(first[depth:], last[depth:], strict=False)))
-    )
-    if shared > depth:
-        return [_hex_prefix(first[depth:shared], False), _reference(_node(entries, shared))]
-    # A branch has a child for each nibble, and the value of the key that ends at it.
-    ends = entries[0][1] if len(first) == depth else b""
+def _encoded(node: _Node, leaves: list[bytes]) -> bytes:
+    if isinstance(node, int):
+        return leaves[node]
+    if isinstance(node, _Extension):
+        return _list(node.path + _reference(_encoded(node.child, leaves)))
     children = [
-        _reference(_node([e for e in entries if len(e[0]) > depth and e[0][depth] == n], depth + 1))
-        for n in range(16)
+        _NO_CHILD if child is None else _reference(_encoded(child, leaves)) for child in node
     ]
-    return [*children, ends]
+    return _list(b"".join(children) + _NO_CHILD)
 
 
-def _reference(node: Item) -> Item:
-    encoded = rlp(node)
+def _reference(node: bytes) -> bytes:
     # A node shorter than a hash is embedded in its parent.
-    return node if len(encoded) < 32 else keccak(encoded)
+    return node if len(node) < 32 else b"\xa0" + keccak256(node)
 
 
-def _hex_prefix(nibbles: Sequence[int], is_leaf: bool) -> bytes:
+def _trie(count: int) -> _Trie:
+    keys = sorted((quantity_item(hex(index)), index) for index in range(count))
+    paths = [b""] * count
+    return _Trie(_node(keys, 0, paths), paths)
+
+
+_kept_trie = lru_cache(64)(_trie)
+
+
+def _node(keys: list[_Key], depth: int, paths: list[bytes]) -> _Node:
+    """Return the node of keys, sorted, that share their first `depth` nibbles."""
+    first, index = keys[0]
+    if len(keys) == 1:
+        paths[index] = _hex_prefix(first[depth:], is_leaf=True)
+        return index
+    pairs = zip(first, keys[-1][0], strict=False)
+    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    if shared > depth:
+        path = _hex_prefix(first[depth:shared], is_leaf=False)
+        return _Extension(path, _node(keys, shared, paths))
+    children: list[_Node | None] = [None] * 16
+    for nibble, group in groupby(keys, lambda key: key[0][depth]):
+        children[int(nibble, 16)] = _node(list(group), depth + 1, paths)
+    return children
+
+
+def _hex_prefix(nibbles: str, *, is_leaf: bool) -> bytes:
     # An odd number of nibbles shares the first byte with the flag.
     flag = 2 * is_leaf + len(nibbles) % 2
-    padded = [flag, *nibbles] if len(nibbles) % 2 else [flag, 0, *nibbles]
-    return bytes(16 * a + b for a, b in zip(padded[::2], padded[1::2], strict=True))
+    return _string(bytes.fromhex(f"{flag}{nibbles if len(nibbles) % 2 else '0' + nibbles}"))
+
+
+def _string(value: bytes) -> bytes:
+    return value if len(value) == 1 and value < b"\x80" else _prefix_bytes(len(value)) + value
+
+
+def _list(items: bytes) -> bytes:
+    return _list_prefix_bytes(len(items)) + items
+
+
+@lru_cache(4_096)
+def _prefix_bytes(length: int) -> bytes:
+    return bytes.fromhex(string_prefix(length))
+
+
+@lru_cache(4_096)
+def _list_prefix_bytes(length: int) -> bytes:
+    return bytes.fromhex(list_prefix(length))

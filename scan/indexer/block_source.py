@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec.structs import asdict
 
-from scan.ethereum.block_hashing import Unencodable, has_matching_body, header_hash
+from scan.ethereum.block_encoding import Unencodable
+from scan.ethereum.block_hashing import has_matching_body, header_hash
 from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
@@ -63,9 +63,6 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        # Transactions and receipts are compared with the header: 100 us of processor a transaction,
-        # for those that read few.
-        self.checks_bodies = False
         self._unmatched: set[str] = set()  # parts that the newest block had in another form
         self._reported: set[str] = set()
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
@@ -91,8 +88,7 @@ class BlockSource:
         """
         blocks: list[DecodedBlock] = []
         size = 0
-        pairs = self._pairs(first, last, raw=not self.checks_bodies)
-        for number, pair in enumerate(pairs, start=first):
+        for number, pair in enumerate(self._pairs(first, last), start=first):
             header, receipts = self._without_contradictions(*pair, number)
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
                 block = self._large_block(number)
@@ -127,7 +123,8 @@ class BlockSource:
                 break
             if len(reads) == MAX_READS:
                 raise MalformedBlock(f"block {number}: its {part} does not match its hash")
-            [(header, receipts)] = self._pairs(number, number, raw=not self.checks_bodies)
+            self._node.rest()  # another may have it right
+            [(header, receipts)] = self._pairs(number, number)
             reads.append((header, receipts))
         return header, receipts
 
@@ -138,11 +135,11 @@ class BlockSource:
         if not _matches_its_hash(header):
             return "" if _HEADER in self._unmatched else _HEADER
         self._unmatched.discard(_HEADER)
-        if not self.checks_bodies or isinstance(receipts, AnswerTooLarge):
+        if isinstance(receipts, AnswerTooLarge):
             return ""
         if not _has_matching_body(header, receipts):
             return _BODY
-        if header["transactions"]:  # an empty list says nothing of the chain's form
+        if header.transactions:  # an empty list says nothing of the chain's form
             self._unmatched.discard(_BODY)
         return ""
 
@@ -151,57 +148,58 @@ class BlockSource:
         """For how long this thread has waited for the node."""
         return self._node.waited_s
 
-    def raw_blocks(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Blocks first..last and their receipts, as the node's JSON."""
-        for number, (header, receipts) in enumerate(self._pairs(first, last), start=first):
+    def raw_blocks(
+        self, first: int, last: int, *, checked: bool = False
+    ) -> Iterator[tuple[Any, Any]]:
+        """Blocks first..last and their receipts, as read_json() takes them; `checked` as blocks()
+        reads them, otherwise also where they contradict themselves."""
+        for number, pair in enumerate(self._pairs(first, last), start=first):
+            header, receipts = self._without_contradictions(*pair, number) if checked else pair
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
                 header = self._large("eth_getBlockByNumber", hex(number), True)
                 receipts = list(self._large_receipts(header, number))
             yield header, receipts
 
-    def _pairs(self, first: int, last: int, *, raw: bool = False) -> Iterator[tuple[Any, Any]]:
-        """Blocks with their receipts, or AnswerTooLarge in place of either.
-
-        With `raw` they are structs as decode_block() reads them, otherwise the whole JSON.
-        """
+    def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+        """Blocks with their receipts, or AnswerTooLarge in place of either."""
         if self._has_block_receipts:
             calls = _block_calls(first, last)
-            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=raw)
+            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
             for number in range(first, last + 1):
                 header, receipts = _present(next(results), number), next(results)
                 if isinstance(receipts, RpcError) and receipts.is_missing_method:
                     log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
                     self._has_block_receipts = False
-                    yield from self._pairs_one_by_one(number, last, raw)
+                    yield from self._pairs_one_by_one(number, last)
                     return
                 yield (
                     _read(header, BlockJson, number),
                     _complete(_read(receipts, ReceiptsJson, number), number),
                 )
         else:
-            yield from self._pairs_one_by_one(first, last, raw)
+            yield from self._pairs_one_by_one(first, last)
 
-    def _pairs_one_by_one(self, first: int, last: int, raw: bool) -> Iterator[tuple[Any, Any]]:
+    def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """As _pairs(), from the receipts of transactions."""
         calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=raw)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
         headers: list[tuple[int, Any, list[Any]]] = []
         for number, result in enumerate(results, start=first):
             header = _read(_present(result, number), BlockJson, number)
             headers.append((number, header, _hashes(header, number)))
             if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
-                yield from self._with_receipts(headers, raw)
+                yield from self._with_receipts(headers)
                 headers = []
 
     def _with_receipts(
-        self, headers: Sequence[tuple[int, Any, list[Any]]], raw: bool
+        self, headers: Sequence[tuple[int, Any, list[Any]]]
     ) -> Iterator[tuple[Any, Any]]:
         calls = [
             Call("eth_getTransactionReceipt", (hash_,))
             for *_, hashes in headers
             for hash_ in hashes
         ]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=raw)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
         for number, header, hashes in headers:
             receipts: Any = [_read(next(results), ReceiptJson, number) for _ in hashes]
             large = [receipt for receipt in receipts if isinstance(receipt, AnswerTooLarge)]
@@ -253,10 +251,9 @@ def _read(result: Any, type_: Any, number: int) -> Any:
 
 
 def _matches_its_hash(header: Any) -> bool:
-    fields = asdict(header) if isinstance(header, msgspec.Struct) else header
     try:
-        return header_hash(fields) == data(fields["hash"], 32)
-    except (BadHex, KeyError, TypeError, AttributeError):
+        return header_hash(header) == data(header.hash, 32)
+    except (ValueError, TypeError, AttributeError):
         return False
 
 

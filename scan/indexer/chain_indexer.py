@@ -21,8 +21,6 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-CHECKED_BLOCKS = 200  # behind the head; of more, comparing bodies would halve the speed
-
 
 class UnfinishedBackfill(Exception):
     """A bulk backfill was begun in this database: what is there is not to be indexed on."""
@@ -98,7 +96,6 @@ class ChainIndexer:
             if missing >= self.bulk_backfill_blocks:
                 raise FarBehind(f"{missing} blocks are to be indexed in bulk")
         if first <= node_head:
-            self._source.checks_bodies = node_head - first < CHECKED_BLOCKS
             genesis_hash = session.chain.identity.genesis_hash
             selection = log_selection.with_watched(session.logs, self._database)
             session.head = self._catch_up.run(

@@ -3,10 +3,10 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from scan.bulk.chain_backfill import ChainBackfill, Resources
+from scan.bulk.chain_backfill import Audit, ChainBackfill, Resources
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.settings import Settings
@@ -30,7 +30,7 @@ def backfill(
     *,
     last_block: int,
     range_blocks: int = 16,
-    differences: Sequence[str] = (),
+    audit: Audit = lambda _: (),
 ) -> bool:
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
@@ -40,7 +40,7 @@ def backfill(
             database,
             Node(settings.rpc_urls),
             Resources(1, MEMORY_BYTES, threads=2, tables_at_once=2, index_bytes=MEMORY_BYTES // 8),
-            lambda _: differences,
+            audit,
             threading.Event(),
         )
         chain.begin(folder, range_blocks, last_block)

@@ -1,19 +1,24 @@
 """A bulk backfill's tables are those of the sequential indexer, by their digests."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scan.audit import derived_tables
 from scan.bulk import derivation
+from scan.commands.chain_backfill import _differences
+from scan.ethereum.client import Node
 from scan.settings import PARTITION_ROWS
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
 from tests.conftest import Played
 from tests.support import faulty_node
+from tests.support.altered_fields import AlteredFields
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import settings_for
+from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -59,6 +64,21 @@ def test_tables_are_those_of_the_indexer(
     fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
     assert digest(database_url) == fresh
     assert auditing.run(settings) == derived_tables.EXACT
+
+
+def test_blocks_that_a_node_alters_are_read_again(
+    database_url: str, scenario: Played, indexed: Indexing, tmp_path: Path
+) -> None:
+    head = scenario.anvil.head()
+    settings = settings_for(database_url, scenario.anvil.url)
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = alter = AlteredFields(seed=3)
+        lying = replace(settings, rpc_urls=(node.url,))
+        audit = partial(_differences, Node([node.url]), lying)
+        assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
+    assert alter.covers_a_third
+    follow(settings, head)
+    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 def with_withdrawals(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from scan.bulk import chain_backfill
 from scan.bulk.chain_backfill import CannotBackfill, ChainBackfill
 from scan.settings import Settings
 from tests.bulk.backfilling import backfill, follow
@@ -85,20 +86,23 @@ def test_an_index_with_blocks_is_left_alone(
     assert digest(database_url) == before
 
 
-def test_what_differs_from_the_node_is_not_accepted(
-    database_url: str, stage: Stage, tmp_path: Path
+def test_what_differs_from_the_node_is_read_again_and_not_accepted(
+    database_url: str, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(chain_backfill, "READINGS", 1)
     settings = settings_for(database_url, stage.anvil.url)
     options = {"last_block": stage.anvil.head() - 3}
     with pytest.raises(CannotBackfill, match="transaction 1 0 is missing"):
-        backfill(
-            settings, tmp_path / "files", differences=["transaction 1 0 is missing"], **options
-        )
+        differences = [("transaction 1 0 is missing", 0, 19)]
+        backfill(settings, tmp_path / "files", audit=lambda _: differences, **options)
     assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
     assert problem_of_the_indexer(settings) == "a bulk backfill is not finished"
     with pytest.raises(CannotBackfill, match="begun with SCAN_LOGS=none"):
         backfill(replace(settings, logs="all"), tmp_path / "files", **options)
-    assert backfill(settings, tmp_path / "files", **options)
+    monkeypatch.undo()
+    audits = [differences, []]  # of the node that had it otherwise once
+    assert backfill(settings, tmp_path / "files", audit=lambda _: audits.pop(0), **options)
+    assert not audits
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
 
 

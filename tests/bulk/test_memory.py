@@ -134,8 +134,9 @@ def test_too_little_memory_is_refused_before_anything_is_begun(
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     assert not folder.exists()
     monkeypatch.undo()
+    monkeypatch.setattr(chain_backfill, "READINGS", 1)
     with pytest.raises(CannotBackfill, match="not as the node has it"):
-        backfill(settings, folder, last_block=20, differences=["-"])
+        backfill(settings, folder, last_block=20, audit=lambda _: [("-", 0, 19)])
     monkeypatch.setattr(chain_backfill, "available_bytes", lambda: 100 * MEGABYTE)
     with pytest.raises(CannotBackfill, match="lower --memory"):
         backfill(settings, folder, last_block=20)

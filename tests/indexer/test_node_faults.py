@@ -13,9 +13,11 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.indexer import batch_reader, chain_indexer, fetch_limit, follower
+from scan.indexer import batch_reader, fetch_limit, follower
+from scan.indexer.block_source import BlockSource
 from tests.conftest import Played
 from tests.support import faulty_node
+from tests.support.altered_fields import AlteredFields
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.faulty_node import Fault, FaultyNode
@@ -167,62 +169,28 @@ def test_a_header_with_one_wrong_field_is_read_again(
 def test_a_transaction_or_receipt_with_one_wrong_field_is_read_again(
     scenario: Played, indexed: Indexing, database_url: str
 ) -> None:
-    assert scenario.anvil.head() < chain_indexer.CHECKED_BLOCKS
-    dice = random.Random(2)
-    altered: set[str] = set()
-
-    def alter(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = forward(calls)
-        for answer in answers:
-            records = list(_records(answer.get("result")))
-            if records and dice.random() < 0.1:
-                record = dice.choice(records)
-                altered.add(_alter_a_field(record, dice))
-        return faulty_node.Reply(body=answers)
-
+    alter = AlteredFields(seed=2)
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = alter
         Indexing(database_url, node.url).run_until(scenario.anvil.head())
-    assert len(altered) > len(ALTERED) / 3
+    assert alter.covers_a_third
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-# Of transactions, receipts and logs; what blocks with their hash and index is checked always.
-ALTERED = {
-    *("hash", "from", "to", "value", "nonce", "gas", "gasPrice", "maxFeePerGas", "type", "input"),
-    *("maxPriorityFeePerGas", "gasUsed", "cumulativeGasUsed", "effectiveGasPrice", "status"),
-    *("contractAddress", "address", "topics", "data", "logIndex", "transactions", "logs"),
-    "withdrawals",
-}
+def test_a_block_that_one_node_always_alters_is_read_from_another(scenario: Played) -> None:
+    def alter(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        answers = forward(calls)
+        for answer in answers:
+            block = answer["result"]
+            if isinstance(block, dict) and block.get("number") == "0x3":
+                block["transactions"][0]["value"] = "0x7"
+        return faulty_node.Reply(body=answers)
 
-
-def _records(result: Any) -> Iterator[dict[str, Any]]:
-    """Blocks, transactions, receipts and logs in a node's answer."""
-    for receipt in result if isinstance(result, list) else []:
-        if "cumulativeGasUsed" in receipt:
-            yield from (receipt, *receipt["logs"])
-    if not isinstance(result, dict) or "receiptsRoot" not in result:
-        return
-    if result["transactions"] and isinstance(result["transactions"][0], dict):
-        yield from (result, *result["transactions"])
-
-
-def _alter_a_field(record: dict[str, Any], dice: random.Random) -> str:
-    is_block = "receiptsRoot" in record
-    if is_block and record.pop("withdrawals", None) is not None and dice.random() < 0.5:
-        return "withdrawals"
-    fields = {"transactions"} if is_block else ALTERED - {"transactions"}
-    field = dice.choice(sorted(name for name in fields & record.keys() if record[name]))
-    value = record[field]
-    if isinstance(value, list):
-        record[field] = value[1:]
-    elif dice.random() < 0.3:
-        del record[field]
-    elif len(value) >= 42 or field in ("input", "data"):
-        record[field] = "0x" + ("f" if value[2:3] == "0" else "0") + value[3:].ljust(7, "0")
-    else:
-        record[field] = hex(int(value, 16) ^ 1 if field in ("status", "type") else 7)
-    return field
+    true = BlockSource(Node([scenario.anvil.url])).blocks(0, 5)
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = alter
+        assert BlockSource(Node([node.url])).blocks(0, 5) != true
+        assert BlockSource(Node([node.url, scenario.anvil.url])).blocks(0, 5) == true
 
 
 def test_headers_that_a_hard_fork_changes_are_taken(

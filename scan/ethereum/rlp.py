@@ -1,0 +1,87 @@
+"""Recursive length prefix encoding (Yellow Paper, appendix B), in hex digits. Pure.
+
+A node's JSON has hex already: joining its digits and decoding them once takes a third of the time
+of encoding bytes field by field. Functions of many texts take a column of a block's records.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+STRINGS, LISTS = 0x80, 0xC0
+MAX_KEPT = 16_384
+_WORD_CHARACTERS = 66
+
+
+class _Prefixes(dict[int, str]):
+    """What stands before so many bytes."""
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+
+    def __missing__(self, length: int) -> str:
+        if length < 56:
+            return self._kept(length, f"{self._offset + length:02x}")
+        size = f"{length:x}"
+        size = size if len(size) % 2 == 0 else "0" + size
+        return self._kept(length, f"{self._offset + 55 + len(size) // 2:02x}{size}")
+
+    def _kept(self, length: int, prefix: str) -> str:
+        if len(self) < MAX_KEPT:
+            self[length] = prefix
+        return prefix
+
+
+class _Quantities(dict[str, str]):
+    """Items of QUANTITYs, of which a block repeats most; zero is the empty string."""
+
+    def __missing__(self, text: str) -> str:
+        if len(text) > _WORD_CHARACTERS:
+            raise ValueError("beyond 256 bits")
+        digits = text[2:].lstrip("0")
+        item = string_item("0x0" + digits if len(digits) % 2 else "0x" + digits)
+        if len(self) >= MAX_KEPT:
+            self.clear()
+        self[text] = item
+        return item
+
+
+list_prefix = _Prefixes(LISTS).__getitem__
+string_prefix = _Prefixes(STRINGS).__getitem__
+quantity_item = _Quantities().__getitem__
+
+
+def quantity_items(texts: Iterable[str]) -> Iterable[str]:
+    return map(quantity_item, texts)
+
+
+def word_items(texts: Sequence[str]) -> Iterable[str]:
+    """QUANTITYs of which most have 256 bits and occur once, as the parts of signatures."""
+    return [
+        "a0" + text[2:]
+        if len(text) == _WORD_CHARACTERS and text[2:4] > "00"
+        else quantity_item(text)
+        for text in texts
+    ]
+
+
+def string_item(text: str) -> str:
+    """The item of DATA of any length; raises ValueError where half a byte is missing."""
+    size, half_byte = divmod(len(text) - 2, 2)
+    if half_byte:
+        raise ValueError("half a byte")
+    if size == 1 and text < "0x80":
+        return text[2:]
+    return string_prefix(size) + text[2:]
+
+
+def string_items(texts: Iterable[str]) -> Iterable[str]:
+    return map(string_item, texts)
+
+
+def list_item(items: str) -> str:
+    """The list of items that are encoded and joined."""
+    return list_prefix(len(items) // 2) + items
+
+
+def list_items(columns: Sequence[Iterable[str]]) -> Iterator[str]:
+    """The lists of records whose items are given by column."""
+    return map(list_item, map("".join, zip(*columns, strict=True)))

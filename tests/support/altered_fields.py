@@ -1,0 +1,65 @@
+"""A node that alters a field of a block now and then, otherwise than it did before."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from tests.support.faulty_node import Calls, Forward, Reply
+
+# Of transactions, receipts and logs; what blocks with their hash and index is checked always.
+ALTERED = {
+    *("hash", "from", "to", "value", "nonce", "gas", "gasPrice", "maxFeePerGas", "type", "input"),
+    *("maxPriorityFeePerGas", "gasUsed", "cumulativeGasUsed", "effectiveGasPrice", "status"),
+    *("contractAddress", "address", "topics", "data", "logIndex", "transactions", "logs"),
+    "withdrawals",
+}
+
+
+def _records(result: Any) -> Iterator[dict[str, Any]]:
+    """Blocks, transactions, receipts and logs in a node's answer."""
+    for receipt in result if isinstance(result, list) else []:
+        if "cumulativeGasUsed" in receipt:
+            yield from (receipt, *receipt["logs"])
+    if not isinstance(result, dict) or "receiptsRoot" not in result:
+        return
+    if result["transactions"] and isinstance(result["transactions"][0], dict):
+        yield from (result, *result["transactions"])
+
+
+def _alter_a_field(record: dict[str, Any], dice: random.Random) -> str:
+    is_block = "receiptsRoot" in record
+    if is_block and record.pop("withdrawals", None) is not None and dice.random() < 0.5:
+        return "withdrawals"
+    fields = {"transactions"} if is_block else ALTERED - {"transactions"}
+    field = dice.choice(sorted(name for name in fields & record.keys() if record[name]))
+    value = record[field]
+    if isinstance(value, list):
+        record[field] = value[1:]
+    elif dice.random() < 0.3:
+        del record[field]
+    elif len(value) >= 42 or field in ("input", "data"):
+        record[field] = "0x" + ("f" if value[2:3] == "0" else "0") + value[3:].ljust(7, "0")
+    else:
+        record[field] = hex(int(value, 16) ^ 1 if field in ("status", "type") else 7)
+    return field
+
+
+class AlteredFields:
+    """A Fault: one answer in ten has another value in one field of one record."""
+
+    def __init__(self, seed: int) -> None:
+        self._dice = random.Random(seed)
+        self._names: set[str] = set()
+
+    @property
+    def covers_a_third(self) -> bool:
+        """Whether a third of the fields were altered at some time."""
+        return len(self._names) > len(ALTERED) / 3
+
+    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for answer in answers:
+            records = list(_records(answer.get("result")))
+            if records and self._dice.random() < 0.1:
+                self._names.add(_alter_a_field(self._dice.choice(records), self._dice))
+        return Reply(body=answers)
