@@ -29,9 +29,9 @@ def open_stream() -> Response:
     if lacks_logs and len(stream_filter.types) == 1:  # it would be empty for ever
         raise InvalidParameter(NO_LOGS, field="types")
     key = api_key()
-    client = client_address() if key is None else key.id
+    address = client_address()
     streams = cast(Streams, current_app.extensions["scan.streams"])
-    stream = streams.open(client, stream_filter, position)
+    stream = streams.open(address if key is None else key.id, stream_filter, position, address)
     opening = f": {NO_LOGS}\n\n".encode() + stream.opening if lacks_logs else stream.opening
     response = Response(iter((opening,)), mimetype="text/event-stream", headers=HEADERS)
     if request.method == "HEAD":

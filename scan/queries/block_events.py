@@ -1,6 +1,7 @@
 """What happened after a position in the chain, block by block, or was taken back by a fork."""
 
 import re
+import threading
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -11,7 +12,8 @@ from scan.errors import InvalidParameter, PositionLost
 
 TYPES = ("heads", "transactions", "token_transfers", "internal_transfers", "dex_trades", "logs")
 MAX_BLOCKS = 10_000  # between a position and the newest block
-MAX_EVENTS = 1000  # read at once, of one block
+MAX_EVENTS = 500  # of one block at once
+ORPHANED_BYTES = 64 * 1024 * 1024  # held at once, as much as one block may have
 
 _END = 2**31 - 1
 _POSITION = re.compile(r"(0|[1-9][0-9]{0,17})-0x([0-9a-f]{64})-(0|[1-9][0-9]{0,9})", re.ASCII)
@@ -63,7 +65,36 @@ def newest_position(database: Database) -> Position | None:
     return None if row is None else Position(row[0], bytes(row[1]), row[2])
 
 
-def read_next(database: Database, position: Position, types: Collection[str]) -> Events:
+class OrphanedEvents:
+    """The events of orphaned blocks, which readers are given in pieces: read once for all."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._held: dict[bytes, list[str]] = {}
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def lines(self, block_hash: bytes) -> list[str]:
+        """Return lines of type and record. One block at a time is read."""
+        with self._lock:
+            if block_hash not in self._held:
+                text = self._database.prepared_value(
+                    "queries/orphaned_blocks_get_events", hash=block_hash
+                )
+                if self._bytes + len(text or "") > ORPHANED_BYTES:
+                    self._held, self._bytes = {}, 0
+                self._bytes += len(text or "")
+                self._held[block_hash] = text.split("\n") if text else []
+            return self._held[block_hash]
+
+    def forget(self) -> None:
+        with self._lock:
+            self._held, self._bytes = {}, 0
+
+
+def read_next(
+    database: Database, position: Position, types: Collection[str], orphaned: OrphanedEvents
+) -> Events:
     """The next events of `types`, perhaps none; raises PositionLost."""
     row = database.prepared_row(
         "queries/block_events_get_next",
@@ -72,9 +103,14 @@ def read_next(database: Database, position: Position, types: Collection[str]) ->
         size=MAX_EVENTS,
     )
     assert row is not None
-    newest, count, number, block_hash, first, total, lines, parent_hash, orphaned = row
+    newest, count, number, block_hash, first, total, lines, parent_hash, has_events = row
     if parent_hash is not None:
-        return _removed(position, bytes(parent_hash), orphaned, types)
+        if not has_events:
+            raise PositionLost(
+                f"The fork that removed block {position.number} was too deep for a stream to"
+                " follow. Read lists again from before it, and open a stream without a position."
+            )
+        return _removed(position, bytes(parent_hash), types, orphaned)
     if count is None and (newest is None or position.number > newest):
         return Events([], position, is_ahead=True)
     if count is None or newest - position.number > MAX_BLOCKS:
@@ -98,20 +134,20 @@ def _added(position: Position, lines: str | None) -> Events:
 
 
 def _removed(
-    position: Position, parent_hash: bytes, orphaned: str | None, types: Collection[str]
+    position: Position, parent_hash: bytes, types: Collection[str], orphaned: OrphanedEvents
 ) -> Events:
     """What the reader has had of an orphaned block, from the last event to the first."""
-    if orphaned is None:
-        raise PositionLost(
-            f"The fork that removed block {position.number} was too deep for a stream to follow."
-            " Read lists again from before it, and open a stream without a position."
-        )
-    by_type = orjson.loads(orphaned)
-    records = [(name, record) for name in TYPES for record in by_type.get(name, ())]
+    parent = Position(position.number - 1, parent_hash, _END)
+    if not types:  # nothing is sent, and nothing read
+        return Events([], parent)
+    lines = orphaned.lines(position.hash)
+    last = min(position.event_count, len(lines))
+    first = max(last - MAX_EVENTS, 0)
     events = []
-    for index, (event_type, record) in reversed([*enumerate(records[: position.event_count])]):
+    for index in range(last - 1, first - 1, -1):
+        event_type, text = lines[index].split(" ", 1)
         if event_type in types:
-            record["removed"] = True
+            record = {**orjson.loads(text), "removed": True}
             before = str(position._replace(event_count=index))
             events.append(BlockEvent(before, event_type, record, orjson.dumps(record)))
-    return Events(events, Position(position.number - 1, parent_hash, _END))
+    return Events(events, position._replace(event_count=first) if first else parent)

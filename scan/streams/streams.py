@@ -6,11 +6,10 @@ everything; then it joins those that are sent what is new. Threads never wait fo
 
 import logging
 import os
-import resource
 import select
 import threading
 import time
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,17 +19,16 @@ import orjson
 
 from scan.database.connection import Database
 from scan.database.notifications import Listener
-from scan.errors import PositionLost, RateLimited, ScanError, Unavailable
-from scan.observability import metrics
+from scan.errors import PositionLost, ScanError, Unavailable
 from scan.queries import block_events
 from scan.queries.block_events import BlockEvent, Events, Position, parse_position
 from scan.streams.filters import StreamFilter, parties
+from scan.streams.open_streams import OpenStreams
 from scan.streams.shared_reads import SharedReads
+from scan.streams.turns import Turns
 
 log = logging.getLogger(__name__)
 
-MAX_STREAMS = 2000
-MAX_STREAMS_PER_CLIENT = 10  # a client is an API key, or an address
 CATCHING_UP_THREADS = 2
 HEARTBEAT_S = 15.0
 LOOK_EVERY_S = 1.0  # where a notification has not come
@@ -39,6 +37,7 @@ RETRY_AFTER_S = 1.0
 MAX_AHEAD_S = 60.0  # that the database may take to have a client's block
 # Of one client that is behind before the next one's turn: few, so that both read the same blocks.
 BLOCKS_AT_A_TIME = 10
+MAX_TURN_S = 0.1  # after which the block at hand is its last one
 # A client is given more once it has taken this; a live one that a block has more for is behind.
 MOST_SENT_BYTES = 512 * 1024
 
@@ -57,11 +56,12 @@ class Stream:
     """One client's. What it has been sent reaches up to `position`, while it is behind."""
 
     def __init__(
-        self, streams: "Streams", client: Hashable, stream_filter: StreamFilter, position: Position
+        self, streams: "Streams", client: Hashable, address: Hashable, stream_filter: StreamFilter
     ) -> None:
         self.filter = stream_filter
-        self.position = position
+        self.position = Position(0, b"", 0)  # until it is known
         self.client = client
+        self.address = address
         self.ahead_since = 0.0
         self.arrived_at: Position | None = None
         self.sink: Sink | None = None
@@ -105,8 +105,8 @@ class Streams:
         self._listener = listener
         self._lock = threading.Lock()
         self._process = 0
-        self._open: dict[Stream, None] = {}
-        self._by_client: Counter[Hashable] = Counter()
+        self._open = OpenStreams[Stream]()
+        self._turns = Turns[Stream]()
         self._arriving: deque[Stream] = deque()  # that have read everything
         self._waiting: deque[Stream] = deque()  # that are to try again
         # Of the thread that reads what is new, alone.
@@ -117,52 +117,52 @@ class Streams:
         self._retried_at = 0.0
 
     def open(
-        self, client: Hashable, stream_filter: StreamFilter, position: Position | None
+        self,
+        client: Hashable,
+        stream_filter: StreamFilter,
+        position: Position | None,
+        address: Hashable = None,
     ) -> Stream:
         """From a position, or from what is newest now; it is to be attached or closed.
 
-        Raises PositionLost, RateLimited and Unavailable.
+        Raises RateLimited and Unavailable, before anything is read, and PositionLost.
         """
-        if position is None:
-            position = block_events.newest_position(self._reads)
-            if position is None:
-                raise Unavailable("Nothing is indexed yet.", retry_after_s=10)
-        else:
-            block_events.read_next(self._reads, position, ())
-        stream = Stream(self, client, stream_filter, position)
-        with self._lock:
-            if self._by_client[client] >= MAX_STREAMS_PER_CLIENT:
-                raise RateLimited(
-                    f"{MAX_STREAMS_PER_CLIENT} streams are open, the maximum; close one first.",
-                    headers={"Retry-After": "5"},
-                )
-            if len(self._open) >= _most_open():
-                raise Unavailable("Too many streams are open; try again shortly.", retry_after_s=5)
+        stream = Stream(self, client, address or client, stream_filter)
+        self._open.add(stream)
+        try:
+            stream.position = self._known_position(position)
             self._start()
-            self._open[stream] = None
-            self._by_client[client] += 1
-            metrics.STREAMS.set(len(self._open))
+        except BaseException:
+            stream.close()
+            raise
         return stream
 
+    def _known_position(self, position: Position | None) -> Position:
+        """Return where to begin; raises PositionLost where that is no more known."""
+        if position is not None:
+            block_events.read_next(self._reads, position, (), self._behind.orphaned)
+            return position
+        newest = block_events.newest_position(self._reads)
+        if newest is None:
+            raise Unavailable("Nothing is indexed yet.", retry_after_s=10)
+        return newest
+
     def remove(self, stream: Stream) -> None:
-        with self._lock:
-            stream.is_closed = True
-            if stream not in self._open:
-                return
-            del self._open[stream]
-            self._by_client[stream.client] -= 1
-            if not self._by_client[stream.client]:
-                del self._by_client[stream.client]
-            metrics.STREAMS.set(len(self._open))
+        stream.is_closed = True
+        self._open.remove(stream)
 
     def resume(self, stream: Stream) -> None:
-        """Have it read what it lacks."""
-        self._threads.submit(self._catch_up, stream)
+        """Have it read what it lacks, when it is the turn of its client's address."""
+        self._turns.add(stream.address, stream)
+        self._threads.submit(self._catch_up)
 
     def _start(self) -> None:
         """Once a process: threads do not survive a fork."""
-        if self._process == os.getpid():
-            return
+        with self._lock:
+            if self._process != os.getpid():
+                self._start_threads()
+
+    def _start_threads(self) -> None:
         self._process = os.getpid()
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
@@ -172,8 +172,11 @@ class Streams:
 
     # Clients that are behind
 
-    def _catch_up(self, stream: Stream) -> None:
-        """The next events it lacks: one step, after which the turn is another client's."""
+    def _catch_up(self) -> None:
+        """The next events that a stream lacks: one step, after which the turn is another's."""
+        stream = self._turns.next()
+        if stream.is_closed:
+            return
         try:
             data, events = self._next_of(stream)
             if stream.is_closed:
@@ -202,6 +205,7 @@ class Streams:
         """What is to be sent to it, up to its new position; and what was read last."""
         texts: list[bytes] = []
         size, position = 0, stream.position
+        ends_at = time.monotonic() + MAX_TURN_S
         for _ in range(BLOCKS_AT_A_TIME):
             try:
                 events = self._behind.read_next(position, stream.filter.types)
@@ -216,7 +220,8 @@ class Streams:
                 if size >= MOST_SENT_BYTES:
                     position = parse_position(event.position, "position")
                     break
-            if size >= MOST_SENT_BYTES or events.is_newest or events.is_ahead:
+            is_whole = size >= MOST_SENT_BYTES or time.monotonic() >= ends_at
+            if is_whole or events.is_newest or events.is_ahead:
                 break
         stream.position = position
         return b"".join(texts), events
@@ -290,7 +295,9 @@ class Streams:
             return None
         types = frozenset().union(*(stream_filter.types for stream_filter in self._live))
         try:
-            events = block_events.read_next(self._reads, self._position, types)
+            events = block_events.read_next(
+                self._reads, self._position, types, self._behind.orphaned
+            )
         except PositionLost as error:
             for stream in self._live_streams():
                 stream.end(error)
@@ -343,9 +350,9 @@ class Streams:
         if now - self._sent_at < HEARTBEAT_S:
             return
         self._sent_at = now
+        self._behind.orphaned.forget()
         live = set(self._live_streams())
-        with self._lock:
-            behind = [s for s in self._open if s.sink is not None and s not in live]
+        behind = [s for s in self._open.listed() if s.sink is not None and s not in live]
         for stream in live:
             stream.send(f":\nid: {self._position}\n\n".encode())
         for stream in behind:
@@ -378,9 +385,3 @@ class Streams:
 def _text(event: BlockEvent) -> bytes:
     head = f"id: {event.position}\nevent: {event.type}\ndata: ".encode()
     return head + event.json + b"\n\n"
-
-
-def _most_open() -> int:
-    """Each takes a file; gunicorn.conf.py has raised their limit where it can."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MAX_STREAMS if files == resource.RLIM_INFINITY else min(MAX_STREAMS, files // 4)

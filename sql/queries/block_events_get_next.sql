@@ -1,11 +1,11 @@
 -- What comes after a position, whose reader has had the first `event_count` events of a block: the next
--- `size` of its events, or those of the next block; of an orphaned block, what the journal has.
+-- `size` of its events, or those of the next block; of an orphaned block, whether the journal has its events.
 -- params: number bigint, hash bytea, event_count bigint, types text[], size bigint
 -- literals: none
 -- returns: one row: number of the newest block (null: none), how many events the block has (null: it is
 --   not in the chain); of the block whose events follow (null: there is none): number, hash, the number of
 --   the first one read, how many there are in all, and those of `types` as lines `number type record`;
---   of an orphaned block: its parent's hash (null: it is not one), its events as JSON (null: not kept)
+--   of an orphaned block: its parent's hash (null: it is not one), whether its events were kept
 -- index: blocks_pkey, blocks_hash_key, orphaned_blocks_pkey, transactions_pkey, token_transfers_pkey,
 --   internal_transfers_pkey, dex_trades_pkey, logs_pkey, tokens_pkey, dexes_pkey, event_topics_pkey
 WITH here AS MATERIALIZED (
@@ -19,7 +19,7 @@ WITH here AS MATERIALIZED (
     FROM here h
 )
 SELECT (SELECT max(b.number) FROM blocks b), (SELECT h.events FROM here h),
-    f.number, f.hash, f.first, f.total, f.events, o.parent_hash, o.events::text
+    f.number, f.hash, f.first, f.total, f.events, o.parent_hash, o.events IS NOT NULL
 FROM (SELECT) AS one
 LEFT JOIN (
     SELECT b.number, b.hash, n.first, s.events AS total, (

@@ -10,11 +10,12 @@ import pytest
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.queries import block_events
-from scan.queries.block_events import Events, Position
+from scan.queries.block_events import Events, OrphanedEvents, Position
 from scan.streams import shared_reads, streams
 from scan.streams.filters import StreamFilter
 from scan.streams.shared_reads import SharedReads
 from scan.streams.streams import Streams
+from scan.streams.turns import Turns
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import wait_until
 
@@ -52,6 +53,10 @@ def newest(database: Database) -> Position:
     return position
 
 
+def read_next(database: Database, position: Position, types: frozenset[str] = TYPES) -> Events:
+    return block_events.read_next(database, position, types, OrphanedEvents(database))
+
+
 def read_all(
     read: Callable[[Position], Events], position: Position
 ) -> tuple[list[tuple[str, Any]], Position]:
@@ -73,7 +78,7 @@ def test_a_block_that_several_clients_come_to_is_read_once(
     for _ in range(20):
         chain.append([Move(ANNA, BERT)])
     shared, before = SharedReads(database), database.reads
-    expected, end = read_all(lambda p: block_events.read_next(database, p, TYPES), start)
+    expected, end = read_all(lambda p: read_next(database, p), start)
     alone = database.reads - before
     for _ in range(10):
         assert read_all(lambda p: shared.read_next(p, TYPES), start) == (expected, end)
@@ -103,6 +108,51 @@ def test_a_fork_under_shared_blocks_takes_them_back(
             held.append(event_type)
     assert held == ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
     assert position == newest(database)
+
+
+def test_an_orphaned_block_is_read_in_pieces_and_shared(
+    database: CountingDatabase, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From any position in it, the last event first, as if it were read whole."""
+    chain.append()
+    chain.append([Move(ANNA, BERT)] * 20)
+    orphaned = newest(database)
+    chain.unwind(chain.number - 1)
+
+    def removed(read: Callable[[Position], Events], position: Position) -> list[tuple[str, str]]:
+        events, received = read(position), []
+        while not events.is_newest:
+            received += [(event.position, event.type) for event in events.events]
+            assert len(events.events) <= block_events.MAX_EVENTS
+            events = read(events.position)
+        return received
+
+    def read_alone(position: Position) -> Events:
+        return read_next(database, position)
+
+    whole = removed(read_alone, orphaned)
+    assert [kind for _, kind in whole] == ["transactions"] * 20 + ["heads"]
+    monkeypatch.setattr(block_events, "MAX_EVENTS", 6)
+    assert removed(read_alone, orphaned) == whole
+    assert removed(read_alone, orphaned._replace(event_count=8)) == whole[-8:]
+    assert removed(read_alone, orphaned._replace(event_count=0)) == []
+    shared, before = SharedReads(database), database.reads
+    for _ in range(5):
+        assert removed(lambda p: shared.read_next(p, TYPES), orphaned) == whole
+    assert database.reads - before == 4 + 1 + 5  # its pieces and its events once
+    events = read_next(database, orphaned, frozenset())
+    assert (events.events, events.position.number) == ([], orphaned.number - 1)
+
+
+def test_addresses_take_turns_whatever_number_of_streams_they_have() -> None:
+    turns = Turns[str]()
+    for number in range(4):
+        turns.add("a", f"a{number}")
+    turns.add("b", "b0")
+    assert [turns.next() for _ in range(2)] == ["a0", "b0"]
+    turns.add("b", "b1")
+    turns.add("c", "c0")
+    assert [turns.next() for _ in range(5)] == ["a1", "b1", "c0", "a2", "a3"]
 
 
 def test_what_was_read_is_kept_briefly_and_within_bounds(
@@ -219,12 +269,12 @@ def test_nothing_is_lost_where_the_database_fails_between_blocks(
     start = newest(database)
     for _ in range(6):
         chain.append([Move(ANNA, BERT)])
-    read_next, calls = block_events.read_next, iter(range(1000))
+    next_events, calls = block_events.read_next, iter(range(1000))
 
     def failing(*arguments: Any) -> Events:
         if next(calls) % 3 == 2:
             raise streams.Unavailable("The database is away.")
-        return read_next(*arguments)
+        return next_events(*arguments)
 
     client = Client()
     stream = open_streams.open("somebody", StreamFilter(TYPES), start)

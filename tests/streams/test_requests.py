@@ -8,8 +8,9 @@ from werkzeug.test import TestResponse
 
 from app import create_app
 from scan.database.connection import Database
+from scan.errors import RateLimited, Unavailable
 from scan.queries import block_events
-from scan.streams import streams
+from scan.streams import open_streams, streams
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -163,11 +164,11 @@ def test_streams_are_counted_for_each_client_and_in_all(
     kept = application.extensions["scan.streams"]
     place = kept.open("a", streams.StreamFilter(frozenset(("heads",))), None)
     others = [kept.open("a", place.filter, None) for _ in range(9)]
-    with pytest.raises(streams.RateLimited):
+    with pytest.raises(RateLimited):
         kept.open("a", place.filter, None)
-    monkeypatch.setattr(streams, "MAX_STREAMS", 11)
+    monkeypatch.setattr(open_streams, "MAX_STREAMS", 11)
     other = kept.open("b", place.filter, None)
-    with pytest.raises(streams.Unavailable):
+    with pytest.raises(Unavailable):
         kept.open("c", place.filter, None)
     for stream in (place, other, *others):
         stream.close()
@@ -175,8 +176,23 @@ def test_streams_are_counted_for_each_client_and_in_all(
     assert kept.open("a", place.filter, None).opening.startswith(b"retry: ")
 
 
+def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything_is_read(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = client.application.extensions["scan.streams"]
+    monkeypatch.setattr(open_streams, "MAX_STREAMS_PER_ADDRESS", 3)
+    heads = streams.StreamFilter(frozenset(("heads",)))
+    opened_streams = [kept.open(key, heads, None, "192.0.2.1") for key in range(3)]
+    monkeypatch.setattr(block_events, "read_next", None)
+    position = opened_streams[0].position
+    with pytest.raises(RateLimited, match="3 streams are open"):
+        kept.open(4, heads, position, "192.0.2.1")
+    monkeypatch.undo()
+    assert kept.open(4, heads, position, "192.0.2.2").position == position
+
+
 def test_what_is_never_sent_holds_no_place(client: FlaskClient) -> None:
-    for _ in range(2 * streams.MAX_STREAMS_PER_CLIENT):
+    for _ in range(2 * open_streams.MAX_STREAMS_PER_CLIENT):
         assert client.head("/api/v1/stream").status_code == 200
         with opened(client) as response:
             assert response.status_code == 200
