@@ -22,8 +22,8 @@ class Facts(NamedTuple):
     moved the coin more often than is read.
 
     `transfers` and `trades` are complete if they are as many as their counts. `error` is the reason
-    of a failed one, if it is known. `has_code` is whether the sender's account runs code
-    (EIP-7702); None where that is not known, or not needed.
+    of a failed one, if it is known, quoted where these are the contract's words. `has_code` is
+    whether the sender's account runs code (EIP-7702); None where that is not known, or not needed.
     """
 
     transaction: Record
@@ -36,6 +36,7 @@ class Facts(NamedTuple):
     error: str | None = None
     internal_count: int = 0
     has_code: bool | None = None
+    is_error_quoted: bool = False
 
     @property
     def sender(self) -> str:

@@ -20,11 +20,17 @@ ZERO = "0x" + "0" * 40
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 # Letters that show nothing, though Unicode calls them letters or symbols.
 _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
-# A symbol with other characters could end its amount and go on as our sentence.
-_PLAIN_SYMBOL = re.compile(r"[\w.$+-]+…?\Z")
-_PLAIN_NAME = re.compile(r"[^\W\d_][\w.'+&!-]*(?: [\w.'+&!-]+)*…?\Z")
+# Other characters could end an amount and go on as our sentence. Digits and signs could be of the
+# amount, `e9` its exponent; letters of other scripts look like another token's symbol (UTS 39).
+_PLAIN_SYMBOL = re.compile(r"(?!e\d+\Z)[A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*…?\Z", re.I)
+_WORDS = frozenset(
+    {"a", "an", "and", "approved", "at", "by", "coin", "for", "from", "in", "is", "items", "more"}
+    | {"nothing", "of", "on", "or", "paid", "received", "sending", "sent", "spend", "that", "the"}
+    | {"k", "m", "mn", "b", "bn", "t", "thousand", "million", "billion", "trillion"}
+    | {"to", "token", "tokens", "unlimited", "units", "with"}
+)
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}")
-_QUOTES = re.compile('[“”"]')
+_QUOTES = re.compile('["\u201c-\u201f\u00ab\u00bb\u2033\u2036\uff02\u275d\u275e\u301d-\u301f]')
 
 Party = Mapping[str, Any]
 
@@ -95,6 +101,11 @@ def _without_stacks(text: str) -> str:
     return "".join(kept)
 
 
+def in_quotes(text: str) -> str:
+    """Mark words that are not ours, which contain no quotation mark that could end them."""
+    return f"“{_QUOTES.sub('', text)}”"
+
+
 def short(address: str) -> str:
     return f"{address[:8]}…{address[-4:]}"
 
@@ -102,8 +113,10 @@ def short(address: str) -> str:
 def address_part(names: Names, address: str) -> Part:
     """Show an address by its label or verified name. What a token calls itself names no party."""
     party = names.of(address)
-    name = clean(party.get("label") or party.get("contract") or "", MAX_NAME)
-    return Part(name or short(address), "address", address)
+    label = clean(party.get("label") or "", MAX_NAME)
+    verified = clean(party.get("contract") or "", MAX_NAME)
+    text = label or (_quoted(verified, address) if verified else short(address))
+    return Part(text, "address", address)
 
 
 def recipients_parts(names: Names, recipients: Collection[str]) -> list[Part]:
@@ -113,12 +126,11 @@ def recipients_parts(names: Names, recipients: Collection[str]) -> list[Part]:
 
 
 def contract_part(names: Names, address: str) -> Part:
-    """Show a contract as a party; an unverified token's own name is followed by its address."""
-    party = names.of(address)
-    token = names.token(address)
-    own = _quoted(clean(token.get("name") or token.get("symbol") or "", MAX_NAME), _PLAIN_NAME)
+    """Show a contract as a party; an unverified token by its own name."""
+    party, token = names.of(address), names.token(address)
+    own = clean(token.get("name") or token.get("symbol") or "", MAX_NAME)
     if own and not clean(party.get("label") or party.get("contract") or "", MAX_NAME):
-        return Part(f"{own} ({short(address)})", "address", address)
+        return Part(_quoted(own, address), "address", address)
     return address_part(names, address)
 
 
@@ -206,31 +218,27 @@ def amount(value: int, decimals: int) -> str:
 
 
 def _symbol(names: Names, address: str) -> str:
-    """Return a token's symbol, with its address where it would read as the coin, and where it
-    shows nothing."""
+    """Return a token's symbol; quoted and with its address where it could read as anything else,
+    such as the coin."""
     token = names.token(address)
     texts = (clean(token.get(key) or "", MAX_SYMBOL) for key in ("symbol", "name"))
     symbol = next(filter(None, texts), "")
     if not symbol:
         return f"tokens of {short(address)}"
-    if _folded(symbol) == _folded(names.coin):
-        return f"{symbol} ({short(address)})"
-    return _quoted(symbol, _PLAIN_SYMBOL)
+    is_plain = _PLAIN_SYMBOL.match(symbol) and symbol.lower() not in _WORDS
+    reads_as_coin = symbol.casefold() == names.coin.casefold()
+    return symbol if is_plain and not reads_as_coin else _quoted(symbol, address)
 
 
 def _collection(names: Names, address: str) -> str:
     token = names.token(address)
     name = clean(token.get("name") or "", MAX_NAME) or clean(token.get("symbol") or "", MAX_NAME)
-    return _quoted(name, _PLAIN_NAME) or f"token {short(address)}"
+    return _quoted(name, address) if name else f"token {short(address)}"
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().strip()
-
-
-def _quoted(text: str, plain: re.Pattern[str]) -> str:
-    """Put a name in quotation marks unless it is plain."""
-    return text if not text or plain.match(text) else f"“{_QUOTES.sub('', text)}”"
+def _quoted(name: str, address: str) -> str:
+    """Put a name that a contract chose in quotation marks, beside its address."""
+    return f"{in_quotes(name)} ({short(address)})"
 
 
 def _is_verified(names: Names, address: str) -> bool:

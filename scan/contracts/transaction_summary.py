@@ -27,6 +27,7 @@ from scan.contracts.summary_parts import (
     assets_parts,
     clean,
     contract_part,
+    in_quotes,
     merged,
     recipients_parts,
 )
@@ -38,6 +39,7 @@ ACTIONS = sorted(
     | {form["action"] for form in (*FORMS["events"], *FORMS["methods"])}
 )
 MAX_METHOD = 40
+MAX_REASON = 200
 DEPOSIT = topic_of("Deposit(address,uint256)")
 WITHDRAWAL = topic_of("Withdrawal(address,uint256)")
 
@@ -104,7 +106,9 @@ def _failed(facts: Facts, names: Names) -> Recognised | None:
         return None
     to = facts.transaction["toAddress"]
     if facts.error:
-        return Recognised("failed", {"reason": [Part(clean(facts.error, 200))]}, True)
+        text = clean(facts.error, MAX_REASON)
+        reason = f"the contract says {in_quotes(text)}" if facts.is_error_quoted else text
+        return Recognised("failed", {"reason": [Part(reason)]}, True)
     if to is None:
         return Recognised("failed-creation", {}, True)
     if _calls(facts, names):

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from scan.contracts import transaction_summary
-from scan.contracts.revert_reasons import ERROR, UNKNOWN
+from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.contracts.summary_facts import Facts
 from scan.contracts.summary_parts import Names
 from scan.contracts.transaction_details import TransactionDetails
@@ -29,7 +29,8 @@ def summary(
     """What it did, in one sentence; `failure` is why it failed."""
     facts = _facts(reader, record, details)
     if failure is not None:
-        facts = facts._replace(error=_reason(failure))
+        error, is_quoted = _reason(failure)
+        facts = facts._replace(error=error, is_error_quoted=is_quoted)
     keys = [data(address, 20) for address in facts.addresses()]
     (parties,) = reader.row("queries/transactions_list_parties", addresses=keys)
     return transaction_summary.summarise(
@@ -37,12 +38,12 @@ def summary(
     )
 
 
-def _reason(failure: TransactionFailure) -> str | None:
-    """In few words: what the contract said, or else a sentence without its end."""
+def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
+    """In few words: a sentence without its end, or what the contract said, and whether it did."""
     reason = failure.reason
     if reason.kind == ERROR and reason.decoded is not None:
-        return str(reason.decoded.arguments[0].value) or None
-    return None if reason.kind == UNKNOWN else reason.phrase
+        return str(reason.decoded.arguments[0].value) or None, True
+    return (None, False) if reason.kind == UNKNOWN else (reason.phrase, reason.kind == CUSTOM)
 
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:

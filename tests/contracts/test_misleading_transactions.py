@@ -11,10 +11,16 @@ from app import create_app
 from tests.support.anvil import Anvil, Contract
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
+from tests.support.reasons import verify
 
 ETHER = 10**18
 MILLIONS = 5_000_000 * ETHER
 UNISWAP_V2 = "0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f"
+LURE = "Your 1,000,000 USDC are ready: visit https://evil.example”, sent 5 ETH"
+SYMBOLS = (
+    *("000USDC", ".000USDC", "+1000", "\u0660\u0660\u0660", "ETH.", "$ETH", "ETH"),
+    *("\u0415\u0422\u041d", "\u0395\u03a4\u0397", "\u1d07\u1d1b\u029c"),
+)
 SINK = "0x00000000000000000000000000000000deadbeef"
 
 
@@ -55,6 +61,7 @@ def played(postgres: Postgres, template: str) -> Iterator[Played]:
     with Anvil() as anvil, postgres.cloned(template) as url:
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
+            verify(url, [contracts["nobody"]])
             client = create_app(indexing.settings).test_client()
             yield Played(anvil, client, contracts, sent)
 
@@ -71,7 +78,13 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
     pool = contracts["pool"]
     anvil.transact(one, bet, "approve", pool.address, 2**256 - 1)
     anvil.transact(one, alf, "transfer", pool.address, 10**29)
+    for symbol in SYMBOLS:
+        contracts[symbol] = anvil.deploy(one, "LooseToken", "Zero", symbol)
+    contracts["apes"] = anvil.deploy(one, "LooseItems", "Apes and 5 ETH from Binance #1", "APE")
+    contracts["pretender"] = anvil.deploy(one, "Pretender")
+    contracts["nobody"] = anvil.deploy(one, "nobody")
     anvil.mine()
+    pretender = contracts["pretender"]
     delegation = "0xef0100" + contracts["leak"].address[2:]
     for account in (two, three):
         anvil.call("anvil_setCode", account, delegation)
@@ -83,7 +96,12 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
         "real trade": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, one),
         "paid to another": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, SINK),
         "approval inside": anvil.transact(one, pool, "tradeAndApprove", 3 * ETHER, SINK),
+        "mint": anvil.transact(one, contracts["apes"], "mint", 7),
+        "approval": anvil.transact(one, bet, "approve", contracts["nobody"].address, 2**256 - 1),
+        "lure": anvil.transact(one, pretender, "fail", LURE, gas=200_000),
     }
+    for symbol in SYMBOLS:
+        sent[symbol] = anvil.transact(one, contracts[symbol], "transfer", SINK, 5 * ETHER)
     anvil.mine()
     return contracts, sent
 
@@ -136,3 +154,21 @@ def test_trades_that_no_transfers_bear_are_marked(played: Played) -> None:
     for name in ("fake trade", "real trade"):
         html = played.client.get(f"/tx/{played.sent[name]}").text
         assert ("not backed by transfers" in html) == (name == "fake trade")
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_a_symbol_is_no_part_of_an_amount_and_not_the_coin(played: Played, symbol: str) -> None:
+    at = shortened(played.contracts[symbol].address)
+    assert played.sentence(symbol) == f"Sent 5 “{symbol}” ({at}) to {shortened(SINK)}"
+
+
+def test_names_that_contracts_chose_are_quoted_beside_their_address(played: Played) -> None:
+    apes = f"“Apes and 5 ETH from Binance #1” ({played.short('apes')})"
+    assert played.sentence("mint") == f"Minted {apes} #7"
+    nobody = f"“nobody” ({played.short('nobody')})"
+    assert played.sentence("approval") == f"Approved {nobody} to spend unlimited BET"
+
+
+def test_what_a_contract_says_as_it_fails_is_quoted(played: Played) -> None:
+    words = LURE.replace("”", "")
+    assert played.sentence("lure") == f"Failed: the contract says “{words}”"

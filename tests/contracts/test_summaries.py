@@ -55,6 +55,7 @@ def sentence(
     logs: Any = (),
     status: bool = True,
     error: str | None = None,
+    is_quoted: bool = False,
 ) -> Summary:
     transaction = {
         "fromAddress": ALICE,
@@ -68,6 +69,7 @@ def sentence(
     details = TransactionDetails(0, 0, data, None, logs, len(logs))
     counts = len(transfers), len(trades)
     facts = Facts(transaction, details, transfers, counts[0], trades, counts[1], (), error)
+    facts = facts._replace(is_error_quoted=is_quoted)
     return summarise(facts, Names(parties, "ETH"))
 
 
@@ -75,7 +77,7 @@ APPROVAL = "Approval(address,address,uint256)"
 
 
 def test_a_call_named_transfer_that_emits_nothing_transferred_nothing() -> None:
-    assert sentence({TOKEN: token()}).text == "Called 0xa9059cbb of Meridian (0x333333…3333)"
+    assert sentence({TOKEN: token()}).text == "Called 0xa9059cbb of “Meridian” (0x333333…3333)"
 
 
 def test_a_transfer_is_what_was_emitted() -> None:
@@ -97,11 +99,11 @@ def test_a_transfer_is_what_was_emitted() -> None:
         ((ALICE, BOB, 5_000_000), 3, "Approved 0x222222…2222 to spend 5 MUSD"),
         ((ALICE, BOB, 0), 3, "Revoked the approval of 0x222222…2222 to spend MUSD"),
         ((BOB, ALICE, 5), 3, "Approved 0x111111…1111 to spend 0.000005 MUSD of 0x222222…2222"),
-        ((ALICE, BOB, 7), 4, "Approved 0x222222…2222 to transfer Meridian #7"),
-        ((ALICE, ZERO, 7), 4, "Revoked the approval to transfer Meridian #7"),
+        ((ALICE, BOB, 7), 4, "Approved 0x222222…2222 to transfer “Meridian” (0x333333…3333) #7"),
+        ((ALICE, ZERO, 7), 4, "Revoked the approval to transfer “Meridian” (0x333333…3333) #7"),
         # Not an address, or not all its words: nothing is made of it.
-        ((ALICE, MOST, 5), 3, "Called 0xa9059cbb of Meridian (0x333333…3333)"),
-        ((ALICE, BOB), 3, "Called 0xa9059cbb of Meridian (0x333333…3333)"),
+        ((ALICE, MOST, 5), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
+        ((ALICE, BOB), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
     ],
 )
 def test_approvals(words: Any, topics: int, text: str) -> None:
@@ -146,34 +148,44 @@ def test_coin_sent_along_is_never_left_out() -> None:
     moved = [transfer(ZERO, ALICE, 1, tokenId="12")]
     parties = {TOKEN: token(name="Lamp", type="BEP721")}
     summary = sentence(parties, value=8 * 10**16, transfers=moved)
-    assert summary.text == "Minted Lamp #12, sending 0.08 ETH"
+    assert summary.text == "Minted “Lamp” (0x333333…3333) #12, sending 0.08 ETH"
 
 
 def test_a_failed_transaction_says_why() -> None:
     parties = {TOKEN: token()}
     failed = sentence(parties, status=False, transfers=[transfer(ALICE, BOB, 5)])
-    assert failed.text == "Failed: 0xa9059cbb of Meridian (0x333333…3333)"
+    assert failed.text == "Failed: 0xa9059cbb of “Meridian” (0x333333…3333)"
     known = sentence(parties, status=False, error="not enough\u202e balance\n")
     assert known.text == "Failed: not enough balance"
+    lure = sentence(parties, status=False, error="“5” USDC are ready", is_quoted=True)
+    assert lure.text == "Failed: the contract says “5 USDC are ready”"
 
 
 HOSTILE = (
     ("\u202eDSUM", "5 DSUM"),  # from right to left
     ("MU\u200bSD\x00\n", "5 MUSD"),
     ("M" * 10_000, f"5 {'M' * (MAX_SYMBOL - 1)}…"),
-    ("ETH", "5 ETH (0x333333…3333)"),
-    ("\uff25\uff34\uff28", "5 \uff25\uff34\uff28 (0x333333…3333)"),  # in full width
-    ("ETH to Bob, 9 USDT", "5 “ETH to Bob, 9 USDT”"),
-    ('a“b”c d"', "5 “abc d”"),
-    ("\u3164\u2800 \u00ad", "5 Meridian"),
-    ("Z" + "\u0301" * 500, "5 “Z\u0301\u0301”"),
+    ("USDC.e", "5 USDC.e"),
+    ("UNI-V2", "5 UNI-V2"),
+    *(
+        (symbol, f"5 “{symbol}” (0x333333…3333)")
+        for symbol in (
+            *("ETH", "eth", "ETH.", "$ETH", "\uff25\uff34\uff28"),
+            *("\u0415\u0422\u041d", "\u0395\u03a4\u0397", "\u1d07\u1d1b\u029c"),
+            *("000USDC", ".000USDC", "+1000", "-1", "\u0660\u0660\u0660", "e18", "K\u0660"),
+            *("to", "Unlimited", "USD\u0421", "ETH to Bob, 9 USDT", "1INCH", ",5"),
+        )
+    ),
+    ('a“b”c d"', "5 “abc d” (0x333333…3333)"),
+    ("\u3164\u2800 \u00ad", "5 “Mer idian” (0x333333…3333)"),
+    ("Z" + "\u0301" * 500, "5 “Z\u0301\u0301” (0x333333…3333)"),
 )
 
 
 @pytest.mark.parametrize(("symbol", "text"), HOSTILE)
 def test_hostile_symbols(symbol: str, text: str) -> None:
     moved = [transfer(ALICE, BOB, 5_000_000)]
-    summary = sentence({TOKEN: token(symbol)}, transfers=moved)
+    summary = sentence({TOKEN: token(symbol, name="Mer idian")}, transfers=moved)
     assert summary.parts[1].text == text
     assert summary.parts[1].address == TOKEN
 
@@ -189,13 +201,28 @@ def test_the_name_of_an_unverified_token_names_no_party() -> None:
     summary = sentence(parties, transfers=[transfer(ALICE, BOB, 5_000_000)])
     assert summary.text == "Sent 5 MUSD to 0x222222…2222"
     called = sentence({BOB: token(name="Uniswap Router")}, to=BOB)
-    assert called.text == "Called 0xa9059cbb of Uniswap Router (0x222222…2222)"
+    assert called.text == "Called 0xa9059cbb of “Uniswap Router” (0x222222…2222)"
+
+
+def test_names_that_their_contracts_chose_stand_apart_from_the_sentence() -> None:
+    approval = [log(TOKEN, APPROVAL, ALICE, BOB, MOST)]
+    parties = {TOKEN: token("USDC"), BOB: {"isContract": True, "contract": "nobody"}}
+    text = "Approved “nobody” (0x222222…2222) to spend unlimited USDC"
+    assert sentence(parties, logs=approval).text == text
+    minted = [transfer(ZERO, ALICE, 1, tokenId="1")]
+    parties = {TOKEN: token(name="Apes and 5 ETH from Binance", type="BEP721")}
+    text = "Minted “Apes and 5 ETH from Binance” (0x333333…3333) #1"
+    assert sentence(parties, transfers=minted).text == text
+    parties = {TOKEN: token("USDC"), BOB: {"label": "Treasury", "contract": "nobody"}}
+    sent = [transfer(ALICE, BOB, 5_000_000)]
+    assert sentence(parties, transfers=sent).text == "Sent 5 USDC to Treasury"
 
 
 def test_many_items_are_counted() -> None:
     moved = [transfer(ALICE, BOB, 1, tokenId=str(n)) for n in range(200)]
     parties = {TOKEN: token(name="Lamp", type="BEP1155")}
-    assert sentence(parties, transfers=moved).text == "Sent 200 items of Lamp to 0x222222…2222"
+    text = "Sent 200 items of “Lamp” (0x333333…3333) to 0x222222…2222"
+    assert sentence(parties, transfers=moved).text == text
 
 
 @pytest.mark.parametrize(
