@@ -1,5 +1,6 @@
 """Decodes why a call failed, into a sentence and the error that the contract reverted with."""
 
+import codecs
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -106,7 +107,25 @@ def decode_reason(
     if not failure.data:
         return Reason(NO_REASON, _SENTENCES[NO_REASON])
     kind, decoded = _decoded(failure.data, abis, imported, budget)
-    return Reason(kind, _sentence(kind, decoded), decoded, failure.data, failure.data_size)
+    sentence = _sentence(kind, decoded)
+    is_cut = failure.data_size > len(failure.data)
+    if is_cut and (text := _cut_text(failure.data)) is not None:
+        decoded = Decoded(
+            "Error", "Error(string)", [Argument("message", "string", text)], "standard"
+        )
+        size = f"(cut: the contract returned {failure.data_size:,} bytes)"
+        sentence = f"{_REVERTED}{text}"[: MAX_SENTENCE - len(size) - 2]
+        kind, sentence = ERROR, f"{sentence.removesuffix('…')}… {size}"
+    return Reason(kind, sentence, decoded, failure.data, failure.data_size)
+
+
+def _cut_text(returned: bytes) -> str | None:
+    """Return the beginning of the text of Error(string) that was cut; None where it is none."""
+    words, text = returned[4:68], returned[68:]
+    is_error = returned[:4] in _BUILT_IN and _BUILT_IN[returned[:4]][0] == ERROR
+    if not is_error or words[:32] != (32).to_bytes(32) or int.from_bytes(words[32:]) <= len(text):
+        return None
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(text) + "…"
 
 
 def _decoded(

@@ -28,15 +28,16 @@ _KINDS = tuple(
          r"|bad ?instruction|opcode ?not ?found|invalidfe"),
         ("invalid_jump", r"(invalid|bad) ?jump"),
         ("stack_limit", r"stack ?(under|over)flow|stack limit|out of stack"),
-        ("static_call", r"write protection|static ?(call|context|state)|in static"),
+        ("static_call", r"write protection|static ?(call|context|state)|in(side)? ?static"),
         ("insufficient_balance", r"insufficient (balance|funds)|out ?of ?funds|lack of funds"),
         ("call_depth", r"call ?(stack )?(depth|too ?deep)|depth limit"),
-        ("invalid_code", r"code ?size|init ?code|invalid code|0xef|starting ?with ?ef"),
+        ("invalid_code", r"(code|contract) ?size|init ?code|invalid code|0xef|starting ?with ?ef"),
         ("address_collision", r"collision"),
     )
 )  # fmt: skip
 KINDS = (*(kind for kind, _ in _KINDS), OTHER)
 _HEX = re.compile(r"0x[0-9a-fA-F]{8,}")
+_SHORT = re.compile(r"0x((?:[0-9a-fA-F]{2}){1,3})")  # alone in its field: elsewhere it is a number
 
 
 class CallFailure(NamedTuple):
@@ -114,10 +115,16 @@ def reverted_with(error_data: object) -> CallFailure | None:
 def revert_data(error_data: object, depth: int = 0) -> bytes | None:
     """The returned bytes in a JSON-RPC error's `data`, which nodes nest in different ways."""
     if isinstance(error_data, str):
+        short = _SHORT.fullmatch(error_data)
+        if short is not None:
+            return bytes.fromhex(short[1]) if depth == 0 else None
         match = _HEX.search(error_data)
         digits = match[0][2:] if match else ""
         return bytes.fromhex(digits[: len(digits) & ~1]) if digits else None
     if isinstance(error_data, dict) and depth < 5:
+        named = error_data.get("data")
+        if isinstance(named, str) and _SHORT.fullmatch(named):
+            return revert_data(named)
         for value in error_data.values():
             nested = revert_data(value, depth + 1)
             if nested is not None:

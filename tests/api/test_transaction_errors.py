@@ -193,6 +193,7 @@ def test_the_table_keeps_the_newest(played: Played) -> None:
 APPROXIMATE = {
     **{name: WHY[name][:3] for name in ("require", "silent", "own error", "panic 0x12")},
     **{name: WHY[name][:3] for name in ("out of gas", "invalid opcode", "missing function")},
+    "short data": WHY["short data"][:3],
     # Which contract refused is not known, so only the called one's ABI is.
     "callee's error": ("unknown_error", None, None),
 }

@@ -27,7 +27,7 @@ from scan.contracts.calldata_encoding import (
 )
 from scan.contracts.read_calls import reverted
 from scan.errors import CallReverted
-from scan.ethereum.call_failures import MAX_DATA, CallFailure, revert_data
+from scan.ethereum.call_failures import MAX_DATA, CallFailure, kind_of, revert_data
 
 pytestmark = pytest.mark.check
 
@@ -370,6 +370,47 @@ def test_results_follow_the_function_s_outputs() -> None:
 )
 def test_reverts_are_told_in_words(data: str, sentence: str) -> None:
     assert reverted_by(bytes.fromhex(data), ABI).message == sentence
+
+
+def test_a_text_that_is_longer_than_what_is_kept_is_cut_and_says_so() -> None:
+    types = parse_types([{"type": "string"}])
+    error = reverted_by(bytes.fromhex("08c379a0") + encode(types, [("\u20ac" * 20_000).encode()]))
+    assert error.message.startswith("The call reverted: \u20ac\u20ac")
+    assert error.message.endswith("\u20ac… (cut: the contract returned 60,068 bytes)")
+    assert len(error.message) <= 1000
+    assert error.reason is not None and error.reason["name"] == "Error"
+    value = error.reason["arguments"][0]["value"]
+    assert value == "\u20ac" * ((MAX_DATA - 68) // 3) + "…"
+    # A length that the data does not have, though it was not cut.
+    short = bytes.fromhex("08c379a0") + (32).to_bytes(32) + (99).to_bytes(32) + b"abc"
+    assert "with data 0x08c379a0" in reverted_by(short).message
+
+
+HALTS = {
+    "CreateContractSizeLimit": "invalid_code",
+    "CreateInitCodeSizeLimit": "invalid_code",
+    "CreateContractStartingWithEF": "invalid_code",
+    "CallNotAllowedInsideStatic": "static_call",
+    "StateChangeDuringStaticCall": "static_call",
+    "CreateCollision": "address_collision",
+    "OutOfFunds": "insufficient_balance",
+    "CallTooDeep": "call_depth",
+    "OpcodeNotFound": "invalid_opcode",
+    "StackUnderflow": "stack_limit",
+    "OutOfGas(Basic)": "out_of_gas",
+}
+
+
+@pytest.mark.parametrize("words", HALTS)
+def test_what_revm_halts_for_has_a_kind(words: str) -> None:
+    assert (kind_of(words), kind_of(f"EVM error {words}")) == (HALTS[words], HALTS[words])
+
+
+@pytest.mark.parametrize(
+    "error_data", ["0x0102", {"data": "0x0102"}, {"code": "0x1", "data": {"data": "0x0102"}}]
+)
+def test_short_revert_data_is_found_where_it_is_the_data(error_data: object) -> None:
+    assert revert_data(error_data) == b"\1\2"
 
 
 def reverted_by(returned: bytes, *abis: list[dict[str, Any]]) -> CallReverted:

@@ -99,6 +99,9 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
         "mint": anvil.transact(one, contracts["apes"], "mint", 7),
         "approval": anvil.transact(one, bet, "approve", contracts["nobody"].address, 2**256 - 1),
         "lure": anvil.transact(one, pretender, "fail", LURE, gas=200_000),
+        "long text": anvil.transact(one, pretender, "fail", "€" * 6000, gas=2_000_000),
+        "too large": anvil.transact(one, pretender, "createTooLarge", gas=10_000_000),
+        "paid while reading": anvil.transact(one, pretender, "payWhileReading", gas=200_000),
     }
     for symbol in SYMBOLS:
         sent[symbol] = anvil.transact(one, contracts[symbol], "transfer", SINK, 5 * ETHER)
@@ -172,3 +175,22 @@ def test_names_that_contracts_chose_are_quoted_beside_their_address(played: Play
 def test_what_a_contract_says_as_it_fails_is_quoted(played: Played) -> None:
     words = LURE.replace("”", "")
     assert played.sentence("lure") == f"Failed: the contract says “{words}”"
+
+
+def test_a_long_text_of_a_revert_is_cut_and_says_so(played: Played) -> None:
+    error = played.detail("long text")["error"]
+    assert (error["kind"], error["dataSize"]) == ("error", 18_084)
+    assert error["reason"].endswith("€… (cut: the contract returned 18,084 bytes)")
+    assert error["arguments"][0]["value"].endswith("€…")
+    assert played.sentence("long text").startswith("Failed: the contract says “€€")
+    reply = played.client.get(
+        f"/api?module=transaction&action=getstatus&txhash={played.sent['long text']}"
+    )
+    assert reply.json["result"]["errDescription"] == error["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("too large", "invalid_code"), ("paid while reading", "static_call")]
+)
+def test_what_the_evm_refuses_has_a_kind(played: Played, name: str, kind: str) -> None:
+    assert played.detail(name)["error"]["kind"] == kind

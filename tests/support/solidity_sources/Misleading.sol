@@ -114,17 +114,26 @@ contract Pretender {
         revert(words);
     }
 
-    function failWith(bytes calldata data) external pure {
-        bytes memory copy = data;
+    /// Its code would have 30,000 bytes, more than EIP-170 allows.
+    function createTooLarge() external {
         assembly {
-            revert(add(copy, 32), mload(copy))
+            mstore(0, shl(208, 0x6175306000f3))
+            if iszero(create(0, 0, 6)) { revert(0, 0) }
         }
     }
 
-    function createTooLarge() external {
+    function payWhileReading() external {
+        (bool done,) = address(this).staticcall(abi.encodeCall(this.pay, ()));
+        if (!done) {
+            assembly {
+                revert(0, 0)
+            }
+        }
+    }
+
+    function pay() external {
         assembly {
-            let address_ := create(0, 0, 60000)
-            if iszero(address_) { invalid() }
+            if iszero(call(gas(), 1, 1, 0, 0, 0, 0)) { revert(0, 0) }
         }
     }
 }
