@@ -24,6 +24,7 @@ class Facts(NamedTuple):
     `transfers` and `trades` are complete if they are as many as their counts. `error` is the reason
     of a failed one, if it is known, quoted where these are the contract's words. `has_code` is
     whether the sender's account runs code (EIP-7702); None where that is not known, or not needed.
+    `is_state_changed`: the called contract's state changed as its event says.
     """
 
     transaction: Record
@@ -37,6 +38,7 @@ class Facts(NamedTuple):
     internal_count: int = 0
     has_code: bool | None = None
     is_error_quoted: bool = False
+    is_state_changed: bool = False
 
     @property
     def sender(self) -> str:

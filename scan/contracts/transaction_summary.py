@@ -228,12 +228,21 @@ def _moved(facts: Facts, names: Names) -> Recognised | None:
     return Recognised(form, values, told=told)
 
 
-def _by_event(facts: Facts, names: Names) -> Summary | None:
-    """Recognise the transaction by the called contract's only event, or by one that its called
-    method is known for."""
+class EventForm(NamedTuple):
+    """A form of the table that an event of the called contract fits, and the event's arguments."""
+
+    form: Mapping[str, Any]
+    words: Sequence[bytes]
+
+
+def event_form(facts: Facts) -> EventForm | None:
+    """Return the form of the called contract's only event, or of one that its called method is
+    known for."""
     details, called_address = facts.details, facts.transaction["toAddress"]
     logs = details.logs or ()
-    if facts.transfer_count or facts.trade_count or details.log_count != len(logs):
+    if not facts.transaction["status"] or facts.transfer_count or facts.trade_count:
+        return None
+    if details.log_count != len(logs):
         return None
     signature = details.method.signature if details.method else None
     for log in (decoded.log for decoded in logs):
@@ -243,11 +252,26 @@ def _by_event(facts: Facts, names: Names) -> Summary | None:
         for form in _forms_by_topic().get(log.topics[0], ()):
             is_known = len(logs) == 1 or signature in form.get("methods", ())
             if is_known and fits(form, log, words, facts.sender):
-                values = values_of(form["text"], words, called_address, names)
-                sentence = _filled(form["text"], values) + _with_coin(facts, names)
-                end = movements(facts, names, {COIN: _value_told(facts)})
-                return Summary(form["action"], merged(sentence + end))
+                return EventForm(form, words)
     return None
+
+
+def _by_event(facts: Facts, names: Names) -> Summary | None:
+    """Recognise the transaction by an event. Where the contract's state does not show what the
+    event says, the sentence says that it was emitted."""
+    found = event_form(facts)
+    if found is None:
+        return None
+    form, words = found
+    if "state" in form and not facts.is_state_changed:
+        action, text = FORMS["recognised"]["emitted"]
+        name = form["event"].partition("(")[0]
+        sentence = _filled(text, {**_call_values(facts, names), "event": [Part(name)]})
+        return _ended(facts, names, action, sentence, {})
+    values = values_of(form["text"], words, facts.transaction["toAddress"], names)
+    sentence = _filled(form["text"], values) + _with_coin(facts, names)
+    end = movements(facts, names, {COIN: _value_told(facts)})
+    return Summary(form["action"], merged(sentence + end))
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from scan.contracts import transaction_summary
+from scan.contracts import event_state, transaction_summary
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.contracts.summary_facts import Facts
 from scan.contracts.summary_parts import Names
@@ -31,6 +31,12 @@ def summary(
     if failure is not None:
         error, is_quoted = _reason(failure)
         facts = facts._replace(error=error, is_error_quoted=is_quoted)
+    found = transaction_summary.event_form(facts)
+    if found is not None and "state" in found.form:
+        contract, number = data(record["toAddress"], 20), record["blockNumber"]
+        state = found.form["state"]
+        changed = event_state.has_changed(reader.node, state, contract, found.words, number)
+        facts = facts._replace(is_state_changed=bool(changed))
     keys = [data(address, 20) for address in facts.addresses()]
     (parties,) = reader.row("queries/transactions_list_parties", addresses=keys)
     return transaction_summary.summarise(

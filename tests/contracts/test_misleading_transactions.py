@@ -24,6 +24,10 @@ SYMBOLS = (
 SINK = "0x00000000000000000000000000000000deadbeef"
 
 
+EMITTED = {"renounce": (), "give": (SINK,), "upgrade": (SINK,), "pause": ()}
+TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
+
+
 class Played(NamedTuple):
     anvil: Anvil
     client: FlaskClient
@@ -61,7 +65,7 @@ def played(postgres: Postgres, template: str) -> Iterator[Played]:
     with Anvil() as anvil, postgres.cloned(template) as url:
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
-            verify(url, [contracts["nobody"]])
+            verify(url, [contracts["nobody"], contracts["pretender"]])
             client = create_app(indexing.settings).test_client()
             yield Played(anvil, client, contracts, sent)
 
@@ -103,6 +107,9 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
         "too large": anvil.transact(one, pretender, "createTooLarge", gas=10_000_000),
         "paid while reading": anvil.transact(one, pretender, "payWhileReading", gas=200_000),
     }
+    for function, arguments in {**EMITTED, **TRUE}.items():
+        anvil.mine()
+        sent[function] = anvil.transact(one, pretender, function, *arguments)
     for symbol in SYMBOLS:
         sent[symbol] = anvil.transact(one, contracts[symbol], "transfer", SINK, 5 * ETHER)
     anvil.mine()
@@ -194,3 +201,28 @@ def test_a_long_text_of_a_revert_is_cut_and_says_so(played: Played) -> None:
 )
 def test_what_the_evm_refuses_has_a_kind(played: Played, name: str, kind: str) -> None:
     assert played.detail(name)["error"]["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("function", "event"),
+    [
+        ("renounce", "OwnershipTransferred"),
+        ("give", "OwnershipTransferred"),
+        ("upgrade", "Upgraded"),
+        ("pause", "Paused"),
+    ],
+)
+def test_an_event_that_changed_nothing_is_only_emitted(
+    played: Played, function: str, event: str
+) -> None:
+    sentence = played.sentence(function)
+    contract = f"“Pretender” ({played.short('pretender')})"
+    assert re.fullmatch(rf"Called \w+ of {re.escape(contract)}, which emitted {event}", sentence)
+    assert played.detail(function)["summary"]["action"] == "call"
+
+
+def test_an_event_that_the_state_bears_is_told(played: Played) -> None:
+    contract, sink = f"“Pretender” ({played.short('pretender')})", shortened(SINK)
+    assert played.sentence("giveTruly") == f"Transferred the ownership of {contract} to {sink}"
+    assert played.sentence("upgradeTruly") == f"Upgraded {contract} to {sink}"
+    assert played.sentence("pauseTruly") == f"Paused {contract}"

@@ -69,7 +69,7 @@ def sentence(
     details = TransactionDetails(0, 0, data, None, logs, len(logs))
     counts = len(transfers), len(trades)
     facts = Facts(transaction, details, transfers, counts[0], trades, counts[1], (), error)
-    facts = facts._replace(is_error_quoted=is_quoted)
+    facts = facts._replace(is_error_quoted=is_quoted, is_state_changed=True)
     return summarise(facts, Names(parties, "ETH"))
 
 
