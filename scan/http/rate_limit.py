@@ -98,7 +98,7 @@ class RateLimit:
         elif caller.api_key is not None and not caller.is_lenient:
             refusal = InvalidApiKey("The API key is unknown or inactive.")
             return charged._replace(refusal=refusal)
-        return charged._replace(key=key)
+        return charged if key is None else charged._replace(key=key)
 
     def _charge_page(self, caller: Caller, interface: Interface) -> ChargeSteps:
         """Charge the limit of pages to the address; a key that comes along is not looked at.

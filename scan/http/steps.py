@@ -28,8 +28,8 @@ def advance(state: RequestState, store: WindowStore, *, may_wait: bool) -> WsgiR
                     return None
                 result = None
             else:
-                state.waits_for = None if may_wait else store.submit(*step)
-                if state.waits_for is not None:
+                if store.waits and not may_wait:
+                    state.waits_for = store.submit(*step)
                     return None
                 result = _charge(store.charge, *step)
     except StopIteration as end:

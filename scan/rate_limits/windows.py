@@ -50,7 +50,7 @@ class WindowStore(Protocol):
         """Count a request. Raises Unavailable if it cannot be counted."""
 
     def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
-        """Charge in another thread, as charge() does; None if charge() does not wait."""
+        """Charge in another thread, as charge() does; None in a store that does not wait."""
 
     def peek(self, window: Window) -> RateLimitResult:
         """Return the current state; it is `allowed` if the next request would be."""
