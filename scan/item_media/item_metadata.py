@@ -14,6 +14,9 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 import orjson
 
+from scan.item_media import dimensions, svg
+
+SVG = "image/svg+xml"
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_PICTURE_BYTES = 2 * 1024 * 1024
 MAX_PIXELS = 64_000_000  # of a picture, which a few bytes may claim
@@ -178,9 +181,18 @@ def picture(content: bytes) -> Picture:
     content_type = _content_type(content)
     if content_type is None:
         raise BadContent("The picture is not a PNG, JPEG, GIF, WebP or SVG.")
-    if _pixels(content, content_type) > MAX_PIXELS:
+    if content_type == SVG:
+        _check_svg(content)
+    elif dimensions.pixels(content, content_type) > MAX_PIXELS:
         raise BadContent("The picture has too many pixels.")
     return Picture(content_type, content)
+
+
+def _check_svg(content: bytes) -> None:
+    try:
+        svg.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
+    except (svg.TooComplex, RecursionError):
+        raise BadContent("The picture is an SVG that draws too much, or is malformed.") from None
 
 
 def _content_type(content: bytes) -> str | None:
@@ -191,12 +203,4 @@ def _content_type(content: bytes) -> str | None:
         return "image/webp"
     start = content[:2000].removeprefix(b"\xef\xbb\xbf")
     is_svg = _SVG.match(start) and b"<!ENTITY" not in content and b"<!DOCTYPE" not in content
-    return "image/svg+xml" if is_svg else None
-
-
-def _pixels(content: bytes, content_type: str) -> int:
-    if content_type == "image/png":
-        return int.from_bytes(content[16:20]) * int.from_bytes(content[20:24])
-    if content_type == "image/gif":
-        return int.from_bytes(content[6:8], "little") * int.from_bytes(content[8:10], "little")
-    return 0
+    return SVG if is_svg else None

@@ -1,5 +1,6 @@
 """Names, traits and pictures of items: from the chain at once, from elsewhere in the background."""
 
+import hashlib
 import logging
 import threading
 import time
@@ -23,6 +24,7 @@ from scan.webhooks import urls
 from scan.webhooks.urls import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024
+PICTURES_BYTES = 2 * 1024 * 1024  # of their types
 ENTRY_BYTES = 500  # besides the content
 # The gateway and the slow sites each hold at most two.
 FETCHING_THREADS = 6
@@ -75,6 +77,7 @@ class ItemMedia:
         self._gateway_networks = gateway_networks
         self._now = now
         self._cache: SizedCache[_Content] = SizedCache(CACHE_BYTES)
+        self._pictures: SizedCache[str | BadContent] = SizedCache(PICTURES_BYTES)
         self._documents = DocumentQueue(now)
         self._pending: set[Document] = set()
         self._lock = threading.Lock()
@@ -97,10 +100,26 @@ class ItemMedia:
         if image.body is None:
             return Media(metadata, None, image.problem, image.is_pending, is_of_chain)
         try:
-            picture = item_metadata.picture(image.body)
+            picture = self._picture(image.body)
         except BadContent as error:
             return Media(metadata, problem=str(error), is_of_chain=is_of_chain)
         return Media(metadata, picture, is_of_chain=is_of_chain)
+
+    def _picture(self, content: bytes) -> Picture:
+        """Return the picture; whether an SVG may be shown takes long to find out, and is kept."""
+        key = hashlib.sha256(content).digest()
+        known = self._pictures.get(key)
+        if isinstance(known, BadContent):
+            raise known
+        if known is not None:
+            return Picture(known, content)
+        try:
+            picture = item_metadata.picture(content)
+        except BadContent as error:
+            self._pictures.store(key, error, ENTRY_BYTES)
+            raise
+        self._pictures.store(key, picture.content_type, ENTRY_BYTES)
+        return picture
 
     def _image(self, uri: str) -> _Content:
         svg = item_metadata.inline_svg(uri)

@@ -1,6 +1,8 @@
 """Items' metadata and pictures from bytes that anybody may have written."""
 
 import base64
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -156,6 +158,78 @@ def test_pictures_are_known_by_their_bytes(content: bytes, content_type: str) ->
 def test_what_is_no_picture_or_a_bomb_is_refused(content: bytes) -> None:
     with pytest.raises(BadContent):
         picture(content)
+
+
+def jpeg(width: int, height: int, between: bytes = b"") -> bytes:
+    quantities = b"\xff\xdb" + (67).to_bytes(2) + bytes(65)
+    frame = b"\xff\xc2\x00\x11\x08" + height.to_bytes(2) + width.to_bytes(2) + bytes(10)
+    return b"\xff\xd8\xff\xe0\x00\x10" + bytes(14) + between + quantities + b"\xff" + frame
+
+
+def webp(kind: bytes, width: int, height: int) -> bytes:
+    size = {
+        b"VP8X": bytes(4) + b"".join((n - 1).to_bytes(3, "little") for n in (width, height)),
+        b"VP8L": b"\x2f" + (width - 1 | (height - 1) << 14).to_bytes(4, "little"),
+        b"VP8 ": bytes(3) + b"\x9d\x01\x2a" + width.to_bytes(2, "little")
+        + height.to_bytes(2, "little"),
+    }[kind]  # fmt: skip
+    return b"RIFF\0\0\0\0WEBP" + kind + bytes(4) + size + bytes(9)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        jpeg,
+        lambda width, height: jpeg(width, height, b"\x00\xff\x00garbage\xff\xff"),
+        *(partial(webp, kind) for kind in (b"VP8X", b"VP8L", b"VP8 ")),
+    ],
+    ids=["jpeg", "jpeg with garbage", "extended webp", "lossless webp", "lossy webp"],
+)
+def test_pixels_are_bounded_by_what_headers_claim(make: Callable[[int, int], bytes]) -> None:
+    assert picture(make(8000, 8000))
+    for width, height in ((8000, 8001), (16_383, 16_383)):
+        with pytest.raises(BadContent, match="pixels"):
+            picture(make(width, height))
+
+
+def test_what_an_svg_draws_again_is_counted(subtests: pytest.Subtests) -> None:
+    def nested(name: str, reference: str, times: int = 10, levels: int = 9) -> bytes:
+        parts = ['<rect id="i0" width="9" height="9"/>']
+        for level in range(levels):
+            inner = reference.format(f"i{level}") * times
+            parts.append(f'<{name} id="i{level + 1}">{inner}</{name}>')
+        last = reference.format(f"i{levels}")
+        return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(parts)}{last}</svg>'.encode()
+
+    use = '<use href="#{}"/>'
+    inner = base64.b64encode(nested("g", use)).decode()
+    image = f'<svg xmlns="x"><image href="data:image/svg+xml;base64,{inner}"/></svg>'.encode()
+    line = '<path marker-mid="url(#m)" d="' + "M0 0" * 9000 + '"/>'
+    for name, bomb in {
+        "use": nested("g", use),
+        "use, in the older form": nested("g", ' <use xlink:href=" #{} "/>'),
+        "patterns": nested("pattern", '<rect fill="url(#{})"/>'),
+        "masks by style": nested("mask", "<rect style=\"mask: URL( '#{}' )\"/>"),
+        "a style for all": b"<svg xmlns='x'><style>*{mask:url(#a)}</style><mask id='a'>"
+        + b"<rect/>" * 300 + b"</mask></svg>",
+        "in a picture": image,
+        "markers": f'<svg xmlns="x"><marker id="m"><g/></marker>{line}</svg>'.encode(),
+        "filters": b"<svg xmlns='x'><filter>" + b"<feTurbulence/>" * 101 + b"</filter></svg>",
+        "elements": b"<svg xmlns='x'>" + b"<g/>" * 20_001 + b"</svg>",
+        "depth": b"<svg xmlns='x'>" + b"<g>" * 300 + b"</g>" * 300 + b"</svg>",
+        "malformed": b"<svg xmlns='x'><g></svg>",
+        "references": b"<svg xmlns='x'><g a='" + b"url(#x)" * 20_001 + b"'/></svg>",
+        "style's picture": b"<svg xmlns='x'><style>a{b:url(data:image/svg+xml,x)}</style></svg>",
+    }.items():  # fmt: skip
+        with subtests.test(name), pytest.raises(BadContent, match="draws too much"):
+            picture(bomb)
+    assert picture(nested("g", use, levels=3))
+    for harmless in (
+        b"<svg xmlns='x'><g id='a'><use href='#a'/><use href='#b'/></g></svg>",
+        b"<svg xmlns='x'>" + b"<rect fill='url(#a)'/>" * 9000 + b"<pattern/></svg>",
+        b"<svg xmlns='x'><image href='data:image/png;base64,AAAA'/></svg>",
+    ):
+        assert picture(harmless).content == harmless
 
 
 @pytest.mark.parametrize(
