@@ -5,10 +5,9 @@ import re
 import secrets
 
 from scan.commands.startup import connected
-from scan.errors import ScanError
 from scan.settings import Settings
 
-NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+NAME = re.compile(r"(?!pg_)[a-z][a-z0-9_]{0,30}")
 # What a role may do where the role of DATABASE_URL cannot revoke it.
 LEFT = (
     "it may create temporary tables, which fill the disk; let the database's owner run:"
@@ -27,18 +26,28 @@ it sets a new password. DATABASE_URL must be of a role that may create roles. Se
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.set_defaults(run=create)
-    command.add_argument("name", metavar="NAME")
+    command.add_argument("name", type=_name, metavar="NAME")
     command.add_argument(
-        "--statement-timeout", default="60s", metavar="TIME", help="60s by default"
+        "--statement-timeout", type=_time, default="60s", metavar="TIME", help="60s by default"
     )
+
+
+def _name(text: str) -> str:
+    if not NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            "a role's name has a-z, 0-9 and _, at most 31 characters, a letter first and no pg_"
+        )
+    return text
+
+
+def _time(text: str) -> str:
+    if not TIMEOUT.fullmatch(text):
+        raise argparse.ArgumentTypeError("must be a time such as 30s or 5min")
+    return text
 
 
 def create(settings: Settings, options: argparse.Namespace) -> int:
     """Prints the password, which is nowhere else; for a role that exists, a new one."""
-    if not NAME.fullmatch(options.name):
-        raise ScanError("a role's name has a-z, 0-9 and _, at most 31 characters, a letter first")
-    if not TIMEOUT.fullmatch(options.statement_timeout):
-        raise ScanError("--statement-timeout must be a time such as 30s or 5min")
     password = secrets.token_hex(16)
     with connected(settings, "scan-sql-role") as database:
         database.rows(

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 MAX_CODE_BYTES = 49_152  # disassembled; EIP-7907 allows no more
 PUSH1, PUSH32 = 0x60, 0x7F
+# After these nothing runs but what a jump leads to.
+_HALTS = frozenset(("STOP", "JUMP", "RETURN", "REVERT", "INVALID", "SELFDESTRUCT"))
 
 
 class Instruction(NamedTuple):
@@ -47,3 +49,15 @@ def _instructions(code: bytes) -> Iterator[Instruction]:
         name = names.get(opcode, f"UNKNOWN_0x{opcode:02x}")
         yield Instruction(offset, name, data, len(data) < size)
         offset += 1 + size
+
+
+def can_reach(code: bytes, offset: int) -> bool:
+    """Return whether instructions from this offset on can run: by the one before them, or by a jump
+    to a JUMPDEST among them. Where jumps lead may be computed, so any of them counts."""
+    runs = True
+    for instruction in _instructions(code):
+        runs = instruction.name == "JUMPDEST" or runs
+        if runs and instruction.offset + len(instruction.data) >= offset:
+            return True
+        runs = runs and instruction.name not in _HALTS
+    return False

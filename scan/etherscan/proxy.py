@@ -42,7 +42,10 @@ def _nothing(parameters: Parameters) -> list[object]:
 
 def _block(parameters: Parameters) -> list[object]:
     parameters.required("tag")
-    return [parameters.block_tag(), parameters.text("boolean").lower() == "true"]
+    whole_transactions = parameters.text("boolean", "false").lower()
+    if whole_transactions not in ("true", "false"):
+        raise Failure("Error! Invalid boolean: true or false")
+    return [parameters.block_tag(), whole_transactions == "true"]
 
 
 def _hash(parameters: Parameters) -> list[object]:

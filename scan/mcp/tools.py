@@ -69,6 +69,8 @@ class Tool(NamedTuple):
                 continue  # which models send for what they leave out
             if name in self.in_path:
                 text = _text(name, value)
+                if not text:  # the path would be that of a list
+                    raise InvalidParameter(f"The argument {name} is empty.", field=name)
                 if "/" in text:  # which WSGI would not tell from a slash of the path
                     raise InvalidParameter(f"{name} must not have a slash.", field=name)
                 path = path.replace(f"{{{name}}}", quote(text, safe=""))

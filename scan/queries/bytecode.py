@@ -5,6 +5,7 @@ from typing import NamedTuple
 import orjson
 from eth_hash.auto import keccak
 
+from scan.contracts.disassembly import can_reach
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import RpcError
@@ -32,8 +33,10 @@ class Bytecode(NamedTuple):
 
     @property
     def instructions_end(self) -> int:
-        """Where the metadata begins, which is no code."""
-        return len(self.code) if self.metadata is None else self.metadata.start
+        """Where the metadata begins, unless it can run: code may be written to read as such."""
+        if self.metadata is None or can_reach(self.code, self.metadata.start):
+            return len(self.code)
+        return self.metadata.start
 
 
 def get(reader: Reader, address: bytes) -> Bytecode:

@@ -4,7 +4,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -63,10 +63,12 @@ def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def archive(contract: Contract) -> bytes:
     """The sources by their paths, and the standard JSON input, which has the paths as they are."""
     content = io.BytesIO()
-    names = {STANDARD_INPUT}
+    sources = json.loads(contract.sources or "{}")
+    folders = {folder for path in sources for folder in _folders(safe_path(path))}
+    names = {STANDARD_INPUT, *folders}
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(zipfile.ZipInfo(STANDARD_INPUT, TIME), standard_input(contract))
-        for path, source in json.loads(contract.sources or "{}").items():
+        for path, source in sources.items():
             name = _unused(safe_path(path), names)
             entry = zipfile.ZipInfo(name, TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -77,7 +79,14 @@ def archive(contract: Contract) -> bytes:
 def safe_path(path: str) -> str:
     """Relative, and below the folder it is unpacked in, on any system."""
     parts = [_safe_part(part) for part in re.split(r"[/\\]", path) if part not in ("", ".")]
-    return "/".join(parts)[-MAX_PATH:].lstrip("/") or "source"
+    safe = "/".join(parts)[-MAX_PATH:].lstrip("/") or "source"
+    return f"_{safe}" if safe.casefold().startswith(f"{STANDARD_INPUT}/") else safe
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The folders that a path is in, which no file may be named as."""
+    parts = path.casefold().split("/")
+    return ("/".join(parts[:length]) for length in range(1, len(parts)))
 
 
 def _safe_part(part: str) -> str:
@@ -86,7 +95,8 @@ def _safe_part(part: str) -> str:
 
 
 def _unused(name: str, names: set[str]) -> str:
-    """Also by another case of letters, which some file systems do not tell apart."""
+    """Also by another case of letters, which some file systems do not tell apart. `names` are those
+    of files and folders."""
     stem, dot, suffix = name.rpartition(".")
     stem, suffix = (stem, dot + suffix) if stem else (name, "")
     number, unused = 1, name

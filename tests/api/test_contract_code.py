@@ -3,14 +3,16 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts.disassembly import disassemble, opcodes
-from scan.queries.contract_sources import safe_path
+from scan.contracts.disassembly import can_reach, disassemble, opcodes
+from scan.queries.contract_sources import archive, safe_path
+from scan.queries.contracts import Contract
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
@@ -144,6 +146,39 @@ def test_disassembly(code: str, lines: list[str]) -> None:
     assert [instruction.text() for instruction in disassemble(bytes.fromhex(code))] == lines
 
 
+METADATA = "a164736f6c634300081a000a"
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("code", "reached"),
+    [
+        (f"5f5ffd{METADATA}", False),
+        (f"5ffe{METADATA}", False),
+        (f"5f{METADATA}", True),  # the instruction before it goes on
+        (f"600a56{METADATA.replace('081a', '5b1a')}", True),  # a JUMPDEST in it
+        (f"600a56{METADATA.replace('73', '5b')}", False),  # in the data of a PUSH
+        (f"6005565bfe61{METADATA}", False),  # read as the data of a PUSH that never runs
+        (f"600556005b61{METADATA}", True),
+    ],
+)
+def test_what_reads_as_metadata_may_be_code(code: str, reached: bool) -> None:
+    assert can_reach(bytes.fromhex(code), len(code) // 2 - len(METADATA) // 2) == reached
+
+
+def test_code_in_planted_metadata_is_shown(explorer: Explorer) -> None:
+    """28 bytes, of which 5 come before a CBOR map with one value, into which they jump."""
+    planted = "60095600fe" + "a1616b51" + "5b33ff" + "00" * 14 + "0015"
+    address = explorer.place(planted)
+    held = get(explorer, f"{address}/bytecode?disassembly=true")
+    assert held["metadata"] is not None
+    opcodes_shown = [line["opcode"] for line in held["disassembly"]]
+    assert {"JUMPDEST", "CALLER", "SELFDESTRUCT"} < set(opcodes_shown)
+    page = explorer.client.get(f"/address/{address}?tab=bytecode").text
+    assert "SELFDESTRUCT" in page and "may run as code" in page
+    assert "SELFDESTRUCT" in explorer.client.get(f"/address/{address}/disassembly").text
+
+
 @pytest.mark.check
 def test_disassembly_is_bounded() -> None:
     assert sum(1 for _ in disassemble(bytes(10**6))) == 49_152
@@ -229,6 +264,29 @@ HOSTILE_PATHS = [
     *("con", "nul.sol", "a\0b", "a\nb", "x" * 5000, "/".join("y" * 500), "", "..", "...", " ."),
     *("standard-input.json", "STANDARD-INPUT.JSON", "\u202egpj.exe", "a:b", "~/.ssh/id", "./a.sol"),
 ]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["a", "a/inner.sol"],
+        ["A/inner.sol", "a", "a_2", "b/a/c", "B/a"],
+        ["standard-input.json/x.sol", "Standard-Input.json/x.sol"],
+        ["a/b", "a/b/c", "a/b/c/d", "a"],
+    ],
+)
+def test_files_named_like_folders_can_be_unpacked(paths: list[str], tmp_path: Path) -> None:
+    sources = json.dumps({path: {"content": path} for path in paths})
+    fields = dict.fromkeys(Contract._fields) | {"path": paths[0], "sources": sources}
+    content = archive(Contract(**fields))  # type: ignore[arg-type]
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        names = [name.casefold() for name in file.namelist()]
+        file.extractall(tmp_path)
+    assert len(set(names)) == len(paths) + 1
+    assert not any(other.startswith(f"{name}/") for name in names for other in names)
+    written = [path for path in tmp_path.rglob("*") if path.name != "standard-input.json"]
+    assert sorted(path.read_text() for path in written if path.is_file()) == sorted(paths)
 
 
 def test_hostile_paths_stay_in_the_archive(explorer: Explorer) -> None:

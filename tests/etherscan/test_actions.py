@@ -196,6 +196,7 @@ def test_proxy_methods_are_the_nodes(
         ("eth_blockNumber", {}, ()),
         ("eth_getBlockByNumber", {"tag": "0x9", "boolean": "true"}, ("0x9", True)),
         ("eth_getBlockByNumber", {"tag": "latest", "boolean": "false"}, ("latest", False)),
+        ("eth_getBlockByNumber", {"tag": "latest"}, ("latest", False)),
         ("eth_getTransactionByHash", {"txhash": transaction_hash}, (transaction_hash,)),
         ("eth_getTransactionReceipt", {"txhash": transaction_hash}, (transaction_hash,)),
         ("eth_getTransactionCount", {"address": person, "tag": "latest"}, (person, "latest")),
@@ -213,6 +214,13 @@ def test_proxy_methods_are_the_nodes(
         expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
         assert ask("proxy", action, **asked) == expected
         assert ask("Proxy", action.upper(), **asked) == expected
+
+
+@pytest.mark.parametrize("boolean", ["maybe", "1", "true,false"])
+def test_a_boolean_is_true_or_false(ask: Asking, boolean: str) -> None:
+    body = ask("proxy", "eth_getBlockByNumber", tag="latest", boolean=boolean)
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
+    assert body["result"] == "Error! Invalid boolean: true or false"
 
 
 def test_a_revert_keeps_its_data(ask: Asking, scenario: Played) -> None:

@@ -172,6 +172,7 @@ def test_errors_of_the_api_are_results_that_say_what_is_wrong(ask: Ask) -> None:
         ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
         ({"address": ["0x"]}, "must be a string"),
         ({"address": None}, "must be a string"),
+        ({"address": ""}, "address is empty"),
         ({"address": "../../readyz?x=/"}, "must not have a slash"),
         ({"address": "..?x=1#%2e"}, "40 hex digits"),
         ({"address": "x" * 5000}, "40 hex digits"),
