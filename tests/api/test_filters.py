@@ -1,8 +1,11 @@
 """Every combination of up to three filters of every list, compared with a look at every record."""
 
+from collections.abc import Iterator
+
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from tests.conftest import Played
 from tests.support.brute_force import (
     KEYS,
@@ -13,6 +16,8 @@ from tests.support.brute_force import (
     require_same,
     telling_filters,
 )
+from tests.support.database import Postgres, use_short_checkpoints
+from tests.support.indexing import Indexing
 from tests.support.truth import comparable
 
 MOST_KEYS = 3
@@ -24,9 +29,30 @@ def chain(scenario: Played) -> Chain:
     return Chain({entity: getattr(truth, entity) for entity in KEYS}, truth.created)
 
 
+@pytest.fixture(scope="module")
+def client_of_stored_logs(
+    postgres: Postgres, template: str, scenario: Played
+) -> Iterator[FlaskClient]:
+    """Its index has all logs, and checkpoints in lists of a few entries."""
+    with postgres.cloned(template) as url:
+        use_short_checkpoints(url)
+        indexing = Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.truth.head)
+        yield create_app(indexing.settings).test_client()
+
+
 @pytest.mark.parametrize("entity", KEYS)
-def test_every_combination_of_filters(client: FlaskClient, chain: Chain, entity: str) -> None:
-    for keys in combinations_of_keys(entity, MOST_KEYS):
+def test_every_combination_of_filters(
+    client_of_stored_logs: FlaskClient, chain: Chain, entity: str
+) -> None:
+    require_combinations(client_of_stored_logs, chain, entity, MOST_KEYS)
+
+
+def test_every_pair_of_filters_of_the_nodes_logs(client: FlaskClient, chain: Chain) -> None:
+    require_combinations(client, chain, "logs", 2)
+
+
+def require_combinations(client: FlaskClient, chain: Chain, entity: str, most_keys: int) -> None:
+    for keys in combinations_of_keys(entity, most_keys):
         for filters in telling_filters(chain, entity, keys):
             body = {"entity": entity, "filter": filters, "limit": 100}
             whole = chain.find(body)

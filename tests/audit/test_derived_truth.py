@@ -13,14 +13,17 @@ from typing import Any
 import psycopg2
 import pytest
 
+from scan.audit import derived_tables
 from scan.database.connection import Database
+from scan.database.lists import all_lists
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
+from tests.audit.auditing import run
 from tests.audit.test_columns import NOT_COMPARED
 from tests.conftest import Played
 from tests.support import derived_truth
-from tests.support.database import Postgres, execute
+from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
 from tests.support.derived_truth import Rows, Withdrawal
 from tests.support.indexing import Indexing
 from tests.support.truth import ZERO, Truth
@@ -83,6 +86,7 @@ def reorganised(
     with postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_reader, "BATCH_BLOCKS", head // 4)
         patch.setattr(Writer, "can_take", lambda *_: False)
+        use_short_checkpoints(url)
         indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
         Indexing(**indexing).run_until(head)
         for removals in ((head - 3, head * 2 // 3), (head // 3,)):
@@ -165,6 +169,20 @@ def test_the_audit_expects_what_the_node_has(
     }
     table = named.get(make, f"{make.__name__}_expected()")
     require_derived(finished, table, make(scenario.truth), make)
+
+
+def test_checkpoints_are_as_the_node_has_it(
+    finished: Settings, reorganised: Settings, scenario: Played
+) -> None:
+    key, columns = ("list", "key", "place"), ["ordinal", "block_number"]
+    for settings, every in ((finished, 128), (reorganised, SHORT_CHECKPOINTS)):
+        truth = derived_truth.list_checkpoints(scenario.truth, every)
+        require_same(stored(settings, "list_checkpoints", key, columns), truth)
+    assert {name for name, *_ in truth} == {
+        *(name for name, list_ in all_lists().items() if list_.counter),
+        *("token_transfers_by_item", "token_items_by_token"),
+    }
+    assert run(reorganised) == derived_tables.EXACT
 
 
 def test_withdrawals_are_counted(copied: Settings, scenario: Played) -> None:

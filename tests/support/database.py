@@ -24,6 +24,7 @@ from scan.settings import Settings
 from tests.support.folders import new_folder, temporary_folder
 
 START_TIMEOUT_S = 120
+SHORT_CHECKPOINTS = 2  # entries of a list between two, instead of 128
 # A folder with initdb, pg_ctl and postgres, for another version than the wheel's.
 PROGRAMS = os.environ.get("SCAN_TEST_POSTGRES")
 # A test's database need not survive the power going out.
@@ -189,6 +190,15 @@ class Postgres:
 def _children(process: int) -> list[int]:
     found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [int(child) for child in found]
+
+
+def use_short_checkpoints(url: str) -> None:
+    """Let lists of a new database have checkpoints that a short chain reaches."""
+    execute(
+        url,
+        "CREATE OR REPLACE FUNCTION checkpoint_every() RETURNS bigint LANGUAGE sql IMMUTABLE"
+        f" RETURN {SHORT_CHECKPOINTS}",
+    )
 
 
 def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...]]:

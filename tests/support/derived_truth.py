@@ -204,6 +204,75 @@ def item_balances(truth: Truth) -> Rows:
     }
 
 
+def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
+    """Every so manyth entry of each key's list but the first, by list, key and place."""
+    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
+    entries: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for records, listed in (
+        (truth.transactions, _lists_of_transaction),
+        (truth.token_transfers, _lists_of_token_transfer),
+        (truth.internal_transfers, _lists_of_internal_transfer),
+        (truth.dex_trades, _lists_of_trade),
+        (truth.logs, _lists_of_log),
+    ):
+        for ordinal, record in enumerate(reversed(records)):
+            hash_ = record.get("transactionHash") or record["hash"]
+            for list_, keys in listed(record).items():
+                for key in keys - {None}:
+                    entries[list_, key].append((ordinal, block_of[hash_]))
+    for (token, _), transfers in _items(truth).items():
+        ordinal, first = transfers[0]
+        entries["token_items_by_token", token].append((ordinal, block_of[first["transactionHash"]]))
+    return {
+        (*key, place): dict(zip(("ordinal", "block_number"), sorted(listed)[place], strict=True))
+        for key, listed in entries.items()
+        for place in range(every, len(listed), every)
+    }
+
+
+def _lists_of_transaction(t: Record) -> dict[str, set[Any]]:
+    recipient = t["toAddress"] or t["contractAddress"]
+    has_moved = t["status"] and int(t["value"]) > 0
+    return {
+        "transactions_by_address": {t["fromAddress"], t["toAddress"], t["contractAddress"]},
+        "transactions_by_from": {t["fromAddress"]},
+        "transactions_by_to": {t["toAddress"]},
+        "coin_by_from": {t["fromAddress"]} if has_moved else set(),
+        "coin_by_to": {recipient} - {t["fromAddress"]} if has_moved else set(),
+    }
+
+
+def _lists_of_token_transfer(transfer: Record) -> dict[str, set[Any]]:
+    token, item = transfer["tokenAddress"], transfer["tokenId"]
+    return {
+        **_lists_of_parties(transfer, "token_transfers"),
+        "token_transfers_by_token": {token},
+        "token_transfers_by_item": set() if item is None else {token + item.encode().hex()},
+    }
+
+
+def _lists_of_internal_transfer(transfer: Record) -> dict[str, set[Any]]:
+    return _lists_of_parties(transfer, "internal_transfers")
+
+
+def _lists_of_parties(transfer: Record, name: str) -> dict[str, set[Any]]:
+    sender, recipient = transfer["fromAddress"], transfer["toAddress"]
+    by_party = {"address": {sender, recipient}, "from": {sender}, "to": {recipient}}
+    return {f"{name}_by_{role}": keys for role, keys in by_party.items()}
+
+
+def _lists_of_trade(trade: Record) -> dict[str, set[Any]]:
+    return {
+        "dex_trades_by_maker": {trade["maker"]},
+        "dex_trades_by_dex": {"0x" + trade["dex"].encode().hex()},
+        "dex_trades_by_pool": {trade["pairAddress"]},
+    }
+
+
+def _lists_of_log(log: Record) -> dict[str, set[Any]]:
+    return {"logs_by_address": {log["address"]}, "logs_by_topic0": set(log["topics"][:1])}
+
+
 def event_topics(truth: Truth) -> Rows:
     """The number of logs with each first topic."""
     counts = Counter(log["topics"][0] for log in truth.logs if log["topics"])
