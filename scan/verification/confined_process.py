@@ -5,7 +5,8 @@ resource limit, `--`, the program and its arguments. Exits with CANNOT_CONFINE i
 processor does not support that, with 127 if there is no such program.
 
 A system call filter (seccomp) needs no privileges, so it also works where a unit or a container
-forbids namespaces; unlike a network namespace it also denies Unix sockets.
+forbids namespaces; unlike a network namespace it also denies Unix sockets. A Landlock domain denies
+what /proc shows of the memory and environment of processes outside it, also to root: landlock(7).
 """
 
 import ctypes
@@ -26,6 +27,11 @@ _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 1, 38, 22
 _FILTER_MODE = 2
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
+_PR_SET_DUMPABLE = 4
+# The same of all processors. A domain must handle something: this one denies making block devices.
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
+_LANDLOCK_VERSION, _MAKE_BLOCK_DEVICE = 1, 1 << 11
+_CAPABILITY_VERSION = 0x20080522  # from linux/capability.h
 _X32 = 0x40000000  # added to the numbers of x86-64's calls in its x32 ABI
 # Refused: socket; io_uring_setup, which can open sockets; and access to other processes of this
 # user: ptrace, process_vm_readv, process_vm_writev, pidfd_getfd.
@@ -50,6 +56,8 @@ def main(arguments: list[str]) -> int:
             os.sched_setaffinity(0, map(int, processors.split(",")))
         with suppress(OSError):  # out of memory, the kernel kills this before the database
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
+        _hide_other_processes()
+        _drop_capabilities()
         if not keeps_network:
             _refuse_calls()
     except (OSError, ValueError, KeyError, AttributeError):
@@ -58,6 +66,41 @@ def main(arguments: list[str]) -> int:
         os.execvp(command[0], command)
     except OSError:
         return 127
+
+
+def can_hide_processes() -> bool:
+    """Return whether this kernel has Landlock."""
+    libc = ctypes.CDLL(None)
+    return int(libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION)) > 0
+
+
+def hide_this_process() -> None:
+    """Deny the memory and environment of this process to others of its user, but not to root."""
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _hide_other_processes() -> None:
+    """Enter a domain, from which no process outside it can be traced; raises OSError."""
+    if not can_hide_processes():
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    handled = ctypes.c_uint64(_MAKE_BLOCK_DEVICE)
+    ruleset = libc.syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(handled), 8, 0)
+    if (
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+        or ruleset < 0
+        or libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0) != 0
+    ):
+        raise OSError(ctypes.get_errno(), "landlock")
+    os.close(ruleset)
+
+
+def _drop_capabilities() -> None:
+    """Root's would let it read the environment of others in spite of Landlock; raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = struct.pack("@Ii", _CAPABILITY_VERSION, 0)
+    if libc.capset(header, bytes(24)) != 0:  # effective, permitted, inheritable, twice 32 bits
+        raise OSError(ctypes.get_errno(), "capset")
 
 
 def _refuse_calls() -> None:

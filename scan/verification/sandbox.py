@@ -16,7 +16,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.verification.confined_process import CANNOT_CONFINE, KEEP_NETWORK
+from scan.verification.confined_process import (
+    CANNOT_CONFINE,
+    KEEP_NETWORK,
+    can_hide_processes,
+    hide_this_process,
+)
 
 MEMORY_KIB = 1024 * 1024
 OUTPUT_BYTES = 32 * 1024 * 1024
@@ -80,6 +85,8 @@ class Program(NamedTuple):
                 "RLIMIT_AS" if self.is_native() else "RLIMIT_DATA": MEMORY_KIB * 1024,
             }
             limit_arguments = [str(part) for limit in limits.items() for part in limit]
+            if not can_hide_processes():
+                hide_this_process()
             keeps_network = [] if can_deny_network() else [KEEP_NETWORK]
             process = subprocess.Popen(
                 [

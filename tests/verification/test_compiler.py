@@ -7,8 +7,10 @@ import json
 import os
 import socket
 import stat
+import subprocess
 import sys
 import tarfile
+import textwrap
 import threading
 import time
 from contextlib import ExitStack
@@ -205,6 +207,38 @@ def test_a_compiler_has_no_network(
         assert run(fake(tmp_path, script), "") == {}
         with pytest.raises(BlockingIOError):
             server.accept()
+
+
+@pytest.mark.parametrize("of_process", ["environ", "maps", "mem", "cwd/."])
+def test_a_compiler_reads_nothing_of_the_service(tmp_path: Path, of_process: str) -> None:
+    """Also as root, and where Yama is absent; its own environment it may read."""
+    other = f"/proc/{os.getpid()}/{of_process}"
+    script = f"(exec 3< /proc/self/{of_process}) && ! (exec 3< {other}) && echo '{{}}'"
+    assert run(fake(tmp_path, script), "") == {}
+
+
+def test_without_landlock_the_service_hides_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root reads everything, so the process that tries is another user's."""
+    script = """
+        import ctypes, os, pathlib, sys
+        from scan.verification.confined_process import hide_this_process
+        if os.getuid() == 0:
+            os.setuid(65534)
+        ctypes.CDLL(None).prctl(4, 1)  # as a program that was started by that user
+        hide_this_process()
+        if (child := os.fork()) == 0:
+            ctypes.CDLL(None).prctl(4, 1)  # as after it has executed a compiler
+            try:
+                pathlib.Path(f"/proc/{os.getppid()}/environ").read_bytes()
+            except PermissionError:
+                os._exit(13)
+            os._exit(0)
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    assert subprocess.run(command, timeout=30).returncode == 13
 
 
 def test_who_cannot_deny_the_network_is_told(
