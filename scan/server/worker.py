@@ -179,11 +179,22 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return
         self._received_bytes += count
         if self._received_bytes > MAX_RECEIVED_BYTES:
-            uploads = (c for c in self._connections if c.received_bytes > 0)
-            oldest = next((c for c in uploads if c.state is State.RECEIVING), None)
-            if oldest is not None:
-                self._refuse(oldest, Unavailable("Too many uploads at once; try again shortly."))
+            self._limit_received()
         self._advance(conn)
+
+    def _limit_received(self) -> None:
+        """Refuse the oldest upload of the client that has sent most of what is not whole yet."""
+        uploads = {
+            conn: self._client_of(conn.environ) if conn.request else str(conn.client)
+            for conn in self._connections
+            if conn.received_bytes > 0 and conn.state is State.RECEIVING
+        }
+        of_client: Counter[str] = Counter()
+        for conn, client in uploads.items():
+            of_client[client] += conn.received_bytes
+        if uploads:
+            refused = max(uploads, key=lambda conn: of_client[uploads[conn]])
+            self._refuse(refused, Unavailable("Too many uploads at once; try again shortly."))
 
     def _advance(self, conn: Connection) -> None:
         """As far as what has come allows."""

@@ -312,6 +312,28 @@ def test_uploads_that_never_end_take_bounded_memory(
         assert peak_mib(process) - before < 220
 
 
+def test_uploads_that_never_end_are_refused_before_those_of_others(
+    shared_database_url: str, clients: ExitStack
+) -> None:
+    """Forty times 4 MiB of one address; another one's upload has begun before them."""
+    body = b'{"entity":"blocks"}' + b" " * 900_000
+    port = free_port()
+    with gunicorn_started(shared_database_url, port, **UNLIMITED) as process:
+        server = wait_for(port, process)
+        honest = clients.enter_context(socket.socket())
+        honest.bind(("127.0.0.9", 0))
+        honest.connect(("127.0.0.1", port))
+        honest.settimeout(20)
+        honest.sendall(POST + b"Content-Length: %d\r\n\r\n" % len(body) + body[:-10])
+        for _ in range(40):
+            client = clients.enter_context(connect(server))
+            with suppress(OSError):
+                client.sendall(POST + b"Content-Length: 5000000\r\n\r\n" + b" " * 4 * MIB)
+        assert_serves(server)
+        honest.sendall(body[-10:])
+        assert status(honest.recv(4096)) == 200
+
+
 def begun(*parts: bytes) -> Callable[[socket.socket], None]:
     def begin(client: socket.socket) -> None:
         for part in parts:
