@@ -333,6 +333,9 @@ def _check_service(settings: Settings, url: str) -> Findings:
     if state.status != 200:
         text = body.get("problem") or body.get("error") or f"HTTP {state.status} at {url}/readyz"
         yield Finding(Level.ERROR, "service", str(text), "see its log")
+    elif body.get("problem"):
+        text = f"indexing is stopped: {body['problem']}"
+        yield Finding(Level.ERROR, "service", text, "GET /readyz and the log have its newest state")
     else:
         yield Finding(Level.OK, "service", f"ready, {body.get('lagBlocks')} blocks behind the node")
     remaining = [

@@ -41,30 +41,31 @@ def withdrawals_root(withdrawals: Sequence[dict[str, Any]]) -> bytes:
     return list_root(encode_withdrawals(withdrawals))
 
 
-def has_matching_body(header: Any, receipts: Sequence[Any]) -> bool:
-    """Return whether transactions, receipts and withdrawals agree with the header and with each
-    other.
+def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
+    """Return what of a block's body does not agree with its header, or with other fields of the
+    body, in words; "" where all does, and where types are chain-specific.
 
-    True where types are chain-specific. Raises Unencodable, or what a missing or malformed field
-    raises.
+    Raises Unencodable, or what a missing or malformed field raises.
     """
     transactions = header.transactions
     types = [transaction.type for transaction in transactions]
     if types != [receipt.type for receipt in receipts]:
         numbers = [*map(type_number, types)]
         if numbers != [type_number(receipt.type) for receipt in receipts]:
-            return False
+            return "types of transactions and receipts"
     if not all(type_number(type_) in TRANSACTION_FIELDS for type_ in set(types)):
-        return True
+        return ""
     encoded = encode_transactions(transactions)
-    withdrawals = header.withdrawalsRoot
-    return (
-        list_root(encoded) == data(header.transactionsRoot)
-        and receipts_root(receipts) == data(header.receiptsRoot)
-        and (withdrawals is None or withdrawals_root(header.withdrawals) == data(withdrawals))
-        and _have_hashes(transactions, encoded)
-        and _have_implied_fields(header, receipts)
-    )
+    if list_root(encoded) != data(header.transactionsRoot):
+        return "transactions and transactionsRoot"
+    if receipts_root(receipts) != data(header.receiptsRoot):
+        return "receipts and receiptsRoot"
+    root = header.withdrawalsRoot
+    if root is not None and withdrawals_root(header.withdrawals) != data(root):
+        return "withdrawals and withdrawalsRoot"
+    if not _have_hashes(transactions, encoded):
+        return "hashes of transactions"
+    return _contradicting_uncovered_fields(header, receipts)
 
 
 def _have_hashes(transactions: Sequence[Any], encoded: Sequence[bytes]) -> bool:
@@ -72,24 +73,25 @@ def _have_hashes(transactions: Sequence[Any], encoded: Sequence[bytes]) -> bool:
     return bytes.fromhex(hashes) == b"".join(map(keccak256, encoded))
 
 
-def _have_implied_fields(header: Any, receipts: Sequence[Any]) -> bool:
-    """Return whether fields that no root covers are as others determine."""
+def _contradicting_uncovered_fields(header: Any, receipts: Sequence[Any]) -> str:
+    """Return which fields that no root covers are not as others determine."""
     transactions = header.transactions
     gas = [int(receipt.cumulativeGasUsed, 16) for receipt in receipts]
+    used = [after - before for before, after in pairwise([0, *gas])]
     logs = [log.logIndex for receipt in receipts for log in receipt.logs]
     base_fee = int(header.baseFeePerGas or "0x0", 16)
-    return (
-        [*map(_sender, transactions)] == [*map(_sender, receipts)]
-        and [int(receipt.gasUsed, 16) for receipt in receipts]
-        == [after - before for before, after in pairwise([0, *gas])]
-        and [int(index, 16) for index in logs] == [*range(len(logs))]
-        and all(map(partial(_has_price, base_fee), transactions, receipts))
-        and all(
-            _creates(*pair)
-            for pair in zip(transactions, receipts, strict=True)
-            if pair[0].to is None
-        )
-    )
+    if [*map(_sender, transactions)] != [*map(_sender, receipts)]:
+        return "senders of transactions and receipts"
+    if [int(receipt.gasUsed, 16) for receipt in receipts] != used:
+        return "gasUsed and cumulativeGasUsed"
+    if [int(index, 16) for index in logs] != [*range(len(logs))]:
+        return "logIndex of logs"
+    if not all(map(partial(_has_price, base_fee), transactions, receipts)):
+        return "effectiveGasPrice and the fees of transactions"
+    pairs = zip(transactions, receipts, strict=True)
+    if not all(_creates(*pair) for pair in pairs if pair[0].to is None):
+        return "contractAddress and its creator"
+    return ""
 
 
 _sender = attrgetter("from")

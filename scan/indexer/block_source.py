@@ -2,13 +2,14 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from scan.ethereum.block_encoding import Unencodable
-from scan.ethereum.block_hashing import has_matching_body, header_hash
+from scan.ethereum.block_hashing import contradicting_fields, header_hash
 from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
@@ -31,6 +32,7 @@ from scan.ethereum.traces import InternalTransfer
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 from scan.indexer.block_traces import TraceReader
+from scan.indexer.rereads import Rereads
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +40,8 @@ log = logging.getLogger(__name__)
 # 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
 # one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
-MAX_READS = 12  # of a block that contradicts itself, one after another
-EQUAL_READS = 4  # of these, before it is taken as it is
+EQUAL_READS = 4  # of a block that contradicts itself, before it is taken as it is
+READ_AGAIN_S = 2.0  # before it is told that a block is read again
 REPEATED_READS = 2  # the same, where the block before was taken so, too
 _HEADER, _BODY = "header", "body"
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
@@ -65,6 +67,7 @@ class BlockSource:
         self._has_block_receipts = True
         self._unmatched: set[str] = set()  # parts that the newest block had in another form
         self._reported: set[str] = set()
+        self._rereads = Rereads()
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
 
@@ -93,7 +96,7 @@ class BlockSource:
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
                 block = self._large_block(number)
             else:
-                block = decode_block(header, receipts, number)
+                block = self._decode(header, receipts, number)
             blocks.append(block)
             # Roughly the bytes of its rows: the entries of a batch transfer are words of its data.
             data_bytes = sum(len(log.data) for log in block.logs)
@@ -105,43 +108,60 @@ class BlockSource:
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
 
+    def _decode(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
+        try:
+            block = decode_block(header, receipts, number)
+        except MalformedBlock as error:
+            self._rereads.count(number, header, receipts)
+            raise self._rereads.error(number, str(error)) from None
+        self._rereads.forget(number)
+        return block
+
     def _without_contradictions(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any]:
         """The block and its receipts, read again where a field of them may be wrong.
 
         A node that repeats what it said has headers or transactions of another form, on this chain
         or since a hard fork: the block is taken as it is. Until one matches, so are headers, and
-        transactions that are said twice.
+        transactions that are said twice. Raises MalformedBlock after some reads, for what waits to
+        be told; these count when the block is read the next time.
         """
-        reads = [(header, receipts)]
-        while part := self._contradicting_part(header, receipts):
+        end = time.monotonic() + READ_AGAIN_S
+        for remaining in reversed(range(EQUAL_READS)):
+            part, fields = self._contradiction(header, receipts)
+            if not part:
+                break
             equal = REPEATED_READS if part in self._unmatched else EQUAL_READS
-            if reads.count((header, receipts)) >= equal:
+            if self._rereads.count(number, header, receipts) >= equal:
                 if part not in self._reported:
-                    log.warning("block %d, and maybe later ones, do not match their hash", number)
+                    log.warning(
+                        "block %d, and maybe later ones, do not match their hash (%s)",
+                        *(number, fields),
+                    )
                 self._unmatched.add(part)
                 self._reported.add(part)
                 break
-            if len(reads) == MAX_READS:
-                raise MalformedBlock(f"block {number}: its {part} does not match its hash")
+            if not remaining or time.monotonic() > end:
+                reason = f"block {number} contradicts itself ({fields})"
+                raise self._rereads.error(number, reason)
             self._node.rest()  # another may have it right
             [(header, receipts)] = self._pairs(number, number)
-            reads.append((header, receipts))
         return header, receipts
 
-    def _contradicting_part(self, header: Any, receipts: Any) -> str:
-        """The part of a block that ought to match its hash and does not; "" if none."""
+    def _contradiction(self, header: Any, receipts: Any) -> tuple[str, str]:
+        """The part of a block that ought to match its hash and does not, and which fields of it
+        do not; empty if none."""
         if isinstance(header, AnswerTooLarge):
-            return ""
+            return "", ""
         if not _matches_its_hash(header):
-            return "" if _HEADER in self._unmatched else _HEADER
+            return ("", "") if _HEADER in self._unmatched else (_HEADER, "header and hash")
         self._unmatched.discard(_HEADER)
         if isinstance(receipts, AnswerTooLarge):
-            return ""
-        if not _has_matching_body(header, receipts):
-            return _BODY
+            return "", ""
+        if fields := _contradicting_fields(header, receipts):
+            return _BODY, fields
         if header.transactions:  # an empty list says nothing of the chain's form
             self._unmatched.discard(_BODY)
-        return ""
+        return "", ""
 
     @property
     def waited_s(self) -> float:
@@ -257,11 +277,13 @@ def _matches_its_hash(header: Any) -> bool:
         return False
 
 
-def _has_matching_body(header: Any, receipts: Any) -> bool:
+def _contradicting_fields(header: Any, receipts: Any) -> str:
     try:
-        return has_matching_body(header, receipts)
-    except (Unencodable, ValueError, KeyError, TypeError, AttributeError):
-        return False
+        return contradicting_fields(header, receipts)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return f"malformed fields ({type(error).__name__})"
+    except Unencodable as error:
+        return str(error)
 
 
 def _hashes(header: Any, number: int) -> list[Any]:

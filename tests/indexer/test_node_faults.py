@@ -193,6 +193,37 @@ def test_a_block_that_one_node_always_alters_is_read_from_another(scenario: Play
         assert BlockSource(Node([node.url, scenario.anvil.url])).blocks(0, 5) == true
 
 
+def whole_transactions(result: Any) -> list[dict[str, Any]]:
+    transactions = result.get("transactions", []) if isinstance(result, dict) else []
+    return [transaction for transaction in transactions if isinstance(transaction, dict)]
+
+
+def test_a_block_that_never_matches_is_told_before_anything_is_indexed(
+    node: FaultyNode, anvil: Anvil, database_url: str
+) -> None:
+    anvil.send(anvil.accounts[0], anvil.accounts[1], value=7)
+    anvil.mine()
+    values = itertools.count(8)
+
+    def alter(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        answers = forward(calls)
+        for answer in answers:
+            for transaction in whole_transactions(answer["result"]):
+                transaction["value"] = hex(next(values))
+        return faulty_node.Reply(body=answers)
+
+    node.fault = alter
+    with Indexing(database_url, node.url) as indexing:
+        wait_for_problem(database_url, "read 8 times since 20")
+        told = status(database_url)
+        expected = "block 1 contradicts itself (transactions and transactionsRoot); read "
+        assert told["problem"].startswith(expected)
+        assert told["indexedBlock"] is None
+        node.fault = None
+        indexing.wait_for(anvil.head())
+        assert status(database_url)["problem"] is None
+
+
 def test_headers_that_a_hard_fork_changes_are_taken(
     scenario: Played, indexed: Indexing, database_url: str
 ) -> None:

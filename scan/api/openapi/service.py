@@ -84,7 +84,13 @@ SCHEMAS: Json = {
             "indexedBlock": nullable(number("The newest indexed block.", 353)),
             "headBlock": nullable(number("The node's newest block.", 353)),
             "lagBlocks": nullable(number("Blocks between them.", 0)),
-            "problem": nullable(text("Why indexing is stopped.", "the node cannot be reached")),
+            "problem": nullable(
+                text(
+                    "Why indexing is stopped. While a block is read again: its number, what"
+                    " disagrees, how often and since when it was read.",
+                    "the node cannot be reached",
+                )
+            ),
             "checkedAt": nullable(moment("When the node was last checked.")),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("Scan's version.", VERSION),

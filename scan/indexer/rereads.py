@@ -1,0 +1,44 @@
+"""Blocks that a node gives in a form that cannot be taken: how often they were read, since when."""
+
+import hashlib
+import time
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from scan.ethereum.blocks import MalformedBlock
+
+MAX_BLOCKS = 1_000
+_ENCODER = msgspec.json.Encoder(enc_hook=repr)  # of responses that are too large
+
+
+class _Reads:
+    def __init__(self) -> None:
+        self.since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.digests: Counter[bytes] = Counter()
+
+
+class Rereads:
+    """Of a few blocks at a time; kept while each is waited for."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, _Reads] = {}
+
+    def count(self, number: int, header: Any, receipts: Any) -> int:
+        """Note a read of a block; return how many reads, with this one, gave the same."""
+        if len(self._blocks) >= MAX_BLOCKS:
+            self._blocks.clear()
+        reads = self._blocks.setdefault(number, _Reads())
+        digest = hashlib.sha256(_ENCODER.encode((header, receipts))).digest()
+        reads.digests[digest] += 1
+        return reads.digests[digest]
+
+    def forget(self, number: int) -> None:
+        self._blocks.pop(number, None)
+
+    def error(self, number: int, disagreement: str) -> MalformedBlock:
+        """What is told while a block that was counted is read again."""
+        reads = self._blocks.get(number) or _Reads()
+        count = reads.digests.total()
+        return MalformedBlock(f"{disagreement}; read {count} times since {reads.since}")
