@@ -1,0 +1,124 @@
+"""docs/bounds.md: every route belongs to a door with all its bounds, and bodies meet theirs."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.routing import Rule
+
+from app import create_app
+from scan import parameters
+from scan.mcp import endpoint
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
+
+pytestmark = pytest.mark.check
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "bounds.md"
+ROUTE = re.compile(r"(GET|POST|PATCH|DELETE|PUT) (/[^\s,]*)")
+
+
+@pytest.fixture(scope="module")
+def application() -> Flask:
+    return create_app(settings_for("postgresql://nobody@127.0.0.1:1/nothing", NOWHERE))
+
+
+def table() -> list[list[str]]:
+    lines = DOCUMENT.read_text().splitlines()
+    rows = [line.strip().strip("|").split("|") for line in lines if line.startswith("|")]
+    return [[cell.strip() for cell in row] for row in rows if not set(row[0]) <= set("-")]
+
+
+def routes(application: Flask) -> list[tuple[str, str]]:
+    """Methods and paths, with arguments as in the document."""
+    return [
+        (method, re.sub(r"<(?:\w+:)?(\w+)>", r":\1", rule.rule))
+        for rule in application.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    ]
+
+
+def doors_of(method: str, path: str) -> list[str]:
+    """The doors that name a route: by its path, or by the longest beginning that a door has."""
+    of_length: dict[int, list[str]] = {}
+    for name, listed, *_ in table()[1:]:
+        for its_method, its_path in ROUTE.findall(listed) if " with " not in listed else ():
+            prefix = its_path.removesuffix("*")
+            matches = path.startswith(prefix) if prefix != its_path else path == its_path
+            if its_method == method and matches:
+                of_length.setdefault(len(its_path), []).append(name)
+    return of_length[max(of_length)] if of_length else []
+
+
+def test_no_cell_is_empty() -> None:
+    head, *rows = table()
+    assert len(rows) >= 12
+    assert [row[0] for row in rows if len(row) != len(head) or not all(row)] == []
+
+
+def test_every_route_has_one_door(application: Flask) -> None:
+    assert {
+        route: doors_of(*route) for route in routes(application) if len(doors_of(*route)) != 1
+    } == {}
+
+
+def test_every_route_of_the_document_exists(application: Flask) -> None:
+    existing = routes(application)
+    for _, listed, *_ in table()[1:]:
+        for method, path in ROUTE.findall(listed):
+            prefix = path.removesuffix("*")
+            assert any(
+                other == method and (at.startswith(prefix) if prefix != path else at == path)
+                for other, at in existing
+            ), (method, path)
+
+
+def path_of(rule: Rule) -> str:
+    values = {"address": f"0x{'12' * 20}", "chain_id": "1"}
+    return re.sub(r"<(?:\w+:)?(\w+)>", lambda m: values.get(m[1], "1"), rule.rule)
+
+
+BODIES = {
+    "values": b"[" + b"{}," * 40_000 + b"{}]",
+    "levels": b'{"a":' + b"[" * 500 + b"]" * 500 + b"}",
+    "digits": b'{"a":' + b"9" * 1001 + b"}",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_no_route_parses_json_beyond_its_bounds(
+    application: Flask, monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    """Whatever parser it uses: the text has been checked before."""
+    loads, checked = json.loads, parameters.check_json
+    texts: list[str] = []
+
+    def check(text: str, *most: int) -> None:
+        texts.append(text)
+        checked(text, *most)
+
+    def parse(text: Any, **hooks: Any) -> Any:
+        assert len(text) < 1000, "a body was parsed that is beyond its bounds"
+        return loads(text, **hooks)
+
+    monkeypatch.setattr(parameters, "check_json", check)
+    monkeypatch.setattr(endpoint, "check_json", check)
+    for module in ("json", "orjson"):
+        monkeypatch.setattr(f"{module}.loads", parse)
+    statuses: dict[tuple[str, str], int] = {}
+    client = application.test_client()
+    for rule in application.url_map.iter_rules():
+        for method in (rule.methods or set()) & {"POST", "PATCH", "PUT"}:
+            send: Callable[..., Any] = getattr(client, method.lower())
+            response = send(path_of(rule), data=body, content_type="application/json")
+            statuses[method, rule.rule] = response.status_code
+    assert {route for route, status in statuses.items() if status == 500} == set()
+    # Those that read a body as JSON without a key; others refuse before they read it.
+    sourcify = "/v2/verify/<chain_id>/<address>"
+    for route in ("/mcp", "/api/v1/query", "/api/v1/verify", "/api/v1/keys", sourcify):
+        assert statuses["POST", route] in (400, 413), route
+    assert len(texts) >= 5
