@@ -44,6 +44,7 @@ class Part(NamedTuple):
     token_id: str | None = None
     value: str | None = None
     verified: bool | None = None
+    larger_namesake: str | None = None
 
     def record(self) -> dict[str, Any]:
         fields = {
@@ -52,6 +53,7 @@ class Part(NamedTuple):
             "tokenId": self.token_id,
             "value": self.value,
             "verified": self.verified,
+            "largerNamesake": self.larger_namesake,
         }
         return {"text": self.text, **{k: v for k, v in fields.items() if v is not None}}
 
@@ -135,13 +137,26 @@ def contract_part(names: Names, address: str) -> Part:
 
 
 def token_part(names: Names, address: str) -> Part:
-    symbol = _symbol(names, address)
-    return Part(symbol, "token", address, verified=_is_verified(names, address))
+    return _of_token(names, address, _symbol(names, address))
 
 
 def collection_part(names: Names, address: str) -> Part:
-    name = _collection(names, address)
-    return Part(name, "token", address, verified=_is_verified(names, address))
+    return _of_token(names, address, _collection(names, address))
+
+
+def _of_token(
+    names: Names,
+    address: str,
+    text: str,
+    type_: str = "token",
+    token_id: str | None = None,
+    value: int | None = None,
+) -> Part:
+    """Return a part with what tells its token apart from others."""
+    is_verified = bool(names.of(address).get("contract"))
+    shown = None if value is None else str(value)
+    namesake = names.token(address).get("largerNamesake")
+    return Part(text, type_, address, token_id, shown, is_verified, namesake)
 
 
 def exchange_part(name: str | None, pool: str) -> Part:
@@ -156,15 +171,14 @@ def asset_part(names: Names, asset: Asset, value: int) -> Part:
         text = f"{amount(value, COIN_DECIMALS)} {names.coin}"
         return Part(text, "coin", value=str(value))
     token = names.token(asset.address)
-    verified = _is_verified(names, asset.address)
     if asset.token_id is not None:
         several = f"{amount(value, 0)} {TIMES} " if token.get("type") == "BEP1155" else ""
         text = f"{several}{_collection(names, asset.address)} #{_short_id(asset.token_id)}"
-        return Part(text, "item", asset.address, asset.token_id, str(value), verified)
+        return _of_token(names, asset.address, text, "item", asset.token_id, value)
     symbol = _symbol(names, asset.address)
     unit = symbol if token else f"units of {symbol}"
     text = f"{amount(value, token.get('decimals', 0))} {unit}"
-    return Part(text, "token", asset.address, None, str(value), verified)
+    return _of_token(names, asset.address, text, value=value)
 
 
 def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part]:
@@ -173,7 +187,7 @@ def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part
     if len(assets) > MAX_ASSETS and len(tokens) == 1 and assets[0][0].token_id is not None:
         address = str(assets[0][0].address)
         text = f"{len(assets):,} items of {_collection(names, address)}"
-        return [Part(text, "token", address, verified=_is_verified(names, address))]
+        return [_of_token(names, address, text)]
     shown = [asset_part(names, asset, value) for asset, value in assets[:MAX_ASSETS]]
     more = len(assets) - len(shown)
     return joined([*shown, Part(f"{more:,} more")] if more else shown)
@@ -225,6 +239,8 @@ def _symbol(names: Names, address: str) -> str:
     symbol = next(filter(None, texts), "")
     if not symbol:
         return f"tokens of {short(address)}"
+    if token.get("largerNamesake"):
+        return f"{in_quotes(symbol)} ({short(address)}, not the largest token of that symbol)"
     is_plain = _PLAIN_SYMBOL.match(symbol) and symbol.lower() not in _WORDS
     reads_as_coin = symbol.casefold() == names.coin.casefold()
     return symbol if is_plain and not reads_as_coin else _quoted(symbol, address)
@@ -239,10 +255,6 @@ def _collection(names: Names, address: str) -> str:
 def _quoted(name: str, address: str) -> str:
     """Put a name that a contract chose in quotation marks, beside its address."""
     return f"{in_quotes(name)} ({short(address)})"
-
-
-def _is_verified(names: Names, address: str) -> bool:
-    return bool(names.of(address).get("contract"))
 
 
 def _short_id(token_id: str) -> str:

@@ -12,7 +12,9 @@ SELECT index_version(), (
         SELECT asked.address,
             (SELECT l.label FROM labels l WHERE l.address = asked.address) AS label,
             (SELECT json_build_object('name', k.name, 'symbol', k.symbol,
-                'decimals', k.decimals, 'type', k.type)
+                'decimals', k.decimals, 'type', k.type,
+                'largerNamesake', (SELECT hex(n.address)
+                    FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
             FROM tokens k
             WHERE k.address = asked.address) AS token,
             (SELECT v.contract_name

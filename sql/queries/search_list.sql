@@ -6,7 +6,8 @@
 --   queries/search_list_similar can be asked for more
 -- index: blocks_pkey, blocks_hash_key, transactions_by_hash, addresses_pkey, tokens_pkey,
 --   labels_by_text, tokens_by_symbol, tokens_by_name, tokens_by_holder_count,
---   verified_contracts_by_name, labels_pkey, contracts_pkey, verified_contracts_by_code_hash
+--   verified_contracts_by_name, labels_pkey, contracts_pkey, verified_contracts_by_code_hash,
+--   pools_pkey
 WITH wanted AS (
     SELECT lower(%(text)s) AS prefix
 ), named (type, address, name, symbol, holders) AS (
@@ -93,7 +94,10 @@ SELECT index_version(),
                 JOIN blocks b ON b.number = k.block_number
                 WHERE k.address = page.address) END,
             CASE WHEN page.address IS NOT NULL
-                THEN EXISTS (SELECT FROM verification_of(page.address) WHERE match <> 'runtime') END)::text, ','
+                THEN EXISTS (SELECT FROM verification_of(page.address) WHERE match <> 'runtime') END,
+            CASE WHEN page.type = 'token' THEN (
+                SELECT n.address
+                FROM larger_namesake(page.symbol, page.holders, page.address) AS n) END)::text, ','
         ORDER BY page.rank ASC, page.holders DESC NULLS LAST, page.type ASC, page.value ASC)),
     count(*),
     to_regclass('tokens_by_similar_name') IS NOT NULL

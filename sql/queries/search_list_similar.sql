@@ -1,11 +1,14 @@
 -- Tokens whose name is nearly a text, the nearest first; only where pg_trgm is there (see schema.sql).
 -- params: text text, limit integer
 -- returns: one row: index version, JSON text of the records
--- index: tokens_by_similar_name, blocks_pkey, contracts_pkey, verified_contracts_by_code_hash
+-- index: tokens_by_similar_name, blocks_pkey, contracts_pkey, verified_contracts_by_code_hash,
+--   tokens_by_symbol, pools_pkey
 SELECT index_version(), json_list(string_agg(
     search_record('token', hex(near.address), near.name, near.symbol, 'similar', near.holder_count,
         (SELECT b.timestamp FROM blocks b WHERE b.number = near.block_number),
-        EXISTS (SELECT FROM verification_of(near.address) WHERE match <> 'runtime'))::text, ','
+        EXISTS (SELECT FROM verification_of(near.address) WHERE match <> 'runtime'),
+        (SELECT n.address FROM larger_namesake(near.symbol, near.holder_count, near.address) AS n)
+        )::text, ','
     ORDER BY near.distance ASC, near.address ASC))
 FROM (
     SELECT k.address, k.name, k.symbol, k.holder_count, k.block_number,

@@ -5,7 +5,7 @@
 -- literals: direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: holder
 --   count and address of the last row where more follow
--- index: tokens_by_holder_count, tokens_pkey, chain_pkey, blocks_pkey, contracts_pkey,
+-- index: tokens_by_holder_count, tokens_by_symbol, pools_pkey, tokens_pkey, chain_pkey, blocks_pkey, contracts_pkey,
 --   verified_contracts_by_code_hash
 WITH whole AS (
     SELECT coalesce((SELECT token_count FROM chain), 0) AS total
@@ -87,7 +87,8 @@ SELECT index_version(),
     json_list(string_agg(
         (SELECT token_record(k,
             (SELECT b.timestamp FROM blocks b WHERE b.number = k.block_number),
-            EXISTS (SELECT FROM verification_of(k.address) WHERE match <> 'runtime'))::text
+            EXISTS (SELECT FROM verification_of(k.address) WHERE match <> 'runtime'),
+            (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text
         FROM tokens k
         WHERE k.address = page.address), ',')),
     count(*),

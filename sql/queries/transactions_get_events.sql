@@ -4,7 +4,7 @@
 -- returns: one row: index version, transfers (JSON text), how many there are, trades (JSON text), how
 --   many there are; nulls where no such transaction is indexed
 -- index: transactions_by_hash, blocks_pkey, token_transfers_pkey, dex_trades_pkey, tokens_pkey,
---   dexes_pkey
+--   dexes_pkey, token_transfers_by_from, token_transfers_by_to, dex_trades_by_pool
 WITH asked AS (
     SELECT t.hash, t.transaction_index, b.timestamp, b AS block,
         b.token_transfers_before AS transfers_from,
@@ -35,7 +35,8 @@ SELECT index_version(),
     (SELECT count(*) FROM transfers),
     (SELECT json_list(string_agg(dex_trade_record(trades.d, asked.hash,
         (SELECT x.name FROM dexes x WHERE x.dex_id = (trades.d).dex_id),
-        asked.block, i, o)::text, ',' ORDER BY place))
+        asked.timestamp, i, o,
+        (SELECT g.is_backed FROM trade_backing(trades.d, asked.block) AS g))::text, ',' ORDER BY place))
     FROM asked, trades
     LEFT JOIN tokens i ON i.address = (trades.d).token_in
     LEFT JOIN tokens o ON o.address = (trades.d).token_out

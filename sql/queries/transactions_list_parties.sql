@@ -18,7 +18,9 @@ SELECT index_version(), (
         'isContract', code.code_hash IS NOT NULL,
         'token', (
             SELECT json_build_object('name', k.name, 'symbol', k.symbol, 'decimals', k.decimals,
-                'type', k.type, 'wraps', k.wraps)
+                'type', k.type, 'wraps', k.wraps,
+                'largerNamesake', (SELECT hex(n.address)
+                    FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
             FROM tokens k
             WHERE k.address = asked.address),
         'pool', (

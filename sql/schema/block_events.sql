@@ -55,7 +55,8 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     WHERE 'internal_transfers' = ANY (types)
     UNION ALL
     SELECT d.ordinal - b.dex_trades_before + s.dex_trades, 'dex_trades',
-        dex_trade_record(d, t.hash, e.name, b, i, o)::text
+        dex_trade_record(d, t.hash, e.name, b.timestamp, i, o,
+            (SELECT g.is_backed FROM trade_backing(d, b) AS g))::text
     FROM block_sections(b) s
     JOIN dex_trades d
         ON d.ordinal >= b.dex_trades_before + greatest(first - s.dex_trades, 0)

@@ -190,8 +190,9 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) WITH (fillfactor = 60);
 -- serves queries/tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serve queries/search_list, by prefix
-CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
+-- serve queries/search_list, by prefix; that of symbols larger_namesake(), too
+CREATE INDEX IF NOT EXISTS tokens_by_symbol
+    ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
 -- Names that are nearly those looked for: serves queries/search_list_similar, where the extension is there
 -- and may be used. PostgreSQL's own packages have it, the embedded one does not.

@@ -33,34 +33,54 @@ RETURN format(
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
-CREATE OR REPLACE FUNCTION token_record(t tokens, seen_at timestamptz, is_verified boolean)
+-- The token held most of those with a symbol, in any letter case, if it has more holders than `at`. The
+-- tokens of pools of an exchange all have one symbol.
+CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, holders bigint, at bytea)
+RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
+    SELECT o.address
+    FROM (
+        SELECT k.address, k.holder_count
+        FROM tokens k
+        WHERE lower(k.symbol) = lower(of_symbol) AND of_symbol <> ''
+        ORDER BY k.holder_count DESC, k.address DESC
+        LIMIT 1) AS o
+    WHERE o.holder_count > holders
+        AND (NOT EXISTS (SELECT FROM pools p WHERE p.address = o.address)
+            OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
+$$;
+
+CREATE OR REPLACE FUNCTION token_record(
+    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"firstSeen":"%s","verified":%s}',
+    '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
-    t.holder_count, iso(seen_at), is_verified::text)::json;
+    t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake))::json;
 
 CREATE OR REPLACE FUNCTION token_detail_record(
-    t tokens, seen_at timestamptz, is_verified boolean)
+    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
-    '"verified":%s}',
+    '"verified":%s,"largerNamesake":%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END, is_verified::text)::json;
+    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END, is_verified::text,
+    json_hex(namesake))::json;
 
 CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE
 RETURN format('{"address":"%s","balance":"%s"}', hex(holder), balance)::json;
 
-CREATE OR REPLACE FUNCTION token_balance_record(t tokens, balance numeric)
+CREATE OR REPLACE FUNCTION token_balance_record(t tokens, balance numeric, namesake bytea)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
-    '{"tokenAddress":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","balance":"%s"}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance)::json;
+    '{"tokenAddress":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","balance":"%s",'
+    '"largerNamesake":%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
+    json_hex(namesake))::json;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
     x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
@@ -143,20 +163,20 @@ RETURN format(
 -- What tells tokens of one name apart: holders and first seen, null for anything else.
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text, holders bigint,
-    seen_at timestamptz, is_verified boolean)
+    seen_at timestamptz, is_verified boolean, namesake bytea)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s","holderCount":%s,"firstSeen":%s,'
-    '"verified":%s}',
+    '"verified":%s,"largerNamesake":%s}',
     type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
-    coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'))::json;
+    coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'),
+    json_hex(namesake))::json;
 
 -- Whether tokens went into the pool and out of it, in the same transaction, for what its trades there
 -- say: a contract can emit any event. Null where the pool has 500 or more rows in the block, which are
 -- too many to read for each record.
-CREATE OR REPLACE FUNCTION is_trade_backed(d dex_trades, b blocks) RETURNS boolean
-LANGUAGE sql STABLE
-RETURN (
+CREATE OR REPLACE FUNCTION trade_backing(d dex_trades, b blocks) RETURNS TABLE (is_backed boolean)
+LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN count(moved_in) < 500 AND count(moved_out) < 500 AND count(traded_in) < 500
         THEN coalesce(
             sum(moved_in) FILTER (WHERE is_own AND token_in = d.token_in)
@@ -186,11 +206,13 @@ RETURN (
         WHERE o.pool_address = d.pool_address
             AND o.ordinal >= b.dex_trades_before
             AND o.ordinal < b.dex_trades_before + b.dex_trade_count
-        LIMIT 500)) AS amounts (is_own, token_in, moved_in, traded_in, token_out, moved_out, traded_out));
+        LIMIT 500)) AS amounts (is_own, token_in, moved_in, traded_in, token_out, moved_out, traded_out)
+$$;
 
 -- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
-    d dex_trades, transaction_hash bytea, dex text, b blocks, token_in tokens, token_out tokens)
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz, token_in tokens,
+    token_out tokens, is_backed boolean)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
@@ -199,9 +221,9 @@ RETURN format(
     '"tokenOutDecimals":%s,"backedByTransfers":%s}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
-    iso(b.timestamp), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
+    iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
     json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'),
-    coalesce(is_trade_backed(d, b)::text, 'null'))::json;
+    coalesce(is_backed::text, 'null'))::json;
 
 -- A log's record where its data may be long: a contract could have every reader sent megabytes.
 CREATE OR REPLACE FUNCTION log_event_record(

@@ -20,7 +20,8 @@ ENTITIES = {
 }
 OPTIONAL = {
     "BlockDetail": {"withdrawals"},  # of a block that has some
-    "SummaryPart": {"type", "address", "value", "tokenId", "verified"},  # words have none of these
+    # Words have none of these.
+    "SummaryPart": {"type", "address", "value", "tokenId", "verified", "largerNamesake"},
     "DecodedArgument": {"hashed"},  # of an indexed argument of which the log has the hash alone
 }
 # A path with what stands for its parameters, and the schema of its answer.

@@ -84,6 +84,7 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
     anvil.transact(one, alf, "transfer", pool.address, 10**29)
     for symbol in SYMBOLS:
         contracts[symbol] = anvil.deploy(one, "LooseToken", "Zero", symbol)
+    contracts["other BET"] = anvil.deploy(one, "LooseToken", "Better", "bet")
     contracts["apes"] = anvil.deploy(one, "LooseItems", "Apes and 5 ETH from Binance #1", "APE")
     contracts["pretender"] = anvil.deploy(one, "Pretender")
     contracts["nobody"] = anvil.deploy(one, "nobody")
@@ -100,6 +101,7 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
         "real trade": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, one),
         "paid to another": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, SINK),
         "approval inside": anvil.transact(one, pool, "tradeAndApprove", 3 * ETHER, SINK),
+        "other BET": anvil.transact(one, contracts["other BET"], "transfer", one, 5 * ETHER),
         "mint": anvil.transact(one, contracts["apes"], "mint", 7),
         "approval": anvil.transact(one, bet, "approve", contracts["nobody"].address, 2**256 - 1),
         "lure": anvil.transact(one, pretender, "fail", LURE, gas=200_000),
@@ -226,3 +228,28 @@ def test_an_event_that_the_state_bears_is_told(played: Played) -> None:
     assert played.sentence("giveTruly") == f"Transferred the ownership of {contract} to {sink}"
     assert played.sentence("upgradeTruly") == f"Upgraded {contract} to {sink}"
     assert played.sentence("pauseTruly") == f"Paused {contract}"
+
+
+def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played: Played) -> None:
+    client = played.client
+    larger, other = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
+    namesakes = {
+        token["address"]: token["largerNamesake"]
+        for token in client.get("/api/v1/tokens?limit=100").json["tokens"]
+    }
+    assert (namesakes[larger], namesakes[other]) == (None, larger)
+    assert client.get(f"/api/v1/tokens/{other}").json["largerNamesake"] == larger
+    results = client.get("/api/v1/search?q=bet").json["results"]
+    found = {result["value"]: result["largerNamesake"] for result in results}
+    assert (found[larger], found[other]) == (None, larger)
+    held = client.get(f"/api/v1/addresses/{played.anvil.accounts[0]}/tokens").json["tokens"]
+    owned = {token["tokenAddress"]: token["largerNamesake"] for token in held}
+    assert (owned[larger], owned[other]) == (None, larger)
+    [_, part, *_] = played.detail("other BET")["summary"]["parts"]
+    assert part["largerNamesake"] == larger
+    mark = "not the largest token of that symbol"
+    assert played.sentence("other BET") == f"Sent 5 “bet” ({shortened(other)}, {mark}) to itself"
+    badge = "not the largest of this symbol"
+    for path in (f"/token/{other}", f"/tx/{played.sent['other BET']}", "/search?q=bet", "/tokens"):
+        assert client.get(path).text.count(badge) == 1, path
+    assert badge not in client.get(f"/token/{larger}").text

@@ -36,6 +36,7 @@ KNOWN_FACTORIES = {
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
     "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
+    "largerNamesake": "of a token: tests/contracts/test_misleading_transactions.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_pages.py",
     "error": "of a transaction that failed: tests/api/test_transaction_errors.py",

@@ -2,7 +2,7 @@
 
 from scan.api.addresses import MOST_ADDRESSES
 from scan.api.openapi.filtered import ORDERED
-from scan.api.openapi.records import UNTRACED_BLOCKS
+from scan.api.openapi.records import LARGER_NAMESAKE, UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
     ADDRESS,
     ADDRESS_EXAMPLE,
@@ -138,6 +138,7 @@ SCHEMAS: Json = {
                 "description": "Whether its source is verified.",
                 "examples": [True],
             },
+            "largerNamesake": LARGER_NAMESAKE,
         },
     ),
     "BlockPage": page_of("blocks", "Block", "Blocks, newest first."),

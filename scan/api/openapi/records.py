@@ -20,6 +20,9 @@ from scan.api.openapi.schemas import (
     token_type,
 )
 
+LARGER_NAMESAKE = nullable(
+    address("The token with most holders of this symbol, if it has more than this one.")
+)
 _TOKEN: Json = {
     "address": address("The token's contract.", TOKEN_EXAMPLE),
     "name": text("Its name(), cleaned; may be empty.", "Wrapped Ether", maxLength=255),
@@ -33,6 +36,7 @@ _TOKEN: Json = {
     "holderCount": number("Addresses that hold it.", 12),
     "firstSeen": moment("The time of its first block."),
     "verified": flag("Whether its contract's source is verified."),
+    "largerNamesake": LARGER_NAMESAKE,
 }
 
 UNTRACED_BLOCKS = number("Indexed blocks without traces, whose internal transfers are unknown.", 0)
@@ -161,6 +165,7 @@ SCHEMAS: Json = {
             "decimals": _TOKEN["decimals"],
             "type": _TOKEN["type"],
             "balance": text("In the smallest unit.", "250000000000000000", pattern="^[1-9][0-9]*$"),
+            "largerNamesake": LARGER_NAMESAKE,
         },
     ),
     "Address": extended(

@@ -196,8 +196,9 @@ SCHEMAS: Json = {
             "tokenId": amount("An item's id."),
             "value": amount("The exact amount."),
             "verified": flag("Whether the token's contract is verified."),
+            "largerNamesake": address("A token with the same symbol and more holders, if any."),
         },
-        optional=("type", "address", "tokenId", "value", "verified"),
+        optional=("type", "address", "tokenId", "value", "verified", "largerNamesake"),
     ),
     "TransactionSummary": record(
         "What it did. Tokens name themselves: tell them apart by address.",
