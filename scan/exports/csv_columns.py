@@ -112,6 +112,7 @@ _PARTIES = (
     _field("from", "fromAddress"),
     _field("to", "toAddress"),
 )
+_YES_NO = {True: "yes", False: "no", None: ""}
 _COIN = Column("symbol", lambda _, context: text(context.coin))
 # Of a record that says itself what it is an amount of.
 _DESCRIBED = (
@@ -186,6 +187,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("maker"),
         *_traded("in", "tokenIn", "amountIn"),
         *_traded("out", "tokenOut", "amountOut"),
+        Column("backed_by_transfers", lambda r, _: _YES_NO[r["backedByTransfers"]]),
     ),
     "logs": (
         *_TIME,
@@ -251,7 +253,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("total_supply_units", lambda record, _: units(record["totalSupply"])),
         _field("holders", "holderCount"),
         _field("first_seen_utc", "firstSeen"),
-        Column("verified", lambda record, _: "yes" if record["verified"] else "no"),
+        Column("verified", lambda record, _: _YES_NO[record["verified"]]),
+        Column("larger_namesake", lambda record, _: record["largerNamesake"] or ""),
     ),
     "days": (
         _field("date"),
