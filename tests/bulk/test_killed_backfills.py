@@ -1,5 +1,6 @@
 """`scan backfill chain` continued after SIGKILL at each stage; one without its packages."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -57,6 +58,13 @@ def _kill_once(marker: str) -> str:
     return "done"
 
 
+def _freeze_once(marker: str) -> str:
+    if not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return "done"
+
+
 def _kill_always(_: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -68,6 +76,16 @@ def _fail(message: str) -> None:
 def test_the_task_of_a_killed_worker_is_done_again(tmp_path: Path) -> None:
     pool = WorkerPool(_kill_once, 1)
     assert list(pool.results([str(tmp_path / "first"), str(tmp_path / "second")])) == ["done"] * 2
+
+
+def test_the_task_of_a_frozen_worker_is_done_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker_pool, "SILENT_S", 3 * worker_pool.BEAT_S)
+    marker = str(tmp_path / "first")
+    assert list(WorkerPool(_freeze_once, 1).results([marker])) == ["done"]
+    assert f"the process with {marker} is frozen (3 s) and ended" in caplog.text
+    assert not multiprocessing.active_children()
 
 
 def test_a_task_that_fails_or_kills_its_workers_ends_the_pool(
