@@ -8,6 +8,7 @@ from html import escape
 from itertools import islice
 
 import pytest
+from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 from markdown_it import MarkdownIt
 
@@ -134,6 +135,11 @@ PLACES = {
 }
 
 
+def leaves_of(parser: MarkdownIt, text: str) -> list[str]:
+    tokens = [leaf for token in parser.parse(text) for leaf in [token, *(token.children or ())]]
+    return [f"{t.type} {t.attrGet('href')}" for t in tokens if t.type not in IN_WORDS]
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_hostile_text_is_the_same_text_to_a_parser_of_markdown(place: str) -> None:
     """The structure of the document is that which a harmless word has in the same place."""
@@ -141,12 +147,49 @@ def test_hostile_text_is_the_same_text_to_a_parser_of_markdown(place: str) -> No
 
     def structure(text: str) -> list[str]:
         html = PLACES[place].replace("{}", escape(text, quote=True))
-        tokens = parser.parse(to_markdown(f"<main><h1>Page</h1>{html}<p>End</p></main>"))
-        leaves = [leaf for token in tokens for leaf in [token, *(token.children or ())]]
-        return [f"{t.type} {t.attrGet('href')}" for t in leaves if t.type not in IN_WORDS]
+        return leaves_of(parser, to_markdown(f"<main><h1>Page</h1>{html}<p>End</p></main>"))
 
     for text in HOSTILE:
         assert structure(text) == structure("word"), text
+
+
+def test_hostile_names_leave_the_structure_of_pages_as_it_is(client: FlaskClient) -> None:
+    """Every name that a page of the scenario shows is replaced where it stands, by hostile ones."""
+    parser = MarkdownIt("commonmark").enable("table")
+    tokens = client.get("/api/v1/tokens?limit=25").json["tokens"]
+    names = {token[field] for token in tokens for field in ("name", "symbol")}
+    names = {name for name in names if len(name) > 2 and name.isascii()}
+    [transfer] = client.post("/api/v1/query", json={"entity": "token_transfers", "limit": 1}).json[
+        "data"
+    ]
+    token, sender = transfer["tokenAddress"], transfer["fromAddress"]
+    paths = [
+        *("/", "/tokens", f"/tx/{transfer['transactionHash']}", f"/token/{token}"),
+        *(f"/address/{sender}?tab={tab}" for tab in ("tokens", "transfers", "trades")),
+    ]
+    texts = (" ".join(text for text in HOSTILE if "\n" not in text), "https://evil](/x) `", "\\")
+    replaced = 0
+
+    def structure(html: str, text: str) -> list[str]:
+        nonlocal replaced
+        document = BeautifulSoup(html, "html.parser")
+        assert document.main is not None
+        for string in document.main.find_all(string=True):
+            if string.strip() in names:
+                string.replace_with(text)
+                replaced += 1
+        for element in document.main.select("[title], [alt], [aria-label]"):
+            for attribute in ("title", "alt", "aria-label"):
+                if element.get(attribute) in names:
+                    element[attribute] = text
+        return leaves_of(parser, to_markdown(str(document)))
+
+    for path in paths:
+        page = client.get(path).text
+        expected = structure(page, "word")
+        for text in texts:
+            assert structure(page, text) == expected, (path, text)
+    assert replaced > 40 * len(texts)
 
 
 IN_WORDS = {"text", "softbreak", "hardbreak", "code_inline", "text_special"}
