@@ -123,7 +123,7 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "codeHash": _hex(contract.code_hash),
         "verifiedAt": contract.verified_at,
         "verifiedBy": _hex(contract.verifier),
-        "proxy": proxy and {"type": proxy.kind, "implementation": to_hex(proxy.implementation)},
+        "proxy": proxy and proxy.record(),
     }
 
 

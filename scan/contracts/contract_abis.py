@@ -7,11 +7,7 @@ import orjson
 
 from scan.contracts.abi_index import AbiIndex, functions_of, index_abi
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.proxy_contracts import (
-    clone_of,
-    delegates,
-    eip1967_implementations,
-)
+from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, by_code, state_kinds
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.gateway import NodeSession
@@ -21,6 +17,7 @@ from scan.hex import data, to_hex
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
+FACET_BYTES = 60  # of a diamond's facet
 MAX_PROXIES = 100  # whose implementations are read from the node at once
 
 
@@ -39,23 +36,29 @@ class Emitter(NamedTuple):
 class Contract(NamedTuple):
     """A contract's ABIs, its own before its implementation's, and its token type.
 
-    `delegates`: its code may be an EIP-1967 proxy, whose implementation at a block the node knows.
+    `state_kinds` are the proxies that it may be one of, whose implementations at a block the node
+    knows.
     """
 
     abis: tuple[AbiIndex, ...] = ()
     token_type: str | None = None
-    delegates: bool = False
+    state_kinds: tuple[StateKind, ...] = ()
+
+    @property
+    def delegates(self) -> bool:
+        """Return whether it may be a proxy by its state."""
+        return bool(self.state_kinds)
 
 
 NO_CONTRACT = Contract()
+NO_PROXY = Proxy("", b"")
 
 
 class _Proxying(NamedTuple):
-    """What a contract's code says of proxies: a minimal proxy's implementation; whether it may
-    be another proxy."""
+    """What a contract's code says of proxies: the one that it is, or those that it may be."""
 
-    clone_of: bytes | None
-    delegates: bool
+    proxy: Proxy | None = None
+    state_kinds: tuple[StateKind, ...] = ()
 
 
 class ContractAbis:
@@ -65,23 +68,23 @@ class ContractAbis:
         self._database = database
         self._abis: SizedCache[AbiIndex] = SizedCache(CACHE_BYTES)
         self._codes: SizedCache[_Proxying] = SizedCache(CACHE_BYTES // 8)
-        self._implementations: SizedCache[bytes] = SizedCache(CACHE_BYTES // 8)
+        self._implementations: SizedCache[Proxy] = SizedCache(CACHE_BYTES // 8)
 
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
         """Return the contracts by address. ABIs beyond the budget are not read.
 
-        Clones also have their implementation's ABI; EIP-1967 proxies have only their own.
+        Proxies by their code also have their implementation's ABI; others have only their own.
         """
         rows = self._rows(addresses)
         proxying = self._proxying({row["codeHash"] for row in rows.values()})
         codes = {address: proxying[row["codeHash"]] for address, row in rows.items()}
-        clones = {a: code.clone_of for a, code in codes.items() if code.clone_of is not None}
+        clones = {a: code.proxy.implementation for a, code in codes.items() if code.proxy}
         abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
         return {
             address: Contract(
                 _first_two(abis, address, clones.get(address)),
                 row["tokenType"],
-                codes[address].delegates and address not in clones,
+                codes[address].state_kinds,
             )
             for address, row in rows.items()
         }
@@ -89,9 +92,9 @@ class ContractAbis:
     def find_at(
         self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
     ) -> dict[Emitter, Contract]:
-        """Return what find() does, with the ABIs of EIP-1967 proxies' implementations at the
-        emitter's block, or of the current ones if the node has no state of that block. Raises as
-        the session does."""
+        """Return what find() does, with the ABIs of proxies' implementations at the emitter's
+        block, or of the current ones if the node has no state of that block. Raises as the session
+        does."""
         contracts = self.find({emitter.address for emitter in emitters}, budget)
         known = {
             emitter: contracts[emitter.address]
@@ -99,12 +102,16 @@ class ContractAbis:
             if emitter.address in contracts
         }
         targets = self._implementations_of(
-            [emitter for emitter, contract in known.items() if contract.delegates], node
+            {e: contract.state_kinds for e, contract in known.items() if contract.state_kinds}, node
         )
-        abis = self._abis_of(self._rows({*targets.values()}), budget)
-        for emitter, implementation in targets.items():
+        abis = self._abis_of(
+            self._rows({each for proxy in targets.values() for each in proxy.implementations}),
+            budget,
+        )
+        for emitter, proxy in targets.items():
             own = known[emitter]
-            known[emitter] = own._replace(abis=own.abis + _first_two(abis, implementation, None))
+            lent = (abis[each] for each in proxy.implementations if each in abis)
+            known[emitter] = own._replace(abis=(*own.abis, *lent))
         return known
 
     def find_at_or_now(
@@ -175,25 +182,25 @@ class ContractAbis:
         missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
         if missing:
             for code_hash, code in self._database.rows("contracts/codes_list", code_hashes=missing):
-                proxying = _Proxying(clone_of(bytes(code)), delegates(bytes(code)))
+                proxy = by_code(bytes(code))
+                proxying = _Proxying(proxy, () if proxy else state_kinds(bytes(code)))
                 by_hash[to_hex(bytes(code_hash))] = proxying
                 self._codes.store(to_hex(bytes(code_hash)), proxying, SMALL_ENTRY_BYTES)
-        no_proxy = _Proxying(None, False)
+        no_proxy = _Proxying()
         return {code_hash: proxying or no_proxy for code_hash, proxying in by_hash.items()}
 
     def _implementations_of(
-        self, proxies: Sequence[Emitter], node: NodeSession
-    ) -> dict[Emitter, bytes]:
-        """Return the implementations of EIP-1967 proxies, cached by block hash, whose state
-        cannot change."""
-        cached = {proxy: self._implementations.get(proxy) for proxy in proxies}
-        missing = [proxy for proxy in proxies if cached[proxy] is None][:MAX_PROXIES]
-        at_numbers = [(proxy.address, proxy.block.number) for proxy in missing]
-        read = eip1967_implementations(node, at_numbers) if missing else ()
-        for proxy, implementation in zip(missing, read, strict=True):
-            cached[proxy] = implementation or b""
-            self._implementations.store(proxy, implementation or b"", SMALL_ENTRY_BYTES)
-        return {proxy: implementation for proxy, implementation in cached.items() if implementation}
+        self, emitters: Mapping[Emitter, Sequence[StateKind]], node: NodeSession
+    ) -> dict[Emitter, Proxy]:
+        """Return the proxies among emitters, cached by block hash, whose state cannot change."""
+        cached = {emitter: self._implementations.get(emitter) for emitter in emitters}
+        missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
+        read = at_blocks(node, [(e.address, emitters[e], e.block.number) for e in missing])
+        for emitter, proxy in zip(missing, read, strict=True):
+            cached[emitter] = stored = proxy or NO_PROXY
+            size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)
+            self._implementations.store(emitter, stored, size)
+        return {emitter: proxy for emitter, proxy in cached.items() if proxy and proxy != NO_PROXY}
 
 
 def _first_two(

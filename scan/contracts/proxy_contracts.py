@@ -1,10 +1,14 @@
-"""The implementations of proxies: EIP-1167 clones by their code, EIP-1967 proxies by storage."""
+"""The implementations of proxies, from their code, their storage or what a function returns.
+
+A kind of proxy is one entry of BY_CODE or BY_STATE.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
@@ -12,24 +16,105 @@ from scan.hex import BadHex, data, to_hex
 NODE_TIMEOUT_S = 2.0
 ADDRESS_BYTES = 20
 MAX_RESPONSE_BYTES = 256 * 1024
-DELEGATECALL = b"\xf4"
+MAX_FACETS = 64
+CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
+IMPLEMENTATION_CALL = "0x5c60da1b"  # implementation() of a beacon
+_STORAGE = "eth_getStorageAt"
 
 # keccak256("eip1967.proxy.implementation") - 1 and keccak256("eip1967.proxy.beacon") - 1
 IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
-IMPLEMENTATION_CALL = "0x5c60da1b"  # implementation() of a beacon
 
-# EIP-1167, whose address may omit leading zeros (PUSH20 down to PUSH16), and the variant with PUSH0
-# that Solady and others deploy.
-_CLONES = tuple(
-    re.compile(pattern, re.DOTALL)
-    for pattern in (
-        rb"\x36\x3d\x3d\x37\x3d\x3d\x3d\x36\x3d[\x6f-\x73](.{16,20})"
-        rb"\x5a\xf4\x3d\x82\x80\x3e\x90\x3d\x91\x60.\x57\xfd\x5b\xf3",
-        rb"\x5f\x5f\x36\x5f\x5f\x37\x36\x5f\x73(.{20})"
-        rb"\x5a\xf4\x3d\x5f\x5f\x3e\x5f\x3d\x91\x60.\x57\xfd\x5b\xf3",
-    )
+
+class CodeKind(NamedTuple):
+    """Proxies whose code has the implementation, as the pattern's group; `is_clone`: nothing of
+    their own is in it, so the source is the implementation's."""
+
+    name: str
+    pattern: re.Pattern[bytes]
+    is_clone: bool
+
+
+class StateKind(NamedTuple):
+    """Proxies whose state has the implementation, in a slot or as what a function returns.
+
+    `code` is a pattern in their code, None for any that delegates. `is_beacon`: the value is that
+    of a contract that has the implementation. `is_list`: it is an array of implementations.
+    """
+
+    name: str
+    slot: str = ""
+    function: str = ""
+    code: re.Pattern[bytes] | None = None
+    is_beacon: bool = False
+    is_list: bool = False
+
+    def call(self, address: str) -> tuple[str, tuple[object, ...]]:
+        if self.slot:
+            return _STORAGE, (address, self.slot)
+        return _function_call(address, self.function)
+
+
+_EIP1167 = (
+    # Its address may omit leading zeros: PUSH20 down to PUSH16.
+    rb"\x36\x3d\x3d\x37\x3d\x3d\x3d\x36\x3d[\x6f-\x73](.{16,20})"
+    rb"\x5a\xf4\x3d\x82\x80\x3e\x90\x3d\x91\x60.\x57\xfd\x5b\xf3"
 )
+# ERC-7760's proxies, which are written by hand: a slot is read, and its contract delegated to.
+_EIP7760 = re.compile(
+    rb"\x7f(?:%s\x54\x5a\xf4\x3d\x60\x00\x80\x3e\x60.\x57\x3d\x60\x00\xfd\x5b\x3d\x60\x00\xf3"
+    rb"|%s\x54\x5a\xfa\x50\x36\x51\x5a\xf4\x3d\x60\x00\x80\x3e)"
+    % (re.escape(data(IMPLEMENTATION_SLOT)), re.escape(data(BEACON_SLOT))),
+    re.DOTALL,
+)
+# The first slot, masked to an address, which proxies of Safe's versions 1.0 to 1.4 begin with.
+_SAFE = re.compile(rb"\x60\x80\x60\x40\x52\x73\xff{20}\x60\x00\x54\x16")
+_COMPTROLLER = re.compile(rb"\x63\xbb\x82\xaa\x5e")
+
+BY_CODE = (
+    CodeKind("eip1167", re.compile(_EIP1167, re.DOTALL), True),
+    CodeKind(  # with PUSH0, as Solady and others deploy it
+        "eip1167",
+        re.compile(
+            rb"\x5f\x5f\x36\x5f\x5f\x37\x36\x5f\x73(.{20})"
+            rb"\x5a\xf4\x3d\x5f\x5f\x3e\x5f\x3d\x91\x60.\x57\xfd\x5b\xf3",
+            re.DOTALL,
+        ),
+        True,
+    ),
+    # Arguments follow the code, as OpenZeppelin and Solady have it.
+    CodeKind("immutable-args-clone", re.compile(_EIP1167 + rb".+", re.DOTALL), True),
+    # The arguments are appended to the calldata, and their length to them.
+    CodeKind(
+        "immutable-args-clone",
+        re.compile(
+            rb"\x36\x3d\x3d\x37\x3d\x3d\x3d\x3d\x61..\x80\x60\x35\x36\x39\x36\x01\x3d\x73(.{20})"
+            rb"\x5a\xf4\x3d\x3d\x93\x80\x3e\x60\x33\x57\xfd\x5b\xf3.*",
+            re.DOTALL,
+        ),
+        True,
+    ),
+    CodeKind("eip7702", re.compile(re.escape(DELEGATION) + rb"(.{20})", re.DOTALL), False),
+)
+# In this order: the first one with an implementation counts.
+BY_STATE = (
+    StateKind("eip7760", slot=IMPLEMENTATION_SLOT, code=_EIP7760),
+    StateKind("eip7760", slot=BEACON_SLOT, code=_EIP7760, is_beacon=True),
+    StateKind("eip1967", slot=IMPLEMENTATION_SLOT),
+    StateKind("eip1967", slot=BEACON_SLOT, is_beacon=True),
+    StateKind(  # keccak256("PROXIABLE")
+        "eip1822", slot="0xc5f16f0fcc639fa48a6947836d9850f504798523bf8c9a3a87d5876cf622bcf7"
+    ),
+    StateKind(  # keccak256("org.zeppelinos.proxy.implementation")
+        "openzeppelin", slot="0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3"
+    ),
+    StateKind("safe", slot="0x" + 64 * "0", code=_SAFE),
+    StateKind(
+        "comptroller", function="0xbb82aa5e", code=_COMPTROLLER
+    ),  # comptrollerImplementation()
+    StateKind("eip2535", function="0x52ef6b2c", is_list=True),  # facetAddresses()
+)
+CLONES = frozenset(kind.name for kind in BY_CODE if kind.is_clone)
 # A sequence of instructions, including the data of PUSH1 to PUSH32, that ends in DELEGATECALL.
 _DELEGATING = re.compile(
     b"(?:[^\x60-\x7f\xf4]|"
@@ -40,96 +125,166 @@ _DELEGATING = re.compile(
 
 
 class Proxy(NamedTuple):
+    """`others` are the implementations beside the first, of a diamond."""
+
     kind: str
     implementation: bytes
+    others: tuple[bytes, ...] = ()
+
+    @property
+    def implementations(self) -> tuple[bytes, ...]:
+        return (self.implementation, *self.others)
+
+    def record(self) -> dict[str, object]:
+        record: dict[str, object] = {
+            "type": self.kind,
+            "implementation": to_hex(self.implementation),
+        }
+        if self.others:
+            record["implementations"] = [*map(to_hex, self.implementations)]
+        return record
 
 
-def clone_of(code: bytes) -> bytes | None:
-    """Return the implementation in a minimal proxy's code; None if it is not a minimal proxy."""
-    for pattern in _CLONES:
-        match = pattern.fullmatch(code)
+def by_code(code: bytes) -> Proxy | None:
+    """Return the proxy whose code has its implementation."""
+    for kind in BY_CODE:
+        match = kind.pattern.fullmatch(code)
         if match:
-            return match[1].rjust(ADDRESS_BYTES, b"\0")
+            return Proxy(kind.name, match[1].rjust(ADDRESS_BYTES, b"\0"))
     return None
 
 
-def delegates(code: bytes) -> bool:
-    """Return whether the code contains a DELEGATECALL, as a proxy's must."""
-    return _DELEGATING.match(code) is not None
+def state_kinds(code: bytes) -> tuple[StateKind, ...]:
+    """Return the kinds of which code may be a proxy; none if it has no DELEGATECALL, as a proxy's
+    must."""
+    if _DELEGATING.match(code) is None:
+        return ()
+    return tuple(kind for kind in BY_STATE if kind.code is None or kind.code.search(code))
 
 
 def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
     """Return the proxy at an address, None if it is not a proxy, or if the node does not
     respond."""
-    clone = clone_of(code)
-    if clone is not None:
-        return Proxy("eip1167", clone)
-    if DELEGATECALL not in code:
-        return None
+    found = by_code(code)
+    kinds = () if found else state_kinds(code)
+    if not kinds:
+        return found
     try:
-        implementation = eip1967_implementation(node, to_hex(address))
+        return current(node, address, kinds)
     except (UpstreamFailed, Unavailable, BadHex):
         return None
-    return Proxy("eip1967", implementation) if implementation else None
 
 
-def eip1967_implementation(node: NodeSession, address: str) -> bytes | None:
-    """Return the current implementation; raises as the session does."""
-    node = node.within(NODE_TIMEOUT_S)
-    slots = [
-        Call("eth_getStorageAt", (address, slot, "latest"))
-        for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)
-    ]
-    implementation, beacon = (_address(word) for word in node.results(slots))
-    if implementation or not beacon:
-        return implementation
-    call = Call("eth_call", ({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL}, "latest"))
-    return _address(node.results([call])[0])
+def delegating_account(node: NodeSession, address: bytes) -> Proxy | None:
+    """Return the EIP-7702 delegation of an account, whose code is not indexed; None if it has
+    none, or if the node does not respond."""
+    try:
+        code = node.within(NODE_TIMEOUT_S).call(
+            "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
+        )
+        return by_code(data(code))
+    except (UpstreamFailed, Unavailable, RpcError, BadHex):
+        return None
 
 
-def eip1967_implementations(
-    node: NodeSession, proxies: Sequence[tuple[bytes, int]]
-) -> list[bytes | None]:
-    """Return the implementations at block numbers, or now where the node has no state of that
-    block.
+def current(node: NodeSession, address: bytes, kinds: Sequence[StateKind]) -> Proxy | None:
+    """Return the proxy with its current implementations; raises as the session does."""
+    return _proxies(node.within(NODE_TIMEOUT_S), [(address, kinds, None)])[0]
+
+
+def at_blocks(
+    node: NodeSession, proxies: Sequence[tuple[bytes, Sequence[StateKind], int]]
+) -> list[Proxy | None]:
+    """Return the proxies as they were at block numbers, or are now where the node has no state of
+    that block.
 
     Needs at most four requests; raises as the session does.
     """
-    slots = [
-        ((to_hex(address), slot), number)
-        for address, number in proxies
-        for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)
+    return _proxies(node, proxies)
+
+
+def _proxies(
+    node: NodeSession, proxies: Sequence[tuple[bytes, Sequence[StateKind], int | None]]
+) -> list[Proxy | None]:
+    reads = [
+        (index, kind, number) for index, (_, kinds, number) in enumerate(proxies) for kind in kinds
     ]
-    words = _read_at(node, "eth_getStorageAt", slots)
-    implementations, beacons = words[::2], words[1::2]
-    behind_beacons = {
-        index: (({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL},), proxies[index][1])
-        for index, beacon in enumerate(beacons)
-        if beacon and not implementations[index]
-    }
-    by_beacons = _read_at(node, "eth_call", [*behind_beacons.values()])
-    for index, implementation in zip(behind_beacons, by_beacons, strict=True):
-        implementations[index] = implementation
-    return implementations
+    answers = _read(
+        node, [(kind.call(to_hex(proxies[index][0])), number) for index, kind, number in reads]
+    )
+    values: list[tuple[bytes, ...]] = [
+        _addresses(answer) if kind.is_list else _one(answer)
+        for (_, kind, _), answer in zip(reads, answers, strict=True)
+    ]
+    first: dict[int, int] = {}
+    for place, (index, _, _) in enumerate(reads):
+        if values[place]:
+            first.setdefault(index, place)
+    beacons = [place for place in first.values() if reads[place][1].is_beacon]
+    of_beacons = _read(
+        node,
+        [
+            (_function_call(to_hex(values[place][0]), IMPLEMENTATION_CALL), reads[place][2])
+            for place in beacons
+        ],
+    )
+    for place, answer in zip(beacons, of_beacons, strict=True):
+        values[place] = _one(answer)
+    return [
+        Proxy(reads[first[index]][1].name, *_split(values[first[index]]))
+        if index in first and values[first[index]]
+        else None
+        for index in range(len(proxies))
+    ]
 
 
-def _read_at(
-    node: NodeSession, method: str, calls: Sequence[tuple[tuple[object, ...], int]]
-) -> list[bytes | None]:
-    """Return the addresses returned by calls at block numbers."""
-    at_block = [Call(method, (*params, hex(number))) for params, number in calls]
-    results = node.results(at_block, MAX_RESPONSE_BYTES)
-    failed = [index for index, word in enumerate(results) if isinstance(word, RpcError)]
-    now = [Call(method, (*calls[index][0], "latest")) for index in failed]
-    for index, word in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):
-        results[index] = word
-    return [_address(word) for word in results]
+def _split(implementations: tuple[bytes, ...]) -> tuple[bytes, tuple[bytes, ...]]:
+    return implementations[0], implementations[1:]
 
 
-def _address(word: object) -> bytes | None:
-    """Return an address from a result; None for an RPC error, a zero word, or a value that is
+def _function_call(address: str, function: str) -> tuple[str, tuple[object, ...]]:
+    return "eth_call", ({"to": address, "data": function, "gas": CALL_GAS},)
+
+
+def _read(
+    node: NodeSession, calls: Iterable[tuple[tuple[str, tuple[object, ...]], int | None]]
+) -> list[object]:
+    """Return the results of calls at block numbers; those that fail there, now."""
+    calls = list(calls)
+    results: list[object] = node.results(
+        [
+            Call(method, (*params, "latest" if number is None else hex(number)))
+            for (method, params), number in calls
+        ],
+        MAX_RESPONSE_BYTES,
+    )
+    failed = [
+        index
+        for index, result in enumerate(results)
+        if isinstance(result, RpcError) and not result.is_revert and calls[index][1] is not None
+    ]
+    now = [Call(calls[index][0][0], (*calls[index][0][1], "latest")) for index in failed]
+    for index, result in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):
+        results[index] = result
+    return results
+
+
+def _one(word: object) -> tuple[bytes, ...]:
+    """Return the address in a result; nothing for an RPC error, a zero word, or a value that is
     not an address in a word."""
     if not isinstance(word, str) or len(word) != 66:
-        return None
+        return ()
     content = data(word)
-    return content[12:] if any(content) and not any(content[:12]) else None
+    return (content[12:],) if any(content) and not any(content[:12]) else ()
+
+
+def _addresses(answer: object) -> tuple[bytes, ...]:
+    """Return the addresses of an ABI-encoded array, the first MAX_FACETS; nothing for any other
+    result."""
+    if not isinstance(answer, str) or len(answer) < 2 + 3 * 64 or (len(answer) - 2) % 64:
+        return ()
+    offset, count, *words = (answer[at : at + 64] for at in range(2, len(answer), 64))
+    if int(offset, 16) != 32 or int(count, 16) != len(words):
+        return ()
+    facets = [_one(f"0x{word}") for word in words[:MAX_FACETS]]
+    return tuple(facet for (facet,) in facets) if all(facets) else ()

@@ -18,7 +18,7 @@ from scan.contracts.calldata_encoding import (
     result,
 )
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.proxy_contracts import Proxy, proxy_at
+from scan.contracts.proxy_contracts import Proxy, delegating_account, proxy_at
 from scan.contracts.revert_reasons import UNKNOWN_DATA, decode_reason
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
@@ -128,10 +128,19 @@ class ReadCalls:
                 if own is not None:
                     return prepared(own), None
             row = self._database.row("contracts/contracts_get_code", address=address)
-            proxy = proxy_at(node, address, bytes(row[1])) if row else None
-            delegated = self._function(proxy.implementation, function) if proxy else None
-            if delegated is not None:
-                return prepared(delegated), proxy
+            proxy = (
+                proxy_at(node, address, bytes(row[1])) if row else delegating_account(node, address)
+            )
+            unknown: NoSuchFunction | None = None
+            for implementation in proxy.implementations if proxy else ():
+                delegated = self._function(implementation, function)
+                try:
+                    if delegated is not None and proxy:
+                        return prepared(delegated), Proxy(proxy.kind, implementation)
+                except NoSuchFunction as error:  # another facet may have it
+                    unknown = error
+            if unknown is not None:
+                raise unknown
             if own is not None:
                 return prepared(own), None
         except AbiError as error:

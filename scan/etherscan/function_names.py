@@ -7,7 +7,7 @@ import orjson
 from flask import current_app
 
 from scan.contracts.abi import AbiError, parse_types, selector, signature
-from scan.contracts.proxy_contracts import clone_of
+from scan.contracts.proxy_contracts import by_code
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import data, to_hex
 from scan.http.requests import reader
@@ -30,14 +30,14 @@ class FunctionNames:
     def __init__(self, called: Iterable[str]) -> None:
         self._names: dict[str, Mapping[str, str]] = {}
         contracts = _contracts({bytes.fromhex(address[2:]) for address in called if address})
-        clones = {row["address"]: clone_of(data(row["code"])) for row in contracts if row["code"]}
-        implementations = {address for address in clones.values() if address is not None}
+        proxies = {row["address"]: by_code(data(row["code"])) for row in contracts if row["code"]}
+        clones = {address: proxy.implementation for address, proxy in proxies.items() if proxy}
+        implementations = {*clones.values()}
         for contract in (*contracts, *_contracts(implementations)):
             if contract["codeHash"]:
                 self._names[contract["address"]] = _names_of(contract)
         for clone, implementation in clones.items():
-            if implementation is not None:
-                self._names[clone] = self._names.get(to_hex(implementation), {})
+            self._names[clone] = self._names.get(to_hex(implementation), {})
 
     def name(self, address: str, method_id: str) -> str:
         return self._names.get(address, {}).get(method_id, "")

@@ -74,7 +74,7 @@ class Folder(NamedTuple):
 
 class ShownContract(NamedTuple):
     """A contract as its tab shows it: `verified` is None if the code is not verified;
-    `implementation` is a proxy's."""
+    `implementations` are a proxy's."""
 
     has_code: bool
     code_size: int = 0
@@ -84,7 +84,7 @@ class ShownContract(NamedTuple):
     files: Sequence[SourceFile] = ()
     functions: Sequence[Function] = ()
     proxy_kind: str | None = None
-    implementation: str | None = None
+    implementations: Sequence[str] = ()
     implementation_functions: Sequence[Function] = ()
     values: ContractValues | None = None
     constructor: Sequence[Argument] | None = None
@@ -102,7 +102,7 @@ class ShownContract(NamedTuple):
             for value in (self.values.values if self.values else ())
             if [output.type for output in value.outputs] == ["address"] and value.result
         ]
-        return [self.implementation, self.verifier, self.similar_to, *values]
+        return [*self.implementations, self.verifier, self.similar_to, *values]
 
     @property
     def file_tree(self) -> "Folder":
@@ -150,8 +150,8 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
         return ShownContract(has_code=False)
     proxy = lookup.proxy
     abi = json.loads(contract.abi or "[]")
-    of_implementation = contract_values.implementation_abi(reader(), proxy)
-    implementation_abi = json.loads(of_implementation or "[]")
+    abis = contract_values.implementation_abis(reader(), proxy)
+    implementation_abi = [entry for entries in abis for entry in entries]
     arguments, similar = contract.constructor_arguments, None
     if not contract.is_verified:
         similar = bytecode.similar_to(reader(), bytes(contract.code))
@@ -164,7 +164,7 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
         files=_files(contract),
         functions=_functions(abi),
         proxy_kind=proxy.kind if proxy else None,
-        implementation=to_hex(proxy.implementation) if proxy else None,
+        implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
         implementation_functions=_functions(implementation_abi),
         values=_values(address, [abi, implementation_abi], proxy) if with_values else None,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),

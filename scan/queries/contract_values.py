@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_json import MAX_NAME
 from scan.contracts.calldata_encoding import READ_ONLY, AbiEntries, Function, function_of
-from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.contracts.read_calls import stopped_in_contract, value_of
 from scan.errors import NotFound, ScanError
 from scan.ethereum import past_state
@@ -60,18 +60,20 @@ class _Getter(NamedTuple):
 def get(reader: Reader, address: bytes) -> ContractValues:
     """Raises NotFound for a contract that is not verified, and what of() raises."""
     contract, lookup = contracts.get_with_proxy(reader, address, {"abi"})
-    texts = (contract.abi, implementation_abi(reader, lookup.proxy))
-    abis = [json.loads(text) for text in texts if text is not None]
+    own = [] if contract.abi is None else [json.loads(contract.abi)]
+    abis = [*own, *implementation_abis(reader, lookup.proxy)]
     if not abis:
         raise NotFound("The contract at this address is not verified.")
     return of(reader, address, abis, lookup.proxy)
 
 
-def implementation_abi(reader: Reader, proxy: Proxy | None) -> str | None:
-    """None of a clone, too, which has its implementation's as its own."""
-    if proxy is None or proxy.kind == "eip1167":
-        return None
-    return contracts.get(reader, proxy.implementation, {"abi"}).abi
+def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]:
+    """Return the ABIs of verified implementations; none of a clone, which has its implementation's
+    as its own."""
+    if proxy is None or proxy.kind in CLONES:
+        return []
+    texts = (contracts.get(reader, address, {"abi"}).abi for address in proxy.implementations)
+    return [json.loads(text) for text in texts if text is not None]
 
 
 def of(

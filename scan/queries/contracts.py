@@ -3,11 +3,11 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from scan.contracts.proxy_contracts import Proxy, clone_of, delegates, eip1967_implementation
+from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
 from scan.contracts.read_calls import CallResult, EncodedCall
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
-from scan.hex import BadHex, to_hex
+from scan.hex import BadHex
 from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -74,7 +74,7 @@ def get_with_proxy(
     contract = get(reader, address, {*parts, "code"})
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy
-    if contract.is_verified or clone is None or clone.kind != "eip1167":
+    if contract.is_verified or clone is None or clone.kind not in CLONES:
         return contract, lookup
     implementation = get(reader, clone.implementation, parts)
     if not implementation.is_verified:
@@ -94,19 +94,17 @@ def get_with_proxy(
 
 
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
-    """Where a proxy leads now: by its code (EIP-1167), or by its storage (EIP-1967)."""
+    """Where a proxy leads now: by its code, or by its state."""
     code = bytes(contract.code or b"")
-    clone = clone_of(code)
-    if clone is not None:
-        return ProxyLookup(Proxy("eip1167", clone))
-    if not delegates(code):
-        return ProxyLookup(None)
+    proxy = by_code(code)
+    kinds = () if proxy else state_kinds(code)
+    if not kinds:
+        return ProxyLookup(proxy)
     reader.do_not_cache()  # its storage may change with any block
     try:
-        implementation = eip1967_implementation(reader.node, to_hex(address))
+        return ProxyLookup(current(reader.node, address, kinds))
     except (UpstreamFailed, BadHex, Unavailable):
         return ProxyLookup(None, is_known=False)
-    return ProxyLookup(Proxy("eip1967", implementation) if implementation else None)
 
 
 def call(

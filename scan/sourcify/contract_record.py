@@ -19,7 +19,16 @@ from scan.sourcify.fields import Selection
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.verifier import MESSAGES
 
-PROXY_TYPES = {"eip1167": "EIP1167Proxy", "eip1967": "EIP1967Proxy"}
+# Sourcify's names; other kinds have our own.
+PROXY_TYPES = {
+    "eip1167": "EIP1167Proxy",
+    "eip1967": "EIP1967Proxy",
+    "eip2535": "DiamondProxy",
+    "eip7702": "EIP7702",
+    "safe": "GnosisSafeProxy",
+    "immutable-args-clone": "FixedProxy",
+    "openzeppelin": "ZeppelinOSProxy",
+}
 MATCHES = {FULL: "exact_match", PARTIAL: "match", RUNTIME: "match", None: None}
 # The optional columns of queries.contracts that a field needs.
 _PARTS: Mapping[str, tuple[str, ...]] = {
@@ -167,9 +176,12 @@ def _proxy_resolution(reader: Reader, address: bytes, stored: Contract) -> dict[
         return {"proxyResolutionError": error}
     if lookup.proxy is None:
         return {"isProxy": False, "proxyType": None, "implementations": []}
-    implementation: dict[str, str] = {"address": to_checksum_address(lookup.proxy.implementation)}
-    verified = contracts.get(reader, lookup.proxy.implementation, ())
-    if verified.is_verified:
-        implementation["name"] = verified.name
-    kind = PROXY_TYPES[lookup.proxy.kind]
-    return {"isProxy": True, "proxyType": kind, "implementations": [implementation]}
+    implementations = []
+    for target in lookup.proxy.implementations:
+        implementation: dict[str, str] = {"address": to_checksum_address(target)}
+        verified = contracts.get(reader, target, ())
+        if verified.is_verified:
+            implementation["name"] = verified.name
+        implementations.append(implementation)
+    kind = PROXY_TYPES.get(lookup.proxy.kind, lookup.proxy.kind)
+    return {"isProxy": True, "proxyType": kind, "implementations": implementations}

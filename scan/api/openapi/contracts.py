@@ -25,6 +25,7 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.contracts.calldata_encoding import MUTABILITIES
+from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 
 TAG = "Contracts"
@@ -115,9 +116,11 @@ def _switch(description: str) -> Json:
 _PROXY = record(
     "A proxy.",
     {
-        "type": text("Its standard, such as eip1967 or eip1167.", "eip1967"),
-        "implementation": address("Its implementation.", CONTRACT_EXAMPLE),
+        "type": one_of("Its kind.", [*dict.fromkeys(kind.name for kind in (*BY_CODE, *BY_STATE))]),
+        "implementation": address("Its implementation, or the first one.", CONTRACT_EXAMPLE),
+        "implementations": array(address("One.", CONTRACT_EXAMPLE), "Of several, all."),
     },
+    optional=("implementations",),
 )
 _SETTINGS: Json = {
     "type": "object",

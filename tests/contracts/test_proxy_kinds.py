@@ -1,0 +1,191 @@
+"""Every kind of proxy, by real contracts or by its documented code, on a real node."""
+
+import pytest
+from eth_utils.crypto import keccak
+
+from scan.contracts.proxy_contracts import BY_CODE, BY_STATE, IMPLEMENTATION_SLOT, by_code
+from tests.support.explorer import Explorer
+from tests.support.many_functions import PROXY, VERSION, deploy
+
+# Documented code; `{}` is where an address stands.
+CLONES = {
+    "eip1167": "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3",
+    "eip1167 with PUSH0": "5f5f365f5f37365f73{}5af43d5f5f3e5f3d91602a57fd5bf3",
+    "immutable-args-clone": "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3" + "ab" * 40,
+    "immutable-args-clone, by calldata": "363d3d373d3d3d3d610022806035363936013d73{}"
+    "5af43d3d93803e603357fd5bf3" + "cd" * 32 + "0022",
+}
+_STORED = IMPLEMENTATION_SLOT[2:]
+UUPS = f"363d3d373d3d363d7f{_STORED}545af43d6000803e6038573d6000fd5b3d6000f3"
+UUPS_I = (
+    f"365814604357363d3d373d3d363d7f{_STORED}545af43d6000803e603e573d6000fd5b3d6000f3"
+    "5b6020600f3d393d51543d52593df3"
+)
+BEACON = (
+    "363d3d373d3d363d602036600436635c60da1b60e01b36527f"
+    "a3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
+    "545afa5036515af43d6000803e604d573d6000fd5b3d6000f3"
+)
+# Safe's proxy 1.4.1 without its metadata.
+SAFE = (
+    "608060405273ffffffffffffffffffffffffffffffffffffffff600054167fa619486e"
+    + "00" * 28
+    + "60003514156050578060005260206000f35b3660008037600080366000845af43d6000803e"
+    "60008114156070573d6000fd5b3d6000f3fe"
+)
+FALLBACK = """fallback() external payable {
+        address to = target(msg.sig);
+        assembly {
+            calldatacopy(0, 0, calldatasize())
+            let done := delegatecall(gas(), to, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if done { return(0, returndatasize()) }
+            revert(0, returndatasize())
+        }
+    }"""
+COMPTROLLER = f"""pragma solidity ^0.8.20;
+contract Unitroller {{
+    address public admin = msg.sender;
+    address public comptrollerImplementation;
+    constructor(address to) {{ comptrollerImplementation = to; }}
+    function target(bytes4) internal view returns (address) {{ return comptrollerImplementation; }}
+    {FALLBACK}
+}}"""
+# The loupe is a facet, too, as in the reference implementations.
+DIAMOND = f"""pragma solidity ^0.8.20;
+struct Facets {{ address[] all; mapping(bytes4 => address) of_; }}
+library Stored {{
+    function facets() internal pure returns (Facets storage f) {{ assembly {{ f.slot := 77 }} }}
+}}
+contract Loupe {{
+    function facetAddresses() external view returns (address[] memory) {{
+        return Stored.facets().all;
+    }}
+}}
+contract Other {{
+    event Grown(uint256 size);
+    function grown(uint256 by) external pure returns (uint256) {{ return by + 1; }}
+    function grow(uint256 by) external {{ emit Grown(by); }}
+}}
+contract Diamond {{
+    constructor(address loupe, address other, address many) {{
+        Facets storage f = Stored.facets();
+        f.all = [loupe, other, many];
+        f.of_[Loupe.facetAddresses.selector] = loupe;
+        f.of_[Other.grown.selector] = f.of_[Other.grow.selector] = other;
+        f.of_[bytes4(keccak256("over(uint256)"))] = many;
+    }}
+    function target(bytes4 selector) internal view returns (address) {{
+        return Stored.facets().of_[selector];
+    }}
+    {FALLBACK}
+}}"""
+
+
+def word(address: str) -> str:
+    return f"0x{address[2:]:0>64}"
+
+
+def expect(explorer: Explorer, proxy: str, kind: str, implementation: str) -> None:
+    """Calls, the page, and Etherscan's check know the implementation."""
+    answer = explorer.call(proxy, "over(uint256)", 5)
+    assert answer.json == {"result": "number", "implementation": implementation}, answer.json
+    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    assert f"is a proxy ({kind})" in page and f"/address/{implementation}" in page
+    assert "over(" in page
+    check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
+    assert implementation in explorer.client.get(check).json["result"]
+
+
+def test_slots_are_hashes_of_their_names() -> None:
+    slots = {kind.name: kind.slot for kind in BY_STATE if kind.slot}
+    assert slots["eip1822"] == f"0x{keccak(text='PROXIABLE').hex()}"
+    name = "org.zeppelinos.proxy.implementation"
+    assert slots["openzeppelin"] == f"0x{keccak(text=name).hex()}"
+    functions = {kind.function[2:]: kind.name for kind in BY_STATE if kind.function}
+    assert functions == {
+        keccak(text="comptrollerImplementation()")[:4].hex(): "comptroller",
+        keccak(text="facetAddresses()")[:4].hex(): "eip2535",
+    }
+
+
+@pytest.mark.check
+def test_what_is_not_the_whole_code_of_a_clone_is_none() -> None:
+    code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
+    assert by_code(code) == ("eip1167", b"\x11" * 20, ())
+    assert by_code(b"\0" + code) is by_code(code[:-1]) is by_code(b"") is None
+    assert by_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, ())
+    assert by_code(bytes.fromhex("ef0100" + "22" * 21)) is None
+    assert {kind.name for kind in BY_CODE} == {"eip1167", "immutable-args-clone", "eip7702"}
+
+
+@pytest.mark.parametrize("name", CLONES)
+def test_clones(explorer: Explorer, many: str, name: str) -> None:
+    clone = explorer.place(CLONES[name].format(many[2:]))
+    kind = name.partition(" with")[0].partition(",")[0]
+    stored = explorer.contract(clone).json
+    assert stored["proxy"] == {"type": kind, "implementation": many}
+    assert stored["verifiedBy"] == many
+    expect(explorer, clone, kind, many)
+
+
+@pytest.mark.parametrize("code", [UUPS, UUPS_I, BEACON], ids=["uups", "uups i", "beacon"])
+def test_proxies_of_eip_7760(explorer: Explorer, many: str, code: str) -> None:
+    proxy = explorer.place(code)
+    slot, value = IMPLEMENTATION_SLOT, many
+    if code == BEACON:
+        slot = next(kind.slot for kind in BY_STATE if kind.is_beacon)
+        value = deploy(explorer, PROXY, "Beacon", word(many)[2:])
+    explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(value))
+    expect(explorer, proxy, "eip7760", many)
+
+
+@pytest.mark.parametrize("kind", ["eip1967", "eip1822", "openzeppelin"])
+def test_proxies_by_their_slot(explorer: Explorer, many: str, kind: str) -> None:
+    slot = next(each.slot for each in BY_STATE if each.name == kind)
+    source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
+    proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
+    expect(explorer, proxy, kind, many)
+
+
+def test_a_safe_and_a_comptroller(explorer: Explorer, many: str) -> None:
+    safe = explorer.place(SAFE)
+    explorer.anvil.call("anvil_setStorageAt", safe, "0x" + 64 * "0", word(many))
+    expect(explorer, safe, "safe", many)
+    expect(
+        explorer, deploy(explorer, COMPTROLLER, "Unitroller", word(many)[2:]), "comptroller", many
+    )
+
+
+def test_an_account_that_delegates(explorer: Explorer, many: str) -> None:
+    account = "0x" + "d7" * 20
+    explorer.anvil.call("anvil_setCode", account, "0xef0100" + many[2:])
+    answer = explorer.call(account, "over(uint256)", 5)
+    assert answer.json == {"result": "number", "implementation": many}, answer.json
+    assert explorer.call("0x" + "d8" * 20, "over(uint256)", 5).status_code == 404
+
+
+def test_a_diamond_has_the_functions_and_events_of_all_facets(
+    explorer: Explorer, many: str
+) -> None:
+    facets = [deploy(explorer, DIAMOND, name) for name in ("Loupe", "Other")] + [many]
+    for name, facet in zip(("Loupe", "Other"), facets, strict=False):
+        answer = explorer.verify(facet, DIAMOND, VERSION, contractName=name, optimizationUsed=0)
+        assert answer.status_code == 200, answer.json
+    diamond = deploy(explorer, DIAMOND, "Diamond", "".join(word(each)[2:] for each in facets))
+    expected = {"result": "5", "implementation": facets[1]}
+    assert explorer.call(diamond, "grown", 4).json == expected
+    assert explorer.call(diamond, "over(uint256)", 4).json["result"] == "number"
+    assert explorer.call(diamond, "absent").status_code == 400
+    page = explorer.client.get(f"/address/{diamond}?tab=contract").text
+    assert "is a proxy (eip2535)" in page and all(f"/address/{each}" in page for each in facets)
+    assert "grown(" in page and "facetAddresses" in page
+    sent = explorer.send(diamond, "0x" + keccak(text="grow(uint256)")[:4].hex() + f"{3:064x}")
+    found = explorer.client.get(f"/api/v1/transactions/{sent}").json
+    assert found["logs"][0]["event"]["name"] == "Grown"
+    answer = explorer.verify(diamond, DIAMOND, VERSION, contractName="Diamond", optimizationUsed=0)
+    assert answer.status_code == 200, answer.json
+    proxy = explorer.contract(diamond).json["proxy"]
+    assert proxy == {
+        "type": "eip2535", "implementation": facets[0], "implementations": facets
+    }  # fmt: skip
