@@ -97,6 +97,7 @@ from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.jobs import VerificationJobs
+from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 from scan.webhooks.sender import tls_context
 
@@ -283,7 +284,13 @@ def _services(settings: Settings) -> Services:
         make_limiter(settings),
         ApiKeyLookup(writes, reads if has_replica else None),
         KeyUsage(writes),
-        Verifier(writes, creations, installer, CompilerPlaces()),
+        Verifier(
+            writes,
+            creations,
+            installer,
+            CompilerPlaces(),
+            StoredBytes(settings.verified_mb_per_day * 1_000_000),
+        ),
         VerificationJobs(writes, waiting_threads),
         large_forms(),
         waiting_threads,

@@ -62,6 +62,7 @@ class Settings:
     rate_limit_files: str = "30/hour"
     rate_limit_storage: str = "memory://"
     rate_limit_when_storage_is_lost: str = "refuse"
+    verified_mb_per_day: int = 2000
     max_lag_blocks: int = 30
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
@@ -134,6 +135,7 @@ class Settings:
             rate_limit_when_storage_is_lost=read(
                 "SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", _one_of("refuse", "local"), "refuse"
             ),
+            verified_mb_per_day=read("SCAN_VERIFIED_MB_PER_DAY", _integer(1, 1_000_000), 2000),
             max_lag_blocks=read("SCAN_MAX_LAG_BLOCKS", _integer(0, 1_000_000_000), 30),
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),

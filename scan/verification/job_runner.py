@@ -13,6 +13,7 @@ from scan.database.connection import Database
 from scan.errors import (
     InvalidParameter,
     NotFound,
+    RateLimited,
     ScanError,
     SourceDoesNotCompile,
     Unavailable,
@@ -215,6 +216,8 @@ def _error_code(error: ScanError) -> str:
         return CONTRACT_NOT_DEPLOYED
     if isinstance(error, SourceDoesNotCompile | OutOfLimits | InvalidParameter):
         return COMPILER_ERROR
+    if isinstance(error, RateLimited):
+        return UNAVAILABLE
     return NO_MATCH if isinstance(error, VerificationFailed) else INTERNAL_ERROR
 
 

@@ -19,6 +19,7 @@ from scan.verification.creation_reader import CreationReader
 from scan.verification.matching import find_match
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
+from scan.verification.stored_bytes import StoredBytes
 
 MAX_ABI_BYTES = 1024 * 1024
 _EOF = b"\xef"
@@ -43,6 +44,7 @@ class Verifier:
     creations: CreationReader
     installer: CompilerInstaller
     places: CompilerPlaces
+    stored_bytes: StoredBytes
 
 
 class IndexedContract(NamedTuple):
@@ -82,11 +84,12 @@ class Verified(NamedTuple):
 
 
 def verify(verifier: Verifier, submission: Submission, client: str | None = None) -> Verified:
-    """Verify a submission; raises NotFound, VerificationFailed, Unavailable, InvalidParameter (no
-    such compiler).
+    """Verify a submission; raises NotFound, VerificationFailed, Unavailable, RateLimited,
+    InvalidParameter (no such compiler).
 
-    `client`: one client may have only one compiler running or waiting.
+    `client`: one client may have only one compiler running or waiting, and store so much a day.
     """
+    verifier.stored_bytes.check(client)
     deadline = time.monotonic() + BUDGET_S
     contract = indexed_contract(verifier.database, submission.address)
     code = DeployedCode(
@@ -97,7 +100,11 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
             abi = _abi(match)
-    return _store(verifier.database, contract, submission, match, abi)
+    verified = _store(verifier.database, contract, submission, match, abi)
+    if verified.stored:
+        texts = (abi, match.metadata, *submission.sources.values())
+        verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
+    return verified
 
 
 def _abi(match: Match) -> str:

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from scan.http.services import Services
 from scan.verification import compiler, compiler_places
+from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import RUNNING, WAITING
+from scan.verification.stored_bytes import StoredBytes
 from tests.support.explorer import Explorer, standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
 from tests.support.serving import wait_until
@@ -187,6 +190,27 @@ def test_an_import_of_what_was_not_sent_leaks_nothing(
     assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
     assert "not found" in answer.json["error"]
     assert "root:" not in answer.json["error"]
+
+
+def test_who_has_stored_its_share_of_a_day_gets_no_compiler(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is stored is counted once it is."""
+    services: Services = explorer.app.extensions["scan"]
+    counted = StoredBytes(1_000_000)
+    monkeypatch.setattr(services.verifier.stored_bytes, "check", counted.check)
+    monkeypatch.setattr(services.verifier.stored_bytes, "add", counted.add)
+    source = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4567; }"
+    address = deploy(explorer, source, "Stored")
+    assert explorer.verify(address, source, VERSION, optimizationUsed=0).status_code == 200
+    stored = counted._of_all
+    assert 500 < stored < 10_000
+    assert explorer.verify(address, source, VERSION, optimizationUsed=0).status_code == 200
+    assert counted._of_all == stored  # the second one is as good as the first, and not stored
+    counted.add("127.0.0.1", 100_000)
+    monkeypatch.setattr(CompilerInstaller, "compiler", None)
+    answer = explorer.verify(address, source, VERSION)
+    assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")
 
 
 def test_compile_errors_are_told_with_their_place(explorer: Explorer, many: str) -> None:
