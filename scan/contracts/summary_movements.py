@@ -1,6 +1,6 @@
 """What a sentence does not say of its sender: what else it gave and got, and approvals it left."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scan.contracts.summary_events import UNLIMITED, address_of, topic_of, words_of
@@ -20,6 +20,12 @@ from scan.hex import to_hex
 
 APPROVAL = topic_of("Approval(address,address,uint256)")
 APPROVAL_FOR_ALL = topic_of("ApprovalForAll(address,address,bool)")
+# At this address on all chains. What it may spend of an owner, others may by its own approvals.
+PERMIT2 = bytes.fromhex("000000000022d473030f116ddee9f6b43ac78ba3")
+PERMIT2_APPROVALS = (
+    topic_of("Approval(address,address,address,uint160,uint48)"),
+    topic_of("Permit(address,address,address,uint160,uint48,uint48)"),
+)
 MAX_APPROVALS = 2  # named
 
 
@@ -96,6 +102,11 @@ def approvals(facts: Facts) -> list[Approval]:
     moved = {(x["tokenAddress"], x["tokenId"]): x["logIndex"] for x in facts.transfers}
     for decoded in facts.details.logs or ():
         log = decoded.log
+        if log.address == PERMIT2 and log.topics and log.topics[0] in PERMIT2_APPROVALS:
+            approval = _by_permit2(words_of(log), facts.sender)
+            if approval is not None:
+                left[approval.token, f"{approval.spender} by Permit2"] = approval
+            continue
         if not log.topics or log.topics[0] not in (APPROVAL, APPROVAL_FOR_ALL):
             continue
         words = words_of(log)
@@ -115,4 +126,13 @@ def approvals(facts: Facts) -> list[Approval]:
             approval = Approval(token, spender, number if log.topics[0] == APPROVAL else None)
         if is_left:
             left[key] = approval
-    return [*left.values()]
+    return [approval for approval in left.values() if approval.amount != 0]
+
+
+def _by_permit2(words: Sequence[bytes], sender: str) -> Approval | None:
+    """Return an approval of the sender by an event of Permit2, of which 2**160 - 1 is the most."""
+    owner, token, spender = map(address_of, words[:3])
+    if owner != sender or token is None or spender is None or len(words) < 5:
+        return None
+    amount = int.from_bytes(words[3])
+    return Approval(token, spender, UNLIMITED if amount == 2**160 - 1 else amount)

@@ -21,6 +21,7 @@ SYMBOLS = (
     *("000USDC", ".000USDC", "+1000", "\u0660\u0660\u0660", "ETH.", "$ETH", "ETH"),
     *("\u0415\u0422\u041d", "\u0395\u03a4\u0397", "\u1d07\u1d1b\u029c"),
 )
+PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 SINK = "0x00000000000000000000000000000000deadbeef"
 
 
@@ -88,6 +89,8 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
     contracts["apes"] = anvil.deploy(one, "LooseItems", "Apes and 5 ETH from Binance #1", "APE")
     contracts["pretender"] = anvil.deploy(one, "Pretender")
     contracts["nobody"] = anvil.deploy(one, "nobody")
+    contracts["batch"] = anvil.deploy(one, "Batch")
+    permits = anvil.place(PERMIT2, "Permits").address
     anvil.mine()
     pretender = contracts["pretender"]
     delegation = "0xef0100" + contracts["leak"].address[2:]
@@ -101,6 +104,9 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
         "real trade": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, one),
         "paid to another": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, SINK),
         "approval inside": anvil.transact(one, pool, "tradeAndApprove", 3 * ETHER, SINK),
+        "permit": anvil.transact(
+            one, contracts["batch"], "permit", permits, bet.address, SINK, 2**160 - 1
+        ),
         "other BET": anvil.transact(one, contracts["other BET"], "transfer", one, 5 * ETHER),
         "mint": anvil.transact(one, contracts["apes"], "mint", 7),
         "approval": anvil.transact(one, bet, "approve", contracts["nobody"].address, 2**256 - 1),
@@ -114,6 +120,8 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
         sent[function] = anvil.transact(one, pretender, function, *arguments)
     for symbol in SYMBOLS:
         sent[symbol] = anvil.transact(one, contracts[symbol], "transfer", SINK, 5 * ETHER)
+    anvil.mine()
+    sent["flood"] = anvil.transact(one, pool, "flood", 600, gas=10_000_000)
     anvil.mine()
     return contracts, sent
 
@@ -147,6 +155,18 @@ def test_a_swap_that_no_transfers_bear_is_none(played: Played) -> None:
     )
 
 
+def test_an_approval_by_permit2_is_told(played: Played) -> None:
+    sentence = played.sentence("permit")
+    assert sentence.endswith(f", leaving {shortened(SINK)} approved to spend unlimited BET")
+
+
+def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(played: Played) -> None:
+    trades = played.client.get("/api/v1/dex-trades?limit=100").json["trades"]
+    assert {trade["transactionHash"] for trade in trades} == {played.sent["flood"]}
+    assert {trade["backedByTransfers"] for trade in trades} == {None}
+    assert played.sentence("flood").startswith("Called ")
+
+
 def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played: Played) -> None:
     client, pool = played.client, played.contracts["pool"].address.lower()
     [listed] = client.get("/api/v1/pools").json["pools"]
@@ -158,7 +178,7 @@ def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played: Pl
 
 
 def test_trades_that_no_transfers_bear_are_marked(played: Played) -> None:
-    trades = played.client.get("/api/v1/dex-trades").json["trades"]
+    trades = played.client.get("/api/v1/dex-trades?orderBy=asc&limit=4").json["trades"]
     backed = {trade["transactionHash"]: trade["backedByTransfers"] for trade in trades}
     fake = played.sent["fake trade"]
     assert backed.pop(fake) is False

@@ -61,9 +61,37 @@ contract LoosePool {
         emit Swap(msg.sender, said, 0, 0, said, to);
     }
 
+    function flood(uint256 times) external {
+        for (uint256 n = 0; n < times; n++) {
+            emit Swap(msg.sender, 1, 0, 0, 1, msg.sender);
+        }
+    }
+
     function tradeAndApprove(uint256 moved, address spender) external {
         trade(moved, moved, msg.sender);
         token0.allow(msg.sender, spender, 7 ether);
+    }
+}
+
+/// Where Permit2 is: lets a spender spend what it may itself, as its permit() does.
+contract Permits {
+    event Approval(
+        address indexed owner,
+        address indexed token,
+        address indexed spender,
+        uint160 amount,
+        uint48 expiration
+    );
+
+    function approve(address token, address spender, uint160 amount, uint48 expiration) external {
+        emit Approval(tx.origin, token, spender, amount, expiration);
+    }
+}
+
+/// Calls Permit2 for its caller, among others.
+contract Batch {
+    function permit(Permits permits, address token, address spender, uint160 amount) external {
+        permits.approve(token, spender, amount, 0);
     }
 }
 
