@@ -22,6 +22,7 @@ import msgspec
 from bench.chain import TRANSACTIONS, Chain
 from scan.bulk.block_columns import RangeTables
 from scan.bulk.spool import FETCH_BLOCKS
+from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import encode_transactions
 from scan.ethereum.block_hashing import (
     contradicting_fields,
@@ -29,7 +30,7 @@ from scan.ethereum.block_hashing import (
     receipts_root,
     transactions_root,
 )
-from scan.ethereum.blocks import BlockJson, ReceiptsJson, decode_block, read_json
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import MAX_ANSWER_BYTES
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.transport import read_answer

@@ -23,6 +23,10 @@ NOT_IN_RECORDS = {
     "blob_gas_price": "it is part of the fee",
     "producer_fees": "the history of the producer has it",
     "blob_fees": "the statistics of a day have it",
+    "l1_fee": "feeParts of one transaction has it",
+    "operator_fee": "feeParts of one transaction has it",
+    "mint": "the record of one transaction has it",
+    "chain_fields": "the record of one transaction, or of one block, has it",
 }
 NOT_ON_PAGES = NOT_IN_RECORDS | {
     "cumulative_gas_used": "it says nothing of the transaction itself",
@@ -83,6 +87,7 @@ def test_every_declared_column_stands_in_every_place(table: str) -> None:
 def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
     # From the order of the transactions, and from several fields by the rules of fees.
     derived = {"transaction_index", "fee", "producer_fees", "burnt_fees", "blob_fees"}
+    derived |= {"operator_fee", "chain_fields"}  # by the form of a chain
     for name, column in COLUMNS[table].items():
         assert isinstance(column, Column) and (column.json_name or name in derived), (
             f"{table}.{name}: its Column in scan/ethereum/blocks.py names no field of JSON"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
+from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.block_hashing import (
     header_hash,
@@ -23,7 +24,6 @@ from scan.ethereum.blocks import (
     DecodedBlock,
     EventLog,
     ReceiptsJson,
-    decode_block,
     read_json,
 )
 from scan.ethereum.client import Node, NodeError
@@ -70,6 +70,7 @@ ENTITIES = {
     "transfer": Entity("audit/token_transfers_get_rows", (*_OF_LOG, "batch_index")),
     "trade": Entity("audit/dex_trades_get_rows", _OF_LOG),
     "withdrawal": Entity("audit/withdrawals_get_rows", ("block_number", "withdrawal_index")),
+    "credit": Entity("audit/credits_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
@@ -218,6 +219,7 @@ def _expect_block(
     in_block = {"block_number": block.number}
     expected["block"].append({name: getattr(block, name) for name in BLOCK_COLUMNS})
     expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
+    expected["credit"] += [credit._asdict() for credit in block.credits]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
     expected["log"] += [

@@ -73,6 +73,7 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "transactions": KINDS["transactions"],
     "internal_transfers": KINDS["internal_transfers"],
     "withdrawals": KINDS["withdrawals"],
+    "credits": KINDS["credits"],
     "log_emitters": KINDS["log_emitters"],
     "logs": KINDS["logs"],
     "transfer_events": TRANSFER_EVENTS,
@@ -81,6 +82,8 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "event_sights": EVENT_SIGHTS,
     "blocks": KINDS["blocks"],  # the last: its file says that the others are there
 }
+# Kinds whose rows are made for both writers.
+MADE = (*("transactions", "internal_transfers", "withdrawals", "credits", "log_emitters", "logs"),)
 _SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
 # Stand for a pool's tokens while only the direction is to be known.
 _TOKEN0, _TOKEN1 = b"0", b"1"
@@ -168,7 +171,7 @@ def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Row
 def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
     made = table_rows(fetched, selection)
     number = fetched.block.number
-    for kind in ("transactions", "internal_transfers", "withdrawals", "log_emitters", "logs"):
+    for kind in MADE:
         rows[kind] += getattr(made, kind)
     for event, is_duplicate in made.transfers:
         rows["transfer_events"] += _transfer_rows(number, event, is_duplicate)

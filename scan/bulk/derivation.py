@@ -42,12 +42,15 @@ DERIVED = {
 }
 # Functions of sql/schema/ that these read: DuckDB has the same tables, and macros of the rest.
 FUNCTIONS = (
+    "credit_ordinal",
     *("addresses_seen", "addresses_changes", "token_holders_changes", "item_balances_changes"),
     *("token_items_changes", "item_owner", "tokens_changes", "token_holders_expected"),
     *("item_balances_expected", "token_items_expected", "tokens_expected", "addresses_expected"),
     *("internal_transfer_type", "daily_stats_changes", "daily_stats_expected"),
 )
-VIEWS = ("bulk/tokens_view", "bulk/withdrawals_view", "bulk/log_emitters_view")
+VIEWS = (
+    *("bulk/tokens_view", "bulk/withdrawals_view", "bulk/credits_view", "bulk/log_emitters_view"),
+)
 # Functions for which their derived table stands as soon as it is there.
 EXPECTED = ("token_holders", "item_balances", "token_items", "addresses")
 # What is grouped by an address, or by what an address has: parts of the addresses in turn.

@@ -20,6 +20,7 @@ COPY = {
     "dex_trades": "bulk/dex_trades_copy",
     "logs": "bulk/logs_copy",
     "withdrawals": "bulk/withdrawals_copy",
+    "credits": "bulk/credits_copy",
     "log_emitters": "bulk/log_emitters_copy",
     "token_holders": "bulk/token_holders_copy",
     "item_balances": "bulk/item_balances_copy",

@@ -46,6 +46,11 @@ def _unsigned(value: object) -> bytes:
     raise BadHex(f"not a hex quantity: {excerpt(value)}")
 
 
+def as_unsigned(number: int) -> bytes:
+    """An integer as a column of UNSIGNED has it."""
+    return number.to_bytes((number.bit_length() + 7) // 8)
+
+
 def _hashes(values: Any) -> tuple[bytes, ...]:
     return tuple([data(value, 32) for value in values])
 
@@ -90,6 +95,8 @@ def annotated_columns(record: type) -> dict[str, Column]:
 def read_values(column: Column, values: Sequence[Any]) -> list[Any]:
     """The values of a column from those of its JSON field; raises BadHex with the field's name."""
     if column.is_nullable and None in values:
+        if values.count(None) == len(values):
+            return list(values)
         present = iter(read_values(column, [value for value in values if value is not None]))
         return [None if value is None else next(present) for value in values]
     if column.type.size is not None:

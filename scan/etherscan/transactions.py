@@ -21,7 +21,7 @@ Row = dict[str, Any]
 TRANSACTION = (
     "blockNumber", "timeStamp", "hash", "nonce", "blockHash", "transactionIndex", "from", "to",
     "value", "gas", "gasPrice", "isError", "txreceipt_status", "input", "contractAddress",
-    "cumulativeGasUsed", "gasUsed", "confirmations", "methodId", "functionName",
+    "cumulativeGasUsed", "gasUsed", "confirmations", "methodId", "functionName", "L1FeesPaid",
 )  # fmt: skip
 _TRANSFER = (
     "blockNumber", "timeStamp", "hash", "nonce", "blockHash", "from", "contractAddress", "to",
@@ -73,7 +73,8 @@ def complete_transfers(records: str, token_type: str) -> list[object]:
 
 
 def _ordered(row: Row, names: Collection[str]) -> Row:
-    return {name: row[name] for name in names}
+    """Only rollups have L1FeesPaid."""
+    return {name: row[name] for name in names if name in row or name != "L1FeesPaid"}
 
 
 def _complete(rows: list[Row]) -> list[Row]:

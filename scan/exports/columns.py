@@ -69,6 +69,7 @@ _TYPES: Mapping[column_types.ColumnType, ColumnType] = {
     column_types.TIMESTAMP: pyarrow.int64(),
     column_types.INTEGER: INDEX,
     column_types.BOOLEAN: BOOLEAN,
+    column_types.TEXT: TEXT,
 }
 
 
@@ -112,6 +113,14 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         block_number=BLOCK_NUMBER,
         withdrawal_index=pyarrow.int64(),
         validator_index=pyarrow.int64(),
+        address=ADDRESS,
+        amount_wei=UINT256,
+    ),
+    "credits": _kind(
+        ordinal=pyarrow.int64(),
+        block_number=BLOCK_NUMBER,
+        transaction_index=_optional(INDEX),
+        type=pyarrow.int16(),
         address=ADDRESS,
         amount_wei=UINT256,
     ),

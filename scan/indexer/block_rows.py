@@ -26,6 +26,7 @@ from scan.ethereum.events import (
     swap_event,
     transfer_event,
 )
+from scan.ethereum.forms.form import Credit
 from scan.ethereum.traces import InternalTransfer
 from scan.hex import to_hex
 from scan.indexer.block_source import FetchedBlock
@@ -40,6 +41,7 @@ GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
 WITHDRAWAL_COLUMNS = ("block_number", *Withdrawal._fields)
+CREDIT_COLUMNS = Credit._fields
 EMITTER_COLUMNS = ("address", "block_number")
 TRANSFER_COLUMNS = (
     *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
@@ -98,6 +100,7 @@ class TableRows(NamedTuple):
     transactions: Rows
     internal_transfers: Rows
     withdrawals: Rows
+    credits: Rows
     log_emitters: Rows
     logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
@@ -119,6 +122,7 @@ class BlockRows(NamedTuple):
     emitters: list[str]
     internal_transfers: list[str]
     withdrawals: list[str]
+    credits: list[str]
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
@@ -152,6 +156,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         transactions=[(number, *t) for t in block.transactions],
         internal_transfers=[(number, *t) for t in internal_transfers],
         withdrawals=[(number, *w) for w in block.withdrawals or ()],
+        credits=list(block.credits),
         log_emitters=[(address, number) for address in emitters],
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
@@ -186,6 +191,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         emitters=list(map(line, rows.log_emitters)),
         internal_transfers=list(map(line, rows.internal_transfers)),
         withdrawals=list(map(line, rows.withdrawals)),
+        credits=list(map(line, rows.credits)),
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=_shared([row[3] for row in rows.logs]),
         watched_logs=_watched_logs(block, selection),

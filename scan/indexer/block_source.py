@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.block_hashing import contradicting_fields, header_hash
 from scan.ethereum.blocks import (
@@ -16,7 +17,6 @@ from scan.ethereum.blocks import (
     MalformedBlock,
     ReceiptJson,
     ReceiptsJson,
-    decode_block,
     read_json,
 )
 from scan.ethereum.client import (

@@ -13,6 +13,7 @@ from scan.database.transaction import Row, Transaction
 from scan.indexer import items, partitions, webhook_events
 from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
+    CREDIT_COLUMNS,
     EMITTER_COLUMNS,
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
@@ -124,6 +125,7 @@ class Append:
         )
         withdrawals = _lines(block.withdrawals for block in blocks)
         tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, withdrawals)
+        tx.copy_lines("credits", CREDIT_COLUMNS, _lines(block.credits for block in blocks))
         _copy_logs(tx, before.logs, blocks)
         tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
         if self._first_block is None:

@@ -77,6 +77,15 @@ def of_token_at_head(reader: Reader, token: bytes, address: bytes, head: Head) -
     )
 
 
+def at_genesis(reader: Reader, address: bytes) -> int | None:
+    """In wei, before the first transaction; None where the node does not give it."""
+    [block_hash] = reader.row("queries/blocks_get_hash", number=0)
+    if block_hash is None or reader.has_node_failed:
+        return None
+    state = reader.sources.account_states.at(reader.node, address, 0, bytes(block_hash))
+    return None if state is None else state.balance
+
+
 def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
     """The node's. Raises HistoryUnavailable, UpstreamFailed, Unavailable."""
     account = to_hex(address)

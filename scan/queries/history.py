@@ -19,10 +19,15 @@ from scan.queries.orphaned_cursors import RowEnds, require_same_chain
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
-TYPES = (*(type_.name for type_ in all_history_types()), "block_reward", "withdrawal")
+TYPES = (
+    *(type_.name for type_ in all_history_types()),
+    *("block_reward", "withdrawal", "mint", "fee_vault", "genesis"),
+)
 DIRECTIONS = ("in", "out", "self")
-# Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
-POSITION = (ORDINAL,) * 7
+# Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals; of
+# what deposits minted, fees of a vault, genesis.
+POSITION = (ORDINAL,) * 10
+CREDITS_BITS = 20  # of credit_ordinal() of sql/schema/changes.sql
 # What an address sent to others is read past what it sent to itself: where there are more such
 # rows, a history by direction takes a place among statements that no index bounds.
 MAX_TO_SELF = 1000
@@ -92,9 +97,12 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         most_counted=MAX_COUNTED,
     )
     bounds = _bounds(reader, address, window, filters, traversal)
-    row = read(**bounds)
+    row = read(**bounds, genesis=None)
     if bounds is not UNBOUNDED and len(reader.versions) > 1:  # the index changed in between
-        row = read(**UNBOUNDED)
+        bounds = UNBOUNDED
+        row = read(**bounds, genesis=None)
+    if filters.token is None and (genesis := _genesis_balance(reader, address, row)):
+        row = read(**bounds, genesis=genesis)
     data, count, counted, position, newest, seen, *state = row
     require_same_chain(
         reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
@@ -107,12 +115,28 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
     if filters.token is not None:
         reason, unexplained = _of_token(reader, address, filters.token, head, start_block, *token)
         return replace(page, reason=reason, unexplained=unexplained)
-    [balance] = balances.at_head(reader, [address], [stored], head)
-    unexplained = None
-    if balance.is_current and balance.wei is not None:
-        unexplained = int(balance.wei) - int(net)
+    unexplained = _unexplained(reader, address, stored, head, net)
     reason = _reason(start_block, untraced, unexplained)
     return replace(page, reason=reason, unexplained=unexplained)
+
+
+def _unexplained(
+    reader: Reader, address: bytes, stored: Balance, head: Head, net: str
+) -> int | None:
+    """The balance less the sum of all rows of the coin; None where it is not known now."""
+    [balance] = balances.at_head(reader, [address], [stored], head)
+    return int(balance.wei) - int(net) if balance.is_current and balance.wei is not None else None
+
+
+def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int | None:
+    """What the address had before the first block, which no block tells: read where the balance is
+    another than the sum of all rows."""
+    *_, balance, balance_block, is_contract, number, hash_, unchanged_from = row[:12]
+    net, start_block, untraced, *_ = row[12:]
+    stored, head = Balance(balance, balance_block, is_contract), Head(number, hash_, unchanged_from)
+    if start_block or untraced != 0 or not _unexplained(reader, address, stored, head, net):
+        return None
+    return balances.at_genesis(reader, address)
 
 
 def _bounds(
@@ -182,11 +206,13 @@ def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
     """For a client that has dropped the rows above a block: with all up to there, or older ones."""
     blocks, transactions = ends.blocks, ends.transactions
     lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)
+    credits = blocks << CREDITS_BITS
+    of_blocks = (credits, credits, blocks)
     if traversal.direction == "asc" or traversal.cursor is None:
-        return (*lists, blocks, 0)
+        return (*lists, blocks, 0, *of_blocks)
     before = [int(value) for value in traversal.cursor.position]
     withdrawal = min((before[5], before[6]), (blocks, 0))
-    return (*map(min, lists, before[:5]), *withdrawal)
+    return (*map(min, lists, before[:5]), *withdrawal, *map(min, of_blocks, before[7:]))
 
 
 def _reason(

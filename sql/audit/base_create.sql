@@ -98,6 +98,11 @@ FROM (
     FROM withdrawals w
     WHERE NOT EXISTS (SELECT FROM blocks b WHERE b.number = w.block_number)
     UNION ALL
+    SELECT 'a credit stands in no block', 'block ' || c.block_number
+    FROM credits c
+    WHERE NOT EXISTS (SELECT FROM blocks b
+        WHERE b.number = c.block_number AND b.number = c.ordinal >> 20)
+    UNION ALL
     SELECT 'a log has no transaction', 'block ' || l.block_number || ', log ' || l.log_index
     FROM logs l
     WHERE NOT EXISTS (SELECT FROM transactions t WHERE t.block_number = l.block_number

@@ -51,6 +51,8 @@ FROM (
     UNION ALL
     SELECT 'withdrawals', w::text FROM withdrawals w
     UNION ALL
+    SELECT 'credits', c::text FROM credits c
+    UNION ALL
     SELECT 'addresses', (to_jsonb(a) - ARRAY['balance', 'balance_block', 'unwound'])::text
     FROM addresses a
     UNION ALL

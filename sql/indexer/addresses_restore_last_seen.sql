@@ -6,7 +6,7 @@
 -- index: addresses_unwound, transactions_by_from, transactions_by_to, transactions_by_contract,
 --   transactions_pkey, token_transfers_by_from, token_transfers_by_to, token_transfers_pkey,
 --   blocks_by_miner, log_emitters_pkey, internal_transfers_by_from, internal_transfers_by_to,
---   internal_transfers_pkey, withdrawals_of_address, daily_stats_pkey
+--   internal_transfers_pkey, withdrawals_of_address, credits_of_address, daily_stats_pkey
 WITH restored AS (
     UPDATE addresses a
     SET unwound = false, last_seen = greatest(
@@ -25,6 +25,8 @@ WITH restored AS (
             (SELECT max(i.ordinal) FROM internal_transfers i WHERE i.to_address = a.address
                 AND i.to_address <> i.from_address))),
         (SELECT max(w.block_number) FROM withdrawals w WHERE w.address = a.address),
+        (SELECT max(c.ordinal) >> 20 FROM credits c WHERE c.address = a.address AND c.type = 0),
+        (SELECT max(c.ordinal) >> 20 FROM credits c WHERE c.address = a.address AND c.type = 1),
         (SELECT max(b.number) FROM blocks b WHERE b.miner = a.address),
         (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = a.address))
     WHERE a.unwound

@@ -9,7 +9,8 @@ SELECT index_version(), (
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1
         || CASE WHEN b.withdrawal_count > 0 THEN ',"withdrawals":' || json_list((
             SELECT string_agg(withdrawal_record(w)::text, ',' ORDER BY w.withdrawal_index)
-            FROM withdrawals w WHERE w.block_number = b.number)) ELSE '' END || '}'
+            FROM withdrawals w WHERE w.block_number = b.number)) ELSE '' END
+        || coalesce(',"chainFields":' || b.chain_fields, '') || '}'
     FROM blocks b
     WHERE (NOT %(has_number)s OR b.number = %(number)s)
         AND (NOT %(has_hash)s OR b.hash = %(hash)s)

@@ -4,7 +4,7 @@
 -- returns: one row: index version, the record as JSON text or null
 -- index: transactions_by_hash, blocks_pkey
 SELECT index_version(), (
-    SELECT left(transaction_record(t, b), -1)
+    SELECT left(transaction_record(t, b), -1) || ',' || transaction_details(t)
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1 || '}'
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number

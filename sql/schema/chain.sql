@@ -31,7 +31,8 @@ CREATE TABLE IF NOT EXISTS blocks (
     size bigint,                   -- bytes of its RLP; null: its node gives none
     producer_fees numeric NOT NULL DEFAULT 0, -- what its transactions paid that its producer got
     burnt_fees numeric,            -- what they paid of base fees that nobody got; null before EIP-1559
-    blob_fees numeric              -- what they paid for blobs, which nobody gets; null without blobs
+    blob_fees numeric,             -- what they paid for blobs, which nobody gets; null without blobs
+    chain_fields text              -- JSON: fields of the chain's own, by the node's names
 );
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen
@@ -67,7 +68,12 @@ CREATE TABLE IF NOT EXISTS transactions (
     cumulative_gas_used bytea,
     method bytea,                  -- the first bytes of its input, at most 4; null without input
     blob_versioned_hashes bytea[],
-    blob_gas_price bytea           -- null without blobs
+    blob_gas_price bytea,          -- null without blobs
+    -- Of rollups, of which most chains have none.
+    l1_fee bytea,                  -- part of the fee, for data on L1
+    operator_fee bytea,            -- part of the fee, for who runs the chain
+    mint bytea,                    -- coin that its sender got by it, also where it failed
+    chain_fields text              -- JSON: fields of the chain's own, by the node's names
 );
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
@@ -128,6 +134,19 @@ CREATE TABLE IF NOT EXISTS withdrawals (
 -- serves queries/history_list, indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS withdrawals_of_address
     ON withdrawals (address, block_number, withdrawal_index);
+
+-- Coin that an address got in a block besides transactions, internal transfers, withdrawals and what the
+-- producer earned: on rollups what a deposit minted, and fees that go to a vault instead of being burnt.
+CREATE TABLE IF NOT EXISTS credits (
+    ordinal bigint PRIMARY KEY,    -- credit_ordinal() of its block, and its place among the block's
+    block_number bigint NOT NULL,
+    transaction_index integer,     -- null: for all transactions of the block together
+    type smallint NOT NULL,        -- 0: minted by a deposit; 1: fees of a vault
+    address bytea NOT NULL,
+    amount_wei numeric NOT NULL
+);
+-- serves queries/history_list, indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS credits_of_address ON credits (address, type, ordinal);
 
 -- Which contracts emitted a log in which block, or were made there by another contract: an address
 -- is seen there too.

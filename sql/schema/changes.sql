@@ -35,6 +35,10 @@ CREATE OR REPLACE FUNCTION sum_or_null(amount numeric, added numeric) RETURNS nu
 LANGUAGE sql IMMUTABLE
 RETURN nullif(coalesce(amount, 0) + coalesce(added, 0), 0);
 
+-- The ordinal of a block's first row in credits; a block has fewer than 2^20.
+CREATE OR REPLACE FUNCTION credit_ordinal(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN least(block, 8796093022207) << 20;
+
 -- Every address in the rows of a range of blocks: in which role, whether the same row has it as its sender
 -- already, and the coin and the fees that it gained, or lost.
 CREATE OR REPLACE FUNCTION addresses_seen(span block_range)
@@ -87,6 +91,11 @@ LANGUAGE sql STABLE AS $$
     SELECT w.address, w.block_number, 'withdrawal', false, w.amount_wei, NULL
     FROM withdrawals w
     WHERE w.block_number BETWEEN (span).first_block AND (span).last_block
+    UNION ALL
+    SELECT c.address, c.block_number, 'credit', false, c.amount_wei, NULL
+    FROM credits c
+    WHERE c.ordinal BETWEEN credit_ordinal((span).first_block)
+        AND credit_ordinal((span).last_block) + 1048575
     UNION ALL
     SELECT e.address, e.block_number, 'emitter', false, NULL, NULL
     FROM log_emitters e

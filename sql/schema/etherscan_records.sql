@@ -13,14 +13,15 @@ RETURN format(
     '{"blockNumber":"%s","timeStamp":"%s","hash":"%s","blockHash":"%s","transactionIndex":"%s",'
     '"from":"%s","to":"%s","value":"%s","gasPrice":"%s","isError":"%s","contractAddress":"%s",'
     '"gasUsed":"%s","confirmations":"%s","nonce":"%s","gas":"%s","cumulativeGasUsed":"%s",'
-    '"methodId":"%s","input":"0x","txreceipt_status":"%s","missing":"%s"}',
+    '"methodId":"%s","input":"0x","txreceipt_status":"%s","missing":"%s"%s}',
     t.block_number, seconds(b.timestamp), hex(t.hash), hex(b.hash), t.transaction_index,
     hex(t.from_address), coalesce(hex(t.to_address), ''), t.value, t.gas_price,
     CASE WHEN t.status THEN 0 ELSE 1 END, coalesce(hex(t.contract_address), ''), t.gas_used,
     head - t.block_number + 1, integer_text(t.nonce), integer_text(t.gas_limit),
     integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'), t.status::integer,
     CASE WHEN t.status AND t.type = '' AND b.base_fee_per_gas IS NULL THEN 'all'
-        WHEN t.method IS NOT NULL THEN 'input' END)::json;
+        WHEN t.method IS NOT NULL THEN 'input' END,
+    CASE WHEN t.l1_fee IS NOT NULL THEN ',"L1FeesPaid":' || json_integer(t.l1_fee) END)::json;
 
 CREATE OR REPLACE FUNCTION etherscan_token_transfer_record(
     x token_transfers, t transactions, b blocks, k tokens, head bigint)

@@ -29,6 +29,21 @@ RETURN format(
     json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
     json_integer(t.cumulative_gas_used), json_hex(method_id(t)), t.fee);
 
+-- What only the record of one transaction has, after the keys of all: the parts of its fee, and where its
+-- chain has them what it brought to its sender, and the chain's own fields.
+CREATE OR REPLACE FUNCTION transaction_details(t transactions) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN (
+    SELECT format('"feeParts":{"execution":"%s","blob":%s,"l1":%s,"operator":%s}',
+        t.fee - coalesce(p.blob, 0) - coalesce(p.l1, 0) - coalesce(p.operator, 0),
+        coalesce('"' || p.blob || '"', 'null'), coalesce('"' || p.l1 || '"', 'null'),
+        coalesce('"' || p.operator || '"', 'null'))
+        || CASE WHEN t.mint IS NULL THEN '' ELSE ',"mint":' || json_integer(t.mint) END
+        || coalesce(',"chainFields":' || t.chain_fields, '')
+    FROM (SELECT 131072 * cardinality(t.blob_versioned_hashes)
+            * integer_text(t.blob_gas_price)::numeric AS blob,
+        integer_text(t.l1_fee)::numeric AS l1,
+        integer_text(t.operator_fee)::numeric AS operator) AS p);
+
 -- An NFT without totalSupply() has as many as are held: of a BEP721, the items with an owner.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;

@@ -19,7 +19,8 @@ ENTITIES = {
     "logs": "Log",
 }
 OPTIONAL = {
-    "BlockDetail": {"withdrawals"},  # of a block that has some
+    "BlockDetail": {"withdrawals", "chainFields"},  # of a block that has some
+    "TransactionDetail": {"mint", "chainFields"},  # of rollups
     # Words have none of these.
     "SummaryPart": {"type", "address", "value", "tokenId", "verified", "largerNamesake"},
     "DecodedArgument": {"hashed"},  # of an indexed argument of which the log has the hash alone

@@ -10,6 +10,7 @@ from scan.audit.node_comparison import ENTITIES, NodeComparison
 from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.client import Node
+from scan.ethereum.forms.form import Credit
 from scan.settings import Settings
 from tests.audit.auditing import COUNT_HOLDERS, spoil
 
@@ -93,6 +94,7 @@ SECTIONS = {
 ANOTHER = {
     "boolean": "NOT {0}",
     "bytea": "coalesce({0}, '') || int4send({1})",  # not two columns by the same bytes
+    "text": "coalesce({0}, '') || {1}",
     "ARRAY": "array_append({0}, '\\x01')",
     "timestamp with time zone": "{0} + interval '1 s'",
 }
@@ -123,6 +125,7 @@ def test_every_column_is_compared_or_says_why_not(copied: Settings) -> None:
     """One row of each table is changed in all its columns: each of them has to be named."""
     tables = columns_to_audit(copied)
     assert tables.pop("withdrawals").keys() < set(Withdrawal._fields)  # of which there are none
+    assert tables.pop("credits").keys() < set(Credit._fields)  # nor of these
     assert tables.pop("log_emitters") == {}
     spoil(copied, COUNT_HOLDERS)  # as of large tokens, of which there are none
     steps = itertools.count(1)

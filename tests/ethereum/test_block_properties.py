@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scan.ethereum import events, transport
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock, decode_block
+from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import NodeError, RpcError
 from scan.hex import to_hex
 from tests.ethereum import plain_decoder

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import (
     DecodedTransaction,
     MalformedBlock,
-    decode_block,
 )
 
 pytestmark = pytest.mark.check

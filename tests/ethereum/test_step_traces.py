@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from scan.ethereum.blocks import DecodedBlock, decode_block
+from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.step_traces import read_steps
 from scan.ethereum.traces import read_call_trace
 from scan.hex import BadHex, to_hex

@@ -23,6 +23,7 @@ def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
         emitters=[],
         internal_transfers=[],
         withdrawals=[],
+        credits=[],
         logs=[logs],
         first_topics=(),
         watched_logs=[],

@@ -8,7 +8,8 @@ import pytest
 from app import create_app
 from scan.audit import derived_tables
 from scan.database.connection import Database
-from scan.ethereum.blocks import EventLog, MalformedBlock, decode_block
+from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.blocks import EventLog, MalformedBlock
 from scan.indexer.log_selection import load_standard_topics
 from tests.audit.test_audit import run
 from tests.conftest import Played

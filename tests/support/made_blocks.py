@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from scan.database import copy_format
 from scan.database.connection import Database
+from scan.ethereum.block_decoder import with_fees
 from scan.ethereum.blocks import (
     DecodedBlock,
     DecodedTransaction,
     EventLog,
     Withdrawal,
-    with_fees,
 )
 from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.traces import InternalTransfer

@@ -101,8 +101,24 @@ SCHEMAS: Json = {
         {
             "confirmations": CONFIRMATIONS,
             "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
+            "chainFields": ref("ChainFields"),
         },
-        optional=("withdrawals",),
+        optional=("withdrawals", "chainFields"),
+    ),
+    "ChainFields": {
+        "type": "object",
+        "description": "Fields of the chain's own, by its node's names; absent if it has none.",
+        "additionalProperties": True,
+        "example": {"typeName": "deposit", "depositNonce": "7"},
+    },
+    "FeeParts": record(
+        "What the fee is made of, in wei; null for a part that the chain does not have.",
+        {
+            "execution": amount("Gas used times gas price.", "55330000000000"),
+            "blob": nullable(amount("For blobs, by EIP-4844.", "131072")),
+            "l1": nullable(amount("For the transaction's data on L1.", "1201")),
+            "operator": nullable(amount("For the operator of a rollup.", "21")),
+        },
     ),
     "Withdrawal": record(
         "A withdrawal of a validator (EIP-4895).",
@@ -129,7 +145,8 @@ SCHEMAS: Json = {
             "contractAddress": nullable(address("The contract it created, if any.")),
             **_NULL_WHERE_NOT_GIVEN,
             "fee": amount(
-                "What the sender paid, in wei: gas used times gas price, and what its blobs cost.",
+                "What the sender paid, in wei: gas used times gas price, what its blobs cost, and"
+                " on rollups the fees for L1 and of the operator.",
                 "55330000000000",
             ),
         },

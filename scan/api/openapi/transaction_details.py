@@ -213,6 +213,9 @@ SCHEMAS: Json = {
         "A transaction with decoded input and logs from the node. The ABIs of the first"
         f" {MAX_CONTRACTS} contracts are used.",
         {
+            "feeParts": ref("FeeParts"),
+            "mint": amount("In wei: what a deposit brought to its sender; absent otherwise."),
+            "chainFields": ref("ChainFields"),
             "confirmations": CONFIRMATIONS,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
@@ -229,5 +232,6 @@ SCHEMAS: Json = {
             "error": or_null(ref("TransactionError"), "Why it failed; null if it succeeded."),
             "summary": ref("TransactionSummary"),
         },
+        optional=("mint", "chainFields"),
     ),
 }

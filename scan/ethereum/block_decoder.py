@@ -1,0 +1,287 @@
+"""Blocks with their receipts decoded from a node's JSON, checked field by field. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice, pairwise, starmap
+from operator import mul
+from typing import Any
+
+import msgspec
+from msgspec.structs import astuple
+
+from scan.ethereum.blocks import (
+    BLOCK_COLUMNS,
+    MAX_TOPICS,
+    METHOD_CHARACTERS,
+    NEWEST_TYPE,
+    TRANSACTION_COLUMNS,
+    WEI_PER_GWEI,
+    BlockJson,
+    DecodedBlock,
+    DecodedTransaction,
+    EventLog,
+    FormBlockJson,
+    FormReceiptJson,
+    MalformedBlock,
+    ReceiptJson,
+    ReceiptsJson,
+    Withdrawal,
+    read_json,
+)
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BYTES,
+    HASH,
+    INTEGER,
+    UNSIGNED,
+    Column,
+    as_unsigned,
+    read_value,
+    read_values,
+)
+from scan.ethereum.forms import form_of
+from scan.ethereum.forms.form import BLOB_GAS, Form, settle_by_ethereum
+from scan.hex import BadHex, data, quantity
+
+
+def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
+    """DecodedBlock `number` of eth_getBlockByNumber (with transactions) and its receipts.
+
+    Both are of any form that read_json() takes. An iterator gives as many receipts as there are
+    transactions; the logs of each are decoded, and let go, before the next one is taken.
+
+    Raises MalformedBlock when a field is missing or wrong, or the receipts are not this block's.
+    """
+    block = read_json(block, BlockJson, number)
+    logs: list[EventLog] = []
+    if isinstance(receipts, Iterator):
+        read = []
+        for index, result in enumerate(receipts):
+            receipt = read_json(result, ReceiptJson, number)
+            logs += _checked(number, _logs, [receipt.logs], index)
+            receipt.logs = ()
+            read.append(receipt)
+    else:
+        read = read_json(receipts, ReceiptsJson, number)
+        _require(None not in read, number, "a receipt is missing")
+        logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
+    block, read = _of_one_form(block, read, number)
+    decoded: DecodedBlock = _checked(number, _block, block, read, logs, number)
+    return decoded
+
+
+def _of_one_form(block: Any, receipts: list[Any], number: int) -> tuple[Any, list[Any]]:
+    """The structs with the fields of forms for all, where one of them has these."""
+    if not any(isinstance(r, FormBlockJson | FormReceiptJson) for r in (block, *receipts)):
+        return block, receipts
+    block, *receipts = [
+        msgspec.convert(part, type_, from_attributes=True)
+        for part, type_ in [(block, FormBlockJson), *((r, FormReceiptJson) for r in receipts)]
+    ]
+    return block, receipts
+
+
+def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return decode(*arguments)
+    except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
+
+
+def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: int) -> DecodedBlock:
+    _require(quantity(block.number) == number, number, "it has another number")
+    _require(len(receipts) == len(block.transactions), number, "receipts are missing or too many")
+    _require(
+        all(a.log_index < b.log_index for a, b in pairwise(logs)),
+        number,
+        "its logs are not in order",
+    )
+    sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
+    form = form_of(block, sent, received) if isinstance(block, FormBlockJson) else None
+    decoded = DecodedBlock(
+        **{
+            name: read_value(column, getattr(block, column.json_name))
+            for name, column in BLOCK_COLUMNS.items()
+            if column.json_name
+        },
+        transactions=_transactions(block, sent, received, form, number) if receipts else [],
+        logs=logs,
+        withdrawals=decode_withdrawals(block.withdrawals, number),
+        chain_fields=form and form.chain_fields_of_block(block, sent, received),
+    )
+    return with_fees(decoded, form)
+
+
+def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
+    """The block with what became of the fees of its transactions."""
+    settlement = (form.settle if form else settle_by_ethereum)(block)
+    return block._replace(**settlement._asdict())
+
+
+def _require(holds: bool, number: int, reason: str) -> None:
+    if not holds:
+        raise MalformedBlock(f"block {number}: {reason}")
+
+
+def _transactions(
+    block: Any,
+    sent: dict[str, Any],
+    received: dict[str, Any],
+    form: Form | None,
+    number: int,
+) -> list[DecodedTransaction]:
+    _require_links(block.hash, sent, received, number)
+    # London came long after Byzantium.
+    statuses = _statuses(received, needs_status=block.baseFeePerGas is not None)
+    creations = [
+        address if to is None and status else None
+        for address, to, status in zip(
+            received["contractAddress"], sent["to"], statuses, strict=True
+        )
+    ]
+    # EIP-2718's, of one byte; nodes from before it give none.
+    types = [a or b or "0x0" for a, b in zip(sent["type"], received["type"], strict=True)]
+    prices = [a or b for a, b in zip(received["effectiveGasPrice"], sent["gasPrice"], strict=True)]
+    if None in prices:
+        prices = list(map(_price, prices, types))
+    # Nodes give a block's price of blobs to transactions without any, too.
+    blob_prices = [
+        None if hashes is None else price
+        for hashes, price in zip(sent["blobVersionedHashes"], received["blobGasPrice"], strict=True)
+    ]
+    derived = {
+        "contract_address": creations,
+        "gas_price": prices,
+        "type": types,
+        "method": [(input_ or "0x")[:METHOD_CHARACTERS] for input_ in sent["input"]],
+        "blob_gas_price": blob_prices,
+        "l1_fee": form.l1_fees(block, sent, received) if form else (None,) * len(types),
+        "mint": form.mints(block, sent, received) if form else (None,) * len(types),
+    }
+    columns = {
+        name: read_values(
+            column,
+            derived.get(name) or (received if column.of_receipt else sent)[column.json_name],
+        )
+        for name, column in TRANSACTION_COLUMNS.items()
+        if name not in _MADE
+    }
+    if any(len(type_) > 1 for type_ in columns["type"]):
+        raise BadHex("a transaction's type is more than a byte")
+    columns |= {"transaction_index": list(range(len(types))), "status": statuses}
+    columns["method"] = [method or None for method in columns["method"]]
+    columns |= _fees(columns, form, block, sent, received)
+    rows = zip(*(columns[name] for name in TRANSACTION_COLUMNS), strict=True)
+    return list(starmap(DecodedTransaction, rows))
+
+
+def _fees(
+    columns: dict[str, list[Any]], form: Form | None, block: Any, sent: Any, received: Any
+) -> dict[str, Any]:
+    """What the sender of each transaction paid: for gas, for blobs, and what its chain adds."""
+    fees = list(map(mul, columns["gas_price"], columns["gas_used"]))
+    nothing: Sequence[Any] = (None,) * len(fees)
+    if form and form.pays_in_tokens:
+        fees = [0 if t else fee for fee, t in zip(fees, form.pays_in_tokens(sent), strict=True)]
+    for index, price in enumerate(columns["blob_gas_price"]):
+        if price is not None:
+            blobs = len(columns["blob_versioned_hashes"][index])
+            fees[index] += BLOB_GAS * blobs * int.from_bytes(price)
+    if form is None:
+        return {"fee": fees, "operator_fee": nothing, "chain_fields": nothing}
+    operator = form.operator_fees(block, sent, received)
+    for index, (l1, own) in enumerate(zip(columns["l1_fee"], operator, strict=True)):
+        fees[index] += int.from_bytes(l1 or b"") + (own or 0)
+    return {
+        "fee": fees,
+        "operator_fee": [fee and as_unsigned(fee) for fee in operator],
+        "chain_fields": form.chain_fields_of_transactions(columns["type"], sent, received),
+    }
+
+
+def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
+    """The values of each field of JSON objects; to take them all at once is the fastest."""
+    values = zip(*map(astuple, records), strict=True)
+    return dict(zip(records[0].__struct_fields__, values, strict=True))
+
+
+def _require_links(
+    block_hash: Any, sent: dict[str, Any], received: dict[str, Any], number: int
+) -> None:
+    """By text first, as nearly all nodes write the same value always."""
+    hashes = (block_hash,) * len(sent["hash"])
+    _require(
+        sent["blockHash"] == received["blockHash"] == hashes,
+        number,
+        "a part belongs to another block",
+    )
+    for fields in (sent, received):
+        for index, text in enumerate(fields["transactionIndex"]):
+            if text != hex(index) and quantity(text) != index:
+                raise MalformedBlock(f"block {number}: an index is wrong")
+    _require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
+
+
+def _statuses(received: dict[str, Any], *, needs_status: bool) -> list[bool]:
+    """EIP-658; receipts before Byzantium have a state root instead and do not record failure."""
+    if needs_status and any(
+        status is None and not root
+        for status, root in zip(received["status"], received["root"], strict=True)
+    ):
+        raise BadHex("a receipt has no status")
+    return [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
+
+
+def _price(price: Any, type_: Any) -> Any:
+    """Nothing where the transaction is of a rollup's own, such as a deposit, which nobody pays."""
+    is_own = UNSIGNED.read(type_) > NEWEST_TYPE
+    return "0x0" if price is None and is_own else price
+
+
+def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
+    """Those of consecutive transactions."""
+    records = list(chain.from_iterable(lists))
+    if not records:
+        return []
+    fields = _fields(records)
+    counts = list(map(len, fields["topics"]))
+    if max(counts) > MAX_TOPICS:
+        raise BadHex("a log has more than four topics")
+    topics = iter(read_values(_TOPIC, list(chain.from_iterable(fields["topics"]))))
+    return list(
+        map(
+            EventLog,
+            [index for index, logs in enumerate(lists, start=first_index) for _ in logs],
+            [read_value(_LOG_INDEX, value) for value in fields["logIndex"]],
+            read_values(_ADDRESS, fields["address"]),
+            [tuple(islice(topics, count)) for count in counts],
+            [read_value(_DATA, value) for value in fields["data"]],
+        )
+    )
+
+
+# Columns that no field of JSON has.
+_MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
+_TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")
+_ADDRESS, _DATA = Column(ADDRESS, "address"), Column(BYTES, "data")
+
+
+def decode_withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
+    if entries is None:
+        return None
+    withdrawals = [
+        Withdrawal(
+            withdrawal_index=quantity(entry["index"]),
+            validator_index=quantity(entry["validatorIndex"]),
+            address=data(entry["address"], 20),
+            amount_wei=quantity(entry["amount"]) * WEI_PER_GWEI,
+        )
+        for entry in entries
+    ]
+    for withdrawal in withdrawals:
+        largest = max(withdrawal.withdrawal_index, withdrawal.validator_index)
+        _require(largest < 2**63, number, "a withdrawal's index is beyond 63 bits")
+        is_bounded = withdrawal.amount_wei < 2**64 * WEI_PER_GWEI
+        _require(is_bounded, number, "a withdrawal is beyond 64 bits")
+    follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
+    _require(follow, number, "its withdrawals are not in order")
+    return withdrawals

@@ -1,0 +1,39 @@
+"""Celo, since it is a chain of the OP Stack: fees in other currencies (CIP-64).
+
+core/types/celo_dynamic_fee_tx_v2.go, core/state_transition.go and contracts/addresses of
+celo-org/op-geth.
+"""
+
+from typing import Any
+
+from scan.ethereum.forms import op_stack
+from scan.ethereum.forms.form import Settlement, Values, address, number
+
+MAINNET, SEPOLIA = 42220, 11142220
+FEE_HANDLER = bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778")
+
+
+def pays_in_tokens(sent: Values) -> list[bool]:
+    """A transaction with a fee currency pays in that token, which its transfers show."""
+    return [currency is not None for currency in sent["feeCurrency"]]
+
+
+def settle(block: Any) -> Settlement:
+    """As on the OP Stack, but base fees go to the fee handler."""
+    return op_stack.settle(block, FEE_HANDLER)
+
+
+CELO = op_stack.OP_STACK._replace(
+    name="Celo",
+    signs=frozenset(("feeCurrency",)),
+    chain_ids=frozenset((MAINNET, SEPOLIA)),
+    type_names={**op_stack.OP_STACK.type_names, 0x7A: "CIP-66", 0x7B: "CIP-64", 0x7C: "CIP-42"},
+    transaction_fields={
+        **op_stack.OP_STACK.transaction_fields,
+        "feeCurrency": address,
+        "maxFeeInFeeCurrency": number,
+    },
+    receipt_fields={**op_stack.OP_STACK.receipt_fields, "baseFee": number},
+    pays_in_tokens=pays_in_tokens,
+    settle=settle,
+)

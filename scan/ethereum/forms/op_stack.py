@@ -1,0 +1,146 @@
+"""OP Stack: OP Mainnet, Base, opBNB, World Chain and others; `anvil --network optimism`.
+
+Fees and deposits: https://specs.optimism.io/protocol/exec-engine.html and deposits.html; operator
+fees: isthmus/exec-engine.html, jovian/exec-engine.html; L1 attributes: */l1-attributes.html.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scan.ethereum.forms.form import (
+    FEE_VAULT,
+    Form,
+    Settlement,
+    Values,
+    decimal,
+    flag,
+    hash_,
+    mint_credits,
+    number,
+    numbered,
+    produced,
+)
+from scan.hex import data, quantity
+
+DEPOSIT = 0x7E
+BASE_FEE_VAULT, L1_FEE_VAULT, OPERATOR_FEE_VAULT = (
+    bytes.fromhex(f"42000000000000000000000000000000000000{last}") for last in ("19", "1a", "1b")
+)
+L1_BLOCK = "0x4200000000000000000000000000000000000015"
+JOVIAN_EXTRA_DATA = (17, 1)  # bytes of the header's extraData, the first of them
+ISTHMUS_DIVISOR, JOVIAN_FACTOR = 1_000_000, 100
+# Where the call that sets the values of an L1 block has them, by its selector: ABI words since
+# Bedrock; packed since Ecotone, which Isthmus and Jovian made longer.
+_BEDROCK, _PACKED = "015d8eb9", ("440a5e20", "098999be", "3db6be2b")
+_WORDS = {"number": 0, "timestamp": 1, "baseFee": 2, "hash": 3, "sequenceNumber": 4}
+_PACKED_AT = {
+    "number": (28, 36),
+    "timestamp": (20, 28),
+    "baseFee": (36, 68),
+    "blobBaseFee": (68, 100),
+    "hash": (100, 132),
+    "sequenceNumber": (12, 20),
+}
+
+
+def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
+    return received["l1Fee"]
+
+
+def mints(block: Any, sent: Values, received: Values) -> Sequence[Any]:
+    return sent["mint"]
+
+
+def operator_fees(block: Any, sent: Values, received: Values) -> list[int | None]:
+    """Since Isthmus gas times scalar / 10^6, and a constant; since Jovian gas times scalar times
+    100. Jovian's blocks are known by their extraData. Deposits pay none."""
+    if received["operatorFeeScalar"].count(None) == len(received["operatorFeeScalar"]):
+        return [None] * len(sent["hash"])
+    extra_data = data(block.extraData or "0x")
+    is_jovian = (len(extra_data), *extra_data[:1]) == JOVIAN_EXTRA_DATA
+    fees: list[int | None] = []
+    for scalar, constant, gas_used, is_deposit in zip(
+        received["operatorFeeScalar"],
+        received["operatorFeeConstant"],
+        received["gasUsed"],
+        map(_is_deposit, sent["type"]),
+        strict=True,
+    ):
+        if is_deposit or scalar is None:
+            fees.append(None)
+            continue
+        scaled = quantity(gas_used) * quantity(scalar)
+        of_gas = scaled * JOVIAN_FACTOR if is_jovian else scaled // ISTHMUS_DIVISOR
+        fees.append(of_gas + quantity(constant or "0x0"))
+    return fees
+
+
+def _is_deposit(type_: Any) -> bool:
+    return type_ is not None and quantity(type_) == DEPOSIT
+
+
+def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
+    """Nothing is burnt: base fees, L1 fees and operator fees go to a vault each."""
+    base_fee = block.base_fee_per_gas
+    paying = [t for t in block.transactions if t.gas_price and t.fee]
+    base_fees = (base_fee or 0) * sum([t.gas_used for t in paying])
+    l1 = sum([int.from_bytes(t.l1_fee) for t in block.transactions if t.l1_fee])
+    operator = sum([int.from_bytes(t.operator_fee) for t in block.transactions if t.operator_fee])
+    vaults = [
+        (None, FEE_VAULT, base_fee_vault, base_fees),
+        (None, FEE_VAULT, L1_FEE_VAULT, l1),
+        (None, FEE_VAULT, OPERATOR_FEE_VAULT, operator),
+    ]
+    return Settlement(
+        produced(paying, base_fee),
+        None if base_fee is None else 0,
+        None,
+        numbered(block, [*mint_credits(block), *vaults]),
+    )
+
+
+def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
+    """The L1 block that a block was derived from, by the deposit that comes first in it."""
+    if not sent or sent["to"][0] != L1_BLOCK or not _is_deposit(sent["type"][0]):
+        return {}
+    call = data(sent["input"][0])
+    selector = call[:4].hex()
+    if selector == _BEDROCK:
+        places = {name: (4 + 32 * at, 36 + 32 * at) for name, at in _WORDS.items()}
+    elif selector in _PACKED:
+        places = _PACKED_AT
+    else:
+        return {}
+    if len(call) < max(end for _, end in places.values()):
+        return {}
+    values = {name: call[start:end] for name, (start, end) in places.items()}
+    return {
+        "l1Origin": {
+            name: f"0x{value.hex()}" if name == "hash" else str(int.from_bytes(value))
+            for name, value in values.items()
+        }
+    }
+
+
+OP_STACK = Form(
+    "OP Stack",
+    signs=frozenset(("sourceHash", "depositNonce", "l1GasPrice", "l1GasUsed")),
+    type_names={DEPOSIT: "deposit"},
+    transaction_fields={"sourceHash": hash_, "isSystemTx": flag},
+    receipt_fields={"depositNonce": number, "depositReceiptVersion": number, "l1GasUsed": number},
+    shared_fields={
+        "l1GasPrice": number,
+        "l1FeeScalar": decimal,
+        "l1BaseFeeScalar": number,
+        "l1BlobBaseFee": number,
+        "l1BlobBaseFeeScalar": number,
+        "operatorFeeScalar": number,
+        "operatorFeeConstant": number,
+        "daFootprintGasScalar": number,
+    },
+    l1_fees=l1_fees,
+    operator_fees=operator_fees,
+    mints=mints,
+    settle=settle,
+    own_fields=l1_origin,
+)

@@ -1,0 +1,215 @@
+"""Forms of chains: fields, fees and who got them, of blocks made here by their documentation."""
+
+import json
+from typing import Any
+
+import pytest
+
+from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.forms.form import FEE_VAULT, MINT
+from tests.ethereum.test_blocks import BLOCK_HASH
+
+pytestmark = pytest.mark.check
+
+SENDER, OTHER = "0x" + "a1" * 20, "0x" + "b2" * 20
+HASH = "0x" + "cd" * 32
+L1_BLOCK = "0x4200000000000000000000000000000000000015"
+BASE_FEE, PRICE, GAS = 7, 10, 21_000
+Json = dict[str, Any]
+
+
+def sent(index: int, type_: str = "0x2", **fields: Any) -> Json:
+    return {
+        **{"hash": f"0x{index + 1:064x}", "blockHash": BLOCK_HASH, "transactionIndex": hex(index)},
+        **{"from": SENDER, "to": OTHER, "value": "0x0", "input": "0x", "nonce": "0x0"},
+        **{"gas": hex(GAS), "type": type_},
+        **fields,
+    }
+
+
+def received(transaction: Json, **fields: Any) -> Json:
+    links = {name: transaction[name] for name in ("blockHash", "transactionIndex", "type")}
+    return {
+        **links,
+        **{"transactionHash": transaction["hash"], "contractAddress": None, "status": "0x1"},
+        **{"gasUsed": hex(GAS), "cumulativeGasUsed": hex(GAS), "logs": []},
+        **{"effectiveGasPrice": hex(PRICE)},
+        **fields,
+    }
+
+
+def decoded(*pairs: tuple[Json, Json], **block: Any) -> DecodedBlock:
+    transactions = [transaction for transaction, _ in pairs]
+    header = {
+        **{"number": "0x5", "hash": BLOCK_HASH, "parentHash": BLOCK_HASH, "timestamp": "0x1"},
+        **{"miner": OTHER, "gasUsed": hex(GAS * len(pairs)), "gasLimit": "0x1c9c380"},
+        **{"baseFeePerGas": hex(BASE_FEE), "transactions": transactions, "extraData": "0x"},
+        **block,
+    }
+    return decode_block(header, [receipt for _, receipt in pairs], 5)
+
+
+def fields_of(block: DecodedBlock, index: int = 0) -> Json:
+    return dict(json.loads(block.transactions[index].chain_fields or "{}"))
+
+
+def credited(block: DecodedBlock) -> list[tuple[int | None, int, str, int]]:
+    first = 5 << 20
+    assert [c.ordinal for c in block.credits] == list(range(first, first + len(block.credits)))
+    return [(c.transaction_index, c.type, c.address.hex(), c.amount_wei) for c in block.credits]
+
+
+def vault(last: str, amount: int) -> tuple[None, int, str, int]:
+    return None, FEE_VAULT, "42" + "00" * 18 + last, amount
+
+
+ISTHMUS = {"operatorFeeScalar": hex(2_000_000), "operatorFeeConstant": "0x5"}
+
+
+@pytest.mark.parametrize(
+    ("extra_data", "operator"),
+    {
+        "0x00" + "00" * 8: GAS * 2 + 5,
+        "0x01" + "00" * 16: GAS * 2_000_000 * 100 + 5,
+    }.items(),
+    ids=["isthmus", "jovian"],
+)
+def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data: str, operator: int) -> None:
+    attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, mint=None)
+    deposit = sent(1, "0x7e", sourceHash=HASH, mint="0x64", isSystemTx=False)
+    paying = sent(2)
+    nothing = {"effectiveGasPrice": "0x0", "depositNonce": "0x9"}
+    block = decoded(
+        (attributes, received(attributes, **nothing)),
+        (deposit, received(deposit, **nothing, status="0x0", **ISTHMUS)),
+        (paying, received(paying, l1Fee="0x3e8", l1GasPrice="0x11", l1GasUsed="0x12", **ISTHMUS)),
+        extraData=extra_data,
+    )
+    fees = [t.fee for t in block.transactions]
+    assert fees == [0, 0, PRICE * GAS + 1000 + operator]
+    assert [t.operator_fee and int.from_bytes(t.operator_fee) for t in block.transactions] == [
+        *(None, None, operator)
+    ]
+    assert block.transactions[1].mint == b"\x64"  # also of a deposit that failed
+    assert credited(block) == [
+        (1, MINT, SENDER[2:], 100),
+        vault("19", BASE_FEE * GAS),
+        vault("1a", 1000),
+        vault("1b", operator),
+    ]
+    paid = block.producer_fees + sum(c.amount_wei for c in block.credits if c.type == FEE_VAULT)
+    assert (block.burnt_fees, paid) == (0, sum(fees))
+    assert fields_of(block, 1) == {
+        **{"sourceHash": HASH, "isSystemTx": False, "depositNonce": "9", "typeName": "deposit"}
+    }
+    assert fields_of(block, 2) == {"l1GasUsed": "18"}
+    shared = json.loads(block.chain_fields or "")
+    assert (shared["l1GasPrice"], shared["operatorFeeScalar"]) == ("17", "2000000")
+
+
+ORIGIN = {
+    "number": "901",
+    "timestamp": "902",
+    "baseFee": "903",
+    "hash": HASH,
+    "sequenceNumber": "4",
+}
+PACKED = f"{1:08x}{2:08x}{4:016x}{902:016x}{901:016x}{903:064x}{905:064x}{HASH[2:]}{'00' * 32}"
+
+
+@pytest.mark.parametrize(
+    ("call", "more"),
+    [
+        (f"015d8eb9{901:064x}{902:064x}{903:064x}{HASH[2:]}{4:064x}{'00' * 96}", {}),
+        (f"440a5e20{PACKED}", {"blobBaseFee": "905"}),
+        (f"098999be{PACKED}{'00' * 12}", {"blobBaseFee": "905"}),
+        (f"3db6be2b{PACKED}{'00' * 14}", {"blobBaseFee": "905"}),
+    ],
+    ids=["bedrock", "ecotone", "isthmus", "jovian"],
+)
+def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call: str, more: Json) -> None:
+    attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, input=f"0x{call}")
+    block = decoded((attributes, received(attributes, effectiveGasPrice="0x0")))
+    assert json.loads(block.chain_fields or "")["l1Origin"] == ORIGIN | more
+    # Cut off, or of a selector to come, it is left out; the block is indexed.
+    for cut in (call[:100], f"ffffffff{call[8:]}"):
+        attributes["input"] = f"0x{cut}"
+        block = decoded((attributes, received(attributes, effectiveGasPrice="0x0")))
+        assert block.chain_fields is None
+
+
+def test_arbitrum_s_deposits_mint_and_its_gas_has_l1_s_part() -> None:
+    deposit = sent(0, "0x64", value="0x3e8", requestId=HASH)
+    ticket = sent(1, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER)
+    paying = sent(2)
+    block = decoded(
+        (deposit, received(deposit, gasUsed="0x0", gasUsedForL1="0x0")),
+        (ticket, received(ticket, gasUsedForL1="0x0", effectiveGasPrice="0x0")),
+        (paying, received(paying, gasUsedForL1="0x64", timeboosted=True)),
+        **{"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
+    )
+    assert [t.fee for t in block.transactions] == [0, 0, PRICE * GAS]
+    assert credited(block) == [(0, MINT, SENDER[2:], 1000), (1, MINT, SENDER[2:], 2000)]
+    assert (block.producer_fees, block.burnt_fees) == (0, 0)
+    assert fields_of(block, 2) == {"gasUsedForL1": "100", "timeboosted": True}
+    assert fields_of(block, 1)["typeName"] == "submit retryable"
+    assert json.loads(block.chain_fields or "") == {
+        **{"l1BlockNumber": "16", "sendCount": "2", "sendRoot": HASH}
+    }
+
+
+def test_celo_s_fee_currency_is_no_coin() -> None:
+    token = "0x" + "ce" * 20
+    in_token, in_coin = sent(0, "0x7b", feeCurrency=token), sent(1, chainId="0xa4ec")
+    block = decoded((in_token, received(in_token)), (in_coin, received(in_coin, l1Fee="0x0")))
+    assert [t.fee for t in block.transactions] == [0, PRICE * GAS]
+    assert fields_of(block) == {"feeCurrency": token, "typeName": "CIP-64"}
+    assert credited(block) == [
+        (None, FEE_VAULT, "cd437749e43a154c07f3553504c68fbfd56b8778", BASE_FEE * GAS)
+    ]
+    assert block.producer_fees == (PRICE - BASE_FEE) * GAS
+
+
+def test_mantle_s_l1_fee_is_within_its_gas_until_arsia() -> None:
+    first, second = sent(0), sent(1)
+    before = decoded((first, received(first, l1Fee="0x3e8", tokenRatio="0xbb8")))
+    assert (before.transactions[0].fee, fields_of(before)) == (PRICE * GAS, {"tokenRatio": "3000"})
+    since = decoded(
+        (first, received(first, l1Fee="0x3e8", tokenRatio="0xbb8", l1BaseFeeScalar="0x1")),
+        (second, received(second, l1Fee="0x1", tokenRatio="0xbb8", l1BaseFeeScalar="0x1")),
+    )
+    assert [t.fee for t in since.transactions] == [PRICE * GAS + 1000, PRICE * GAS + 1]
+
+
+def test_scroll_s_fees_go_to_one_vault() -> None:
+    message, paying = sent(0, "0x7e", queueIndex="0x7"), sent(1)
+    block = decoded(
+        (message, received(message, l1Fee="0x0", effectiveGasPrice="0x0")),
+        (paying, received(paying, l1Fee="0x64")),
+    )
+    assert fields_of(block) == {"queueIndex": "7", "typeName": "L1 message"}
+    total = PRICE * GAS + 100
+    assert [t.fee for t in block.transactions] == [0, total]
+    assert credited(block) == [(None, FEE_VAULT, "53" + "00" * 18 + "05", total)]
+
+
+def test_zksync_s_types_are_named() -> None:
+    own, priority = sent(0, "0x71", l1BatchNumber="0x8"), sent(1, "0xff", l1BatchNumber="0x8")
+    block = decoded((own, received(own)), (priority, received(priority)), l1BatchNumber="0x8")
+    assert [fields_of(block, n)["typeName"] for n in (0, 1)] == ["EIP-712", "priority"]
+    assert json.loads(block.chain_fields or "") == {"l1BatchNumber": "8"}
+    assert block.burnt_fees == 0
+
+
+def test_a_chain_that_nobody_named_is_indexed_as_ethereum_s() -> None:
+    own = sent(0, "0x50", novelField="0x1", gasPrice=None)
+    block = decoded((own, received(own)))
+    assert (block.transactions[0].fee, block.transactions[0].chain_fields) == (PRICE * GAS, None)
+    assert (block.burnt_fees, block.credits) == (BASE_FEE * GAS, ())
+
+
+def test_fields_of_another_meaning_are_left_out() -> None:
+    own = sent(0, "0x7e", sourceHash="0x12", isSystemTx="maybe", mint="0x1")
+    block = decoded((own, received(own, effectiveGasPrice="0x0", depositNonce=[1])))
+    assert fields_of(block) == {"typeName": "deposit"}
