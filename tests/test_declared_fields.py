@@ -8,9 +8,13 @@ import pytest
 
 from scan.api.openapi.filtered import OF_KIND
 from scan.database.lists import of_kind
+from scan.database.statements import result_columns
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.ethereum.column_types import Column
 from scan.queries.filters import PARSERS
+from tests.audit.test_columns import NOT_COMPARED
+
+pytestmark = pytest.mark.check
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = {"blocks": BLOCK_COLUMNS, "transactions": TRANSACTION_COLUMNS}
@@ -18,6 +22,11 @@ RECORD = {"blocks": "block_record", "transactions": "transaction_record"}
 # Keys of records that are not the column's name in camel case.
 KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
 STORED_AS = {"timestamp_s": "timestamp"}
+# Columns of derived tables that follow from other derived tables, or from all blocks of a day.
+EXPECTED_ALONE = {
+    *("item_count", "day", "first_block", "last_block"),
+    *("active_address_count", "new_address_count"),
+}
 # Columns that a place leaves out, and why.
 NOT_IN_RECORDS = {
     "blob_gas_price": "it is part of the fee",
@@ -106,3 +115,36 @@ def test_a_kind_of_filters_without_an_entry_is_named(
 ) -> None:
     with pytest.raises(LookupError, match=f"the kind amount have no entry in {place}: add one"):
         of_kind("amount", values, place)
+
+
+@pytest.mark.parametrize(
+    ("function", "table"),
+    [
+        ("addresses_changes", "addresses"),
+        ("daily_stats_changes", "daily_stats"),
+        ("counted_candles", "pool_candles"),
+    ],
+)
+def test_a_derived_column_stands_in_its_table_and_in_its_rules(function: str, table: str) -> None:
+    """The indexer's statements are rendered from the columns that the function returns."""
+    created = part("sql/schema/derived.sql", rf"^CREATE TABLE IF NOT EXISTS {table} \(", r"^\)")
+    declared = re.findall(r"^    ([a-z]\w*) [a-z]", created, re.M)
+    expected, changed = result_columns(f"{table}_expected"), result_columns(function)
+    compared = [name for name in declared if f"{table}.{name}" not in NOT_COMPARED]
+    missing = [
+        f"{name} is returned by {function}() in sql/schema/changes.sql, and no column of"
+        f" CREATE TABLE {table} in sql/schema/derived.sql"
+        for name in changed
+        if name not in (*declared, "number")
+    ]
+    missing += [
+        f"{table}.{name} is not returned by {table}_expected() in sql/schema/expected.sql"
+        for name in dict.fromkeys([*compared, *changed])
+        if name not in (*expected, "number")
+    ]
+    missing += [
+        f"{table}.{name} is not returned by {function}() in sql/schema/changes.sql"
+        for name in expected
+        if name not in (*changed, *EXPECTED_ALONE)
+    ]
+    assert not missing, "; ".join(missing)

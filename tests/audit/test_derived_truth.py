@@ -89,7 +89,7 @@ def reorganised(
         use_short_checkpoints(url)
         indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
         Indexing(**indexing).run_until(head)
-        for removals in ((head - 3, head * 2 // 3), (head // 3,)):
+        for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
             database = Database(url, statement_timeout_ms=0)
             for last_kept in removals:
                 Writer(database).unwind(last_kept)
@@ -217,8 +217,9 @@ def test_coin_that_creations_pay_is_counted(copied: Settings, scenario: Played) 
     require_derived(copied, "addresses_expected()", truth, derived_truth.addresses)
 
 
+@pytest.mark.parametrize("order", [1, -1], ids=["those before first", "those after first"])
 def test_trades_without_a_price_open_and_close_no_candle(
-    copied: Settings, scenario: Played
+    copied: Settings, scenario: Played, order: int
 ) -> None:
     trades = scenario.truth.dex_trades
     ends = (0, len(trades) - 1)
@@ -228,7 +229,19 @@ def test_trades_without_a_price_open_and_close_no_candle(
     unpriced = [
         {**trade, "amountIn": "0"} if place in ends else trade for place, trade in enumerate(trades)
     ]
-    require_candles(copied, replace(scenario.truth, dex_trades=unpriced), "_expected()")
+    truth = replace(scenario.truth, dex_trades=unpriced)
+    require_candles(copied, truth, "_expected()")
+    execute(copied.database_url, "TRUNCATE pool_candles")
+    execute(copied.database_url, "UPDATE pools SET volume0 = 0, volume1 = 0")
+    database = Database(copied.database_url, statement_timeout_ms=0)
+    with database.transaction() as tx:
+        for first, last in ((0, 0), (1, ends[1] - 1), (ends[1], ends[1]))[::order]:
+            tx.execute(
+                "indexer/pool_candles_derive",
+                **{"first_trade": first, "last_trade": last, "pools": None, "hours": None},
+            )
+    database.close()
+    require_candles(copied, truth)
 
 
 def test_rows_count_nothing_once_nothing_happened(copied: Settings) -> None:

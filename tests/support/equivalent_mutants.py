@@ -36,4 +36,9 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"\w\.(to|contract)_address <> \w\.from_address",
         "it lets an index be read; what an address sent to itself is found by its sender, too",
     ),
+    (
+        r"indexer/addresses_derive",
+        r"greatest\(c\..*\) > checkpoint_every\(\)",
+        "it saves work: of shorter lists none passes a checkpoint",
+    ),
 )
