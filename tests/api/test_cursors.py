@@ -18,7 +18,7 @@ from tests.support.brute_force import Chain, bodies
 from tests.support.truth import Record, Truth
 
 many = settings(
-    max_examples=100,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

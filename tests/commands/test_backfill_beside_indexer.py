@@ -49,6 +49,7 @@ def fork(anvil: Anvil, random: Random) -> None:
     anvil.mine()
 
 
+@pytest.mark.long
 def test_rows_filled_during_forks_equal_those_indexed_anew(
     postgres: Postgres, template: str, database_url: str, anvil: Anvil
 ) -> None:

@@ -262,6 +262,7 @@ def wait_until_count(load: Load, count: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.long
 def test_a_conversion_goes_on_after_kills_and_forks_cross_its_bounds(
     postgres: Postgres, template: str, database_url: str, anvil: Anvil
 ) -> None:
