@@ -4,6 +4,8 @@ import subprocess
 import sys
 from random import Random
 
+import pytest
+
 from scan.settings import Settings, child_environment
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
