@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 MAX_CODE_BYTES = 49_152  # disassembled; EIP-7907 allows no more
 PUSH1, PUSH32 = 0x60, 0x7F
-# After these nothing runs but what a jump leads to.
-_HALTS = frozenset(("STOP", "JUMP", "RETURN", "REVERT", "INVALID", "SELFDESTRUCT"))
+JUMPDEST = 0x5B
+# STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: after these nothing runs but what a jump leads to.
+_HALTS = frozenset(bytes.fromhex("0056f3fdfeff"))
 
 
 class Instruction(NamedTuple):
@@ -54,10 +55,12 @@ def _instructions(code: bytes) -> Iterator[Instruction]:
 def can_reach(code: bytes, offset: int) -> bool:
     """Return whether instructions from this offset on can run: by the one before them, or by a jump
     to a JUMPDEST among them. Where jumps lead may be computed, so any of them counts."""
-    runs = True
-    for instruction in _instructions(code):
-        runs = instruction.name == "JUMPDEST" or runs
-        if runs and instruction.offset + len(instruction.data) >= offset:
+    position, runs = 0, True
+    while position < len(code):
+        opcode = code[position]
+        runs = opcode == JUMPDEST or runs
+        position += opcode - PUSH1 + 2 if PUSH1 <= opcode <= PUSH32 else 1
+        if runs and position > offset:
             return True
-        runs = runs and instruction.name not in _HALTS
+        runs = runs and opcode not in _HALTS
     return False

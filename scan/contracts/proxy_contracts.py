@@ -287,4 +287,4 @@ def _addresses(answer: object) -> tuple[bytes, ...]:
     if int(offset, 16) != 32 or int(count, 16) != len(words):
         return ()
     facets = [_one(f"0x{word}") for word in words[:MAX_FACETS]]
-    return tuple(facet for (facet,) in facets) if all(facets) else ()
+    return tuple(dict.fromkeys(facet for (facet,) in facets)) if all(facets) else ()

@@ -1,6 +1,7 @@
 """Functions of verified contracts: calls of view and pure ones, the calldata of any."""
 
 import re
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
 
 GAS = 30_000_000
+FACETS_S = 0.5  # in which a function is looked for in a diamond's facets
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 
 _WEI = AbiType("uint", "uint256", 256)
@@ -132,7 +134,10 @@ class ReadCalls:
                 proxy_at(node, address, bytes(row[1])) if row else delegating_account(node, address)
             )
             unknown: NoSuchFunction | None = None
+            ends_at = time.monotonic() + FACETS_S
             for implementation in proxy.implementations if proxy else ():
+                if unknown and time.monotonic() > ends_at:
+                    break
                 delegated = self._function(implementation, function)
                 try:
                     if delegated is not None and proxy:

@@ -22,6 +22,7 @@ MOST_FUNCTIONS = 40
 TOTAL_GAS = 60_000_000  # of all calls together, which a contract can have burnt for every reader
 TIMEOUT_S = 2.0
 MOST_VALUES = 1000  # of one function
+MAX_FACETS_CHARACTERS = 1024 * 1024  # of ABIs, each of which may have as many
 MAX_RESPONSE_BYTES = 256 * 1024  # of all calls together
 
 TOO_MUCH = "It returned more than is read at once; call it by itself."
@@ -68,12 +69,20 @@ def get(reader: Reader, address: bytes) -> ContractValues:
 
 
 def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]:
-    """Return the ABIs of verified implementations; none of a clone, which has its implementation's
-    as its own."""
+    """Return the ABIs of verified implementations, of a diamond's not more than are read at once;
+    none of a clone, which has its implementation's as its own."""
     if proxy is None or proxy.kind in CLONES:
         return []
-    texts = (contracts.get(reader, address, {"abi"}).abi for address in proxy.implementations)
-    return [json.loads(text) for text in texts if text is not None]
+    abis: list[AbiEntries] = []
+    characters_left = MAX_FACETS_CHARACTERS
+    for address in proxy.implementations:
+        text = contracts.get(reader, address, {"abi"}).abi
+        characters_left -= len(text or "")
+        if abis and characters_left < 0:
+            break
+        if text is not None:
+            abis.append(json.loads(text))
+    return abis
 
 
 def of(

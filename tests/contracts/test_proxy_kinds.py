@@ -1,9 +1,21 @@
 """Every kind of proxy, by real contracts or by its documented code, on a real node."""
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+
 import pytest
 from eth_utils.crypto import keccak
 
-from scan.contracts.proxy_contracts import BY_CODE, BY_STATE, IMPLEMENTATION_SLOT, by_code
+from scan.contracts.proxy_contracts import (
+    BY_CODE,
+    BY_STATE,
+    IMPLEMENTATION_SLOT,
+    Proxy,
+    by_code,
+    current,
+)
+from scan.ethereum.client import Call
+from scan.queries import contract_values, contracts
 from tests.support.explorer import Explorer
 from tests.support.many_functions import PROXY, VERSION, deploy
 
@@ -117,6 +129,49 @@ def test_what_is_not_the_whole_code_of_a_clone_is_none() -> None:
     assert by_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, ())
     assert by_code(bytes.fromhex("ef0100" + "22" * 21)) is None
     assert {kind.name for kind in BY_CODE} == {"eip1167", "immutable-args-clone", "eip7702"}
+
+
+class Lying:
+    """A node on which every function returns this, and every slot is empty."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    def within(self, seconds: float) -> "Lying":
+        return self
+
+    def results(self, calls: Sequence[Call], most_bytes: int = 0) -> list[str]:
+        return [self.answer if call.method == "eth_call" else "0x" + 64 * "0" for call in calls]
+
+
+def array(*words: int, offset: int = 32, count: int | None = None) -> str:
+    count = len(words) if count is None else count
+    return "0x" + "".join(f"{value:064x}" for value in (offset, count, *words))
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("answer", "facets"),
+    [
+        (array(1, 2), 2),
+        (array(*[7] * 5000), 1),
+        (array(*range(1, 5000)), 64),
+        *((bad, 0) for bad in ("0x", "0x12", array(), array(0), array(2**200), array(1, count=2))),
+        *((bad, 0) for bad in (array(1, count=2**255), array(1, offset=64), array(1, 2, count=1))),
+    ],
+)
+def test_facets_are_bounded_and_addresses(answer: str, facets: int) -> None:
+    kinds = [kind for kind in BY_STATE if kind.name == "eip2535"]
+    proxy = current(Lying(answer), b"\1" * 20, kinds)  # type: ignore[arg-type]
+    assert (len(proxy.implementations) if proxy else 0) == facets
+
+
+@pytest.mark.check
+def test_of_many_large_facets_not_all_abis_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"[{' ' * 600_000}]"
+    monkeypatch.setattr(contracts, "get", lambda *_: SimpleNamespace(abi=text))
+    diamond = Proxy("eip2535", b"\1" * 20, (b"\2" * 20,) * 63)
+    assert contract_values.implementation_abis(None, diamond) == [[]]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", CLONES)
