@@ -7,6 +7,8 @@ from typing import IO, Protocol
 
 from pyarrow import parquet
 
+from scan.ethereum import column_types
+from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.exports import csv_format
 from scan.exports.columns import COMPRESSION, UINT256, ColumnFormat, make_table, schema
 from scan.exports.table_rows import Values
@@ -16,10 +18,9 @@ PARQUET, CSV = "parquet", "csv"
 FORMATS = (PARQUET, CSV)
 # Unsigned integers in columns of bytes.
 _INTEGERS = frozenset(
-    (
-        *("type", "nonce", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas"),
-        *("max_fee_per_blob_gas", "blob_gas_price", "cumulative_gas_used"),
-    )
+    name
+    for name, column in (BLOCK_COLUMNS | TRANSACTION_COLUMNS).items()
+    if column.type == column_types.UNSIGNED
 )
 
 Columns = Mapping[str, ColumnFormat]
