@@ -13,10 +13,12 @@ from scan.hex import BadHex, data, to_hex
 from scan.queries import contracts
 from scan.queries.reader import Reader
 from scan.verification.bytecode_metadata import BytecodeMetadata, read_metadata
-from scan.verification.similar_code import CodePattern, is_similar
+from scan.verification.similar_code import masked_hash
 
 MAX_RESPONSE_BYTES = 1024 * 1024
 TIMEOUT_S = 2.0
+# Of ranges that may differ, as text: 100 patterns of 300 immutables each took 0.26 s to compare.
+MAX_PATTERN_BYTES = 128 * 1024
 
 
 class Bytecode(NamedTuple):
@@ -59,8 +61,16 @@ def get(reader: Reader, address: bytes) -> Bytecode:
 
 def similar_to(reader: Reader, code: bytes) -> bytes | None:
     [rows] = reader.row("queries/verified_contracts_list_similar", code_length=len(code))
+    hashes: dict[str, bytes | None] = {}  # by variable ranges, which most patterns share
+    compared_bytes = 0
     for row in orjson.loads(rows):
-        if is_similar(code, CodePattern(row["variable"], data(row["maskedHash"]))):
+        variable = row["variable"]
+        if variable not in hashes:
+            compared_bytes += len(variable)
+            if compared_bytes > MAX_PATTERN_BYTES:
+                continue
+            hashes[variable] = masked_hash(code, variable)
+        if hashes[variable] == data(row["maskedHash"]):
             return data(row["address"])
     return None
 

@@ -33,13 +33,13 @@ def pattern_of(deployed: bytes, compiled: LinkedCode) -> CodePattern:
     return CodePattern(json.dumps(groups), _masked_hash(deployed, groups))
 
 
-def is_similar(code: bytes, pattern: CodePattern) -> bool:
-    """Return whether code is similar; it is of the same length as the pattern's code. An
-    immutable has one value wherever it stands."""
-    groups = [[ByteRange(*part) for part in group] for group in json.loads(pattern.variable)]
+def masked_hash(code: bytes, variable: str) -> bytes | None:
+    """Return what the pattern's `masked_hash` is where code is similar; None where it is not. It is
+    of the same length as the pattern's code. An immutable has one value wherever it stands."""
+    groups = [[ByteRange(*part) for part in group] for group in json.loads(variable)]
     if any(len({code[start:end] for start, end in group}) > 1 for group in groups):
-        return False
-    return _masked_hash(code, groups) == pattern.masked_hash
+        return None
+    return _masked_hash(code, groups)
 
 
 def _masked_hash(code: bytes, groups: Iterable[Sequence[ByteRange]]) -> bytes:
