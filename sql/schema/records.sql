@@ -188,11 +188,11 @@ RETURN format(
     json_hex(namesake))::json;
 
 -- Whether tokens went into the pool and out of it, in the same transaction, for what its trades there
--- say: a contract can emit any event. Null where the pool has 500 or more rows in the block, which are
+-- say: a contract can emit any event. Null where the pool has 200 or more rows in the block, which are
 -- too many to read for each record.
 CREATE OR REPLACE FUNCTION trade_backing(d dex_trades, b blocks) RETURNS TABLE (is_backed boolean)
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN count(moved_in) < 500 AND count(moved_out) < 500 AND count(traded_in) < 500
+    SELECT CASE WHEN count(moved_in) < 200 AND count(moved_out) < 200 AND count(traded_in) < 200
         THEN coalesce(
             sum(moved_in) FILTER (WHERE is_own AND token_in = d.token_in)
                 >= sum(traded_in) FILTER (WHERE is_own AND token_in = d.token_in)
@@ -205,7 +205,7 @@ LANGUAGE sql STABLE AS $$
         WHERE x.to_address = d.pool_address AND x.to_address <> x.from_address
             AND x.ordinal >= b.token_transfers_before
             AND x.ordinal < b.token_transfers_before + b.token_transfer_count
-        LIMIT 500)
+        LIMIT 200)
         UNION ALL
         (SELECT x.transaction_index = d.transaction_index, NULL, NULL, NULL, x.token_address, x.value,
             NULL
@@ -213,7 +213,7 @@ LANGUAGE sql STABLE AS $$
         WHERE x.from_address = d.pool_address AND x.to_address <> x.from_address
             AND x.ordinal >= b.token_transfers_before
             AND x.ordinal < b.token_transfers_before + b.token_transfer_count
-        LIMIT 500)
+        LIMIT 200)
         UNION ALL
         (SELECT o.transaction_index = d.transaction_index, o.token_in, NULL, o.amount_in, o.token_out,
             NULL, o.amount_out
@@ -221,7 +221,7 @@ LANGUAGE sql STABLE AS $$
         WHERE o.pool_address = d.pool_address
             AND o.ordinal >= b.dex_trades_before
             AND o.ordinal < b.dex_trades_before + b.dex_trade_count
-        LIMIT 500)) AS amounts (is_own, token_in, moved_in, traded_in, token_out, moved_out, traded_out)
+        LIMIT 200)) AS amounts (is_own, token_in, moved_in, traded_in, token_out, moved_out, traded_out)
 $$;
 
 -- Of a token that never moved nothing but its address is known.
