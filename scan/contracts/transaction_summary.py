@@ -138,6 +138,8 @@ def _without_call(facts: Facts, names: Names) -> Recognised | None:
     data = facts.details.input
     if data:
         values["bytes"] = [Part(f"{len(data):,}")]
+    if facts.value and not data and facts.transaction.get("mint") == facts.transaction["value"]:
+        return Recognised("deposit", values, True, {COIN: _value_told(facts)})
     if facts.is_to_itself:
         return _to_itself(facts, values)
     return Recognised("message" if data else "coin", values, True, {COIN: -facts.value})

@@ -47,6 +47,7 @@ SELECTORS = {
     " 09b81346 472b43f3 42712a67 49616997 1c58db4f f2d5d56b e90a182f 13ead562 88316456 219f5d17"
     " 0c49ccbe fc6f7865 7ac2ff7b 3593564c 24856bc3",
     "erc4337": "1fad948c 765e827f",
+    "op_stack": "c2b3e5ac",
     "erc20": "40c10f19 39509351 a457c2d7",
 }
 TOPICS = {
@@ -56,6 +57,7 @@ TOPICS = {
     "ExecutionSuccess": "442e715f626346e8c54381002da614f62bee8d27386535b2521ec8540898556e",
     "ExecutionFailure": "23428b18acfb3ea64b08dc0c1d296ea9c09702c09083ca5272e64d115b687d23",
     "SafeMultiSigTransaction": "66753cd2356569ee081232e3be8909b950e0a76c1f8460c3a5e3c2be32b11bed",
+    "MessagePassed": "02a52367d10742d8032712c1bb8e0144ff1ec5ffda1ed7d70bb05a2744955054",
     "Withdrawal": "7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65",
 }
 
