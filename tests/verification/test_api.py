@@ -81,7 +81,7 @@ def test_addresses_are_taken_in_any_case(explorer: Explorer, many: str) -> None:
         ({"constructorArguments": "ab" * 20_000 + "g0"}, 400, "constructorArguments"),
         ({"constructorArguments": "é" * 64}, 400, "constructorArguments"),
         ({"constructorArguments": "00 11"}, 400, "constructorArguments"),
-        ({"runs": 10**4000}, 400, "runs"),
+        ({"runs": 10**900}, 400, "runs"),
         ({"libraries": {"A.sol": dict.fromkeys(map(str, range(201)), ADDRESS)}}, 400, "libraries"),
         ({"optimisationUsed": 1}, 400, "optimisationUsed"),
     ],
