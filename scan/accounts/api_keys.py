@@ -58,7 +58,7 @@ def create(
     label: str,
     client_address: str,
 ) -> NewKey:
-    """A new key for an owner who signed a request for it at `signed_at_ms`.
+    """Create a key for an owner who signed a request for it at `signed_at_ms`.
 
     Raises ReplayedRequest if that request was used before, LimitReached if the owner has the
     maximum of keys, RateLimited if the client address has created too many.

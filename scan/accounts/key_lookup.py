@@ -45,7 +45,7 @@ class ApiKeyLookup:
         self._paused_until = 0.0
 
     def find(self, text: str) -> ApiKey | None:
-        """None for a key that is malformed, unknown or inactive; raises Unavailable."""
+        """Return None for a key that is malformed, unknown or inactive; raises Unavailable."""
         hashed = key_hash(text)
         if hashed is None:
             return None
@@ -61,7 +61,7 @@ class ApiKeyLookup:
         return cached.key
 
     def find_cached(self, text: str) -> CachedKey | None:
-        """What find() would return, or None if that needs a query. Never waits."""
+        """Return what find() would, or None if that needs a query; never waits."""
         hashed = key_hash(text)
         if hashed is None:
             return CachedKey(None, math.inf)
@@ -69,7 +69,7 @@ class ApiKeyLookup:
         return cached if cached is not None and cached.until > self._clock() else None
 
     def clear_cache(self) -> None:
-        """After a key was revoked in this process, so that it stops working at once."""
+        """Forget keys after one was revoked in this process, so that it stops working at once."""
         with self._lock:
             self._cache.clear()
 

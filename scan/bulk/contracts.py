@@ -114,7 +114,7 @@ class Inspection:
         return self.files.is_whole(self.remaining[0])
 
     def is_next_linked(self) -> bool:
-        """To the range before it."""
+        """Return whether the next range follows on the one before it."""
         parent_hash = self.files.ends(self.remaining[0]).parent_hash
         return self._last_hash in (None, parent_hash)
 
@@ -157,7 +157,7 @@ def _block(
 
 
 def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
-    """In the order of the logs, without what they moved."""
+    """Return transfers in the order of their logs, without what they moved."""
     logs = [
         TransferLog(TransferShape(e.form), e.address, e.log_index)
         for e in events

@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(node: Node, first: int, last: int) -> Estimate:
-    """Raises NodeError."""
+    """Estimate rows and bytes by a sample of blocks. Raises NodeError."""
     numbers = sorted(random.sample(range(first, last + 1), min(SAMPLE_BLOCKS, last - first + 1)))
     calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers]
     counts = _counts(list(node.results(calls)))
@@ -68,7 +68,7 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
 
 
 def _existing(path: Path) -> Path:
-    """The folder that it is in, or will be made in."""
+    """Return the folder that a path is in, or will be made in."""
     while not path.exists():
         path = path.parent
     return path

@@ -77,22 +77,22 @@ class Loader:
         self._futures: list[Future[None]] = []
 
     def begin(self, step: Step) -> None:
-        """After those that were begun before it; for the thread of the warehouse."""
+        """Begin a step after those before it; for the thread of the warehouse."""
         self._futures.append(self._pool.submit(self._load, step, self._warehouse.session()))
 
     def loaded(self) -> int:
-        """How many steps are done by now; raises what one of them raised."""
+        """Return how many steps are done by now; raises what one of them raised."""
         done = [future for future in self._futures if future.done()]
         for future in done:
             future.result()
         return len(done)
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether all are done."""
+        """Return whether all steps are done."""
         return not wait(self._futures, timeout_s).not_done
 
     def close(self) -> None:
-        """Those that are running are waited for."""
+        """Wait for the steps that are running."""
         self._pool.shutdown(cancel_futures=True)
 
     def _load(self, step: Step, warehouse: Warehouse) -> None:
@@ -124,13 +124,13 @@ def make_partitions(
 
 
 def analyze_partitioned(database: Database, steps: Sequence[Step]) -> None:
-    """Whole tables whose partitions are loaded, which have statistics of their own."""
+    """Analyze whole tables whose partitions are loaded, which have statistics of their own."""
     for table in {step.table for step in steps if step.is_partition}:
         database.rows("indexer/partitions_analyze", table=table)
 
 
 def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int) -> None:
-    """Rows first and then indexes, whole or not at all."""
+    """Load rows first and then indexes, whole or not at all."""
     with database.transaction() as tx:
         if step.is_partition:  # another process waits; readers go on
             tx.script(f"LOCK TABLE {step.name} IN SHARE UPDATE EXCLUSIVE MODE")
@@ -182,7 +182,7 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
 
 
 def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
-    """With its indexes in place, so that the table is not locked: /readyz reads it."""
+    """Load a table whose indexes stay, so that it is not locked: /readyz reads it."""
     _copy(tx, warehouse, table)
     tx.script(f"ANALYZE {table}")
 
@@ -194,7 +194,7 @@ def require_writer(tx: Transaction) -> None:
 
 
 def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
-    """Of tokens, exchanges and topics, whose rows are there since contracts were inspected."""
+    """Count for tokens, exchanges and topics, whose rows inspection has written."""
     tx.execute("bulk/token_counts_create")
     _copy(tx, warehouse, "token_counts")
     tx.execute("bulk/tokens_set_counts")

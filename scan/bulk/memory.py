@@ -19,7 +19,7 @@ class TooLittleMemory(Exception):
 
 
 class MemoryNeed(NamedTuple):
-    """Of one stage."""
+    """The memory that a stage needs."""
 
     stage: str
     size: int
@@ -64,7 +64,7 @@ def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> Memor
 
 
 def require_memory(needs: Sequence[MemoryNeed], available: int | None) -> None:
-    """Raises TooLittleMemory; nothing is known where there is no /proc."""
+    """Raise TooLittleMemory; nothing is known where there is no /proc."""
     for need in needs:
         if available is not None and need.size > available:
             raise TooLittleMemory(
@@ -89,7 +89,7 @@ def available_bytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
 
 
 def total_bytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int:
-    """Of the machine, or of the smallest of its control groups; 0 where neither is known."""
+    """Return the memory of the machine or its smallest control group; 0 where neither is known."""
     sizes = [_meminfo(proc, "MemTotal")]
     for folder, names in _groups(proc, cgroups):
         with suppress(OSError, ValueError):
@@ -117,13 +117,13 @@ def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[Path, MemoryGroup]]:
 
 
 def _meminfo(proc: Path, name: str) -> int | None:
-    """None where there is no such file, as on other systems than Linux."""
+    """Read /proc/meminfo; None where there is no such file, as on other systems than Linux."""
     kilobytes = _numbers(proc / "meminfo").get(f"{name}:")
     return None if kilobytes is None else kilobytes * 1024
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """Lines of a name and a number."""
+    """Read lines of a name and a number."""
     with suppress(OSError, ValueError):
         lines = [line.split() for line in path.read_text().splitlines()]
         return {line[0]: int(line[1]) for line in lines if len(line) > 1}

@@ -20,7 +20,7 @@ PARTS = {
 
 
 class Progress:
-    """Of one run; a thread records it, also while a single statement takes an hour."""
+    """The progress of a run; a thread records it, also while a statement takes an hour."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -51,7 +51,7 @@ class Progress:
             self._first = self._first or (time.monotonic(), share)
 
     def seconds_left(self) -> int | None:
-        """By the speed of this run; None until there is one."""
+        """Return the seconds left by the speed of this run; None until there is one."""
         with self._lock:
             if self._first is None or self._share - self._first[1] < 0.001:
                 return None
@@ -109,7 +109,7 @@ class PartLog:
 
 
 class PartProgress(PartLog):
-    """With its share of the whole."""
+    """The progress of a part, with its share of the whole."""
 
     def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int) -> None:
         super().__init__(name, unit, total, done)

@@ -27,7 +27,7 @@ class Range(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its files sort along the chain by it."""
+        """Return the name by which its files sort along the chain."""
         return f"{self.first:012d}-{self.last:012d}.parquet"
 
 
@@ -75,7 +75,7 @@ class RangeFiles:
         return is_range and sum(transactions) == rows["transactions"]
 
     def _require_columns(self, kind: str, blocks: Range) -> int:
-        """How many rows it has; raises ValueError."""
+        """Return how many rows a file has; raises ValueError."""
         file = parquet.ParquetFile(self.path(kind, blocks))
         if not file.schema_arrow.equals(schema(SPOOLED[kind])):
             raise ValueError("other columns")
@@ -91,7 +91,7 @@ class RangeFiles:
         return int(parquet.read_metadata(self.path(kind, blocks)).num_rows)
 
     def remove(self, blocks: Range) -> None:
-        """The file of its blocks first."""
+        """Remove the files of a range, that of its blocks first."""
         for kind in [*reversed(list(SPOOLED)), *SELECTED]:
             self.path(kind, blocks).unlink(missing_ok=True)
 

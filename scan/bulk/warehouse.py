@@ -48,7 +48,7 @@ WarehouseError = duckdb.Error  # such as one for memory or disk
 
 
 class Warehouse:
-    """Of one process at a time. For one thread, as is each of its sessions."""
+    """DuckDB's database of one process at a time; each session is for one thread."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -84,7 +84,7 @@ class Warehouse:
         return warehouse
 
     def session(self) -> "Warehouse":
-        """The same files and tables for another thread, within the same limits."""
+        """Open the same files and tables for another thread, within the same limits."""
         session = Warehouse(self._connection.cursor())
         for name, table in self._rows.items():
             session.set_rows(name, table)
@@ -93,7 +93,7 @@ class Warehouse:
         return session
 
     def define(self, statement: str) -> None:
-        """A macro or view for the statements of this session, and of those that it begins."""
+        """Define a macro or view for this session, and for those that it begins."""
         self.run(statement)
         self._defined.append(statement)
 
@@ -153,12 +153,12 @@ class Warehouse:
             raise
 
     def set_rows(self, name: str, table: pyarrow.Table) -> None:
-        """Rows that statements read under this name."""
+        """Let statements read rows under this name."""
         self._connection.register(name, table)
         self._rows[name] = table
 
     def set_files(self, kind: str, paths: Sequence[Path]) -> None:
-        """Files that statements read, one after the other, as `kind`_files."""
+        """Let statements read files, one after the other, as `kind`_files."""
         files = self._connection.read_parquet(
             [str(path) for path in paths], filename=True, file_row_number=True
         )
@@ -201,7 +201,7 @@ class Warehouse:
 
 
 def _text(statement: str, **texts: str) -> str:
-    """As DuckDB takes it: $name for a parameter, but for those whose text is given."""
+    """Return a statement as DuckDB takes it: $name for a parameter whose text is not given."""
     loaded = load_statements()[statement]
     names: Mapping[str, str] = {name: f"${name}" for name in loaded.params} | texts
     return loaded.text % names if "%" in loaded.text else loaded.text

@@ -16,7 +16,7 @@ from scan.queries.reader import Reader
 def tokens_held(
     reader: Reader, address: bytes, window: Window, token_type: str | None = None
 ) -> Page:
-    """Of one type, or of all; an address never seen holds none."""
+    """Return the tokens of one type, or of all; an address never seen holds none."""
     filters = {"address": address, "type": token_type}
     traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
     data, count, total, token = reader.row(
@@ -47,14 +47,14 @@ class Address(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of an address among many."""
+    """What a list shows of an address."""
 
     balance: Balance
     transaction_count: int
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
-    """After a block, by the transfers up to there."""
+    """Return the tokens held after a block, by the transfers up to there."""
     filters = {"address": address, "block": block.hash}
     traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
     data, count, total, token = reader.row(
@@ -85,7 +85,7 @@ def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address
 
 
 def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
-    """In the order of `addresses`, which may be any."""
+    """Return a summary of each, in the order of `addresses`, which may be any."""
     rows, *head = reader.row("queries/addresses_list", addresses=addresses)
     records = orjson.loads(rows)
     stored = [

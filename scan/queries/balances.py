@@ -23,7 +23,7 @@ class Head(NamedTuple):
 
 
 class Balance(NamedTuple):
-    """In wei as text, with the block it is of; None for one that was never read."""
+    """A balance in wei as text, with its block; None for one that was never read."""
 
     wei: str | None
     block: int | None
@@ -40,7 +40,7 @@ class Balance(NamedTuple):
 def at_head(
     reader: Reader, addresses: Sequence[bytes], stored: Sequence[Balance], head: Head
 ) -> list[Balance]:
-    """The stored ones where they are of the head, else the node's, else the stored ones.
+    """Return stored balances where they are of the head, else the node's, else the stored ones.
 
     Those are the head's, too, where nothing indexed has changed them since they were read.
     """
@@ -69,7 +69,7 @@ def at_head(
 
 
 def of_token_at_head(reader: Reader, token: bytes, address: bytes, head: Head) -> int | None:
-    """By the token's balanceOf(), in its smallest unit; None where that, or the node, fails."""
+    """Call the token's balanceOf(), in its smallest unit; None where that, or the node, fails."""
     if reader.has_node_failed or head.number is None or head.hash is None:
         return None
     return reader.sources.account_states.token_balance_at(
@@ -78,7 +78,7 @@ def of_token_at_head(reader: Reader, token: bytes, address: bytes, head: Head) -
 
 
 def at_genesis(reader: Reader, address: bytes) -> int | None:
-    """In wei, before the first transaction; None where the node does not give it."""
+    """Return the wei before the first transaction; None where the node does not give them."""
     [block_hash] = reader.row("queries/blocks_get_hash", number=0)
     if block_hash is None or reader.has_node_failed:
         return None
@@ -87,7 +87,7 @@ def at_genesis(reader: Reader, address: bytes) -> int | None:
 
 
 def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
-    """The node's. Raises HistoryUnavailable, UpstreamFailed, Unavailable."""
+    """Ask the node. Raises HistoryUnavailable, UpstreamFailed, Unavailable."""
     account = to_hex(address)
     calls = [Call(method, (account, block)) for method in ("eth_getBalance", "eth_getCode")]
     balance, code = past_state.read(reader.node, block, calls)

@@ -60,7 +60,7 @@ def parse_position(text: str, name: str) -> Position:
 
 
 def newest_position(database: Database) -> Position | None:
-    """None where nothing is indexed."""
+    """Return the position after all events; None where nothing is indexed."""
     row = database.prepared_row("queries/block_events_get_end")
     return None if row is None else Position(row[0], bytes(row[1]), row[2])
 

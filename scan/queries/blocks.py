@@ -23,7 +23,7 @@ def page(reader: Reader, window: Window) -> Page:
 
 
 def get(reader: Reader, named: int | bytes | None) -> str | None:
-    """One by its number or its hash, or the newest; JSON as text."""
+    """Return a block by its number or its hash, or the newest, as JSON text."""
     is_number, is_hash = isinstance(named, int), isinstance(named, bytes)
     record: str | None
     (record,) = reader.row(
@@ -37,18 +37,18 @@ def get(reader: Reader, named: int | bytes | None) -> str | None:
 
 
 def nearest(reader: Reader, time_s: int) -> NearestBlocks:
-    """`time_s` in seconds of Unix time."""
+    """Return the blocks nearest to a Unix time in seconds."""
     return NearestBlocks(*reader.row("queries/blocks_get_by_time", time_s=time_s))
 
 
 def at_time(reader: Reader, time_s: int) -> str | None:
-    """The newest at or before a moment, as get() has it; None before the first."""
+    """Return the newest block at or before a moment, as get() does; None before the first."""
     number = nearest(reader, time_s).before
     return None if number is None else get(reader, number)
 
 
 def find(reader: Reader, named: int | bytes) -> BlockId:
-    """By its number or its hash; raises NotFound."""
+    """Return a block by its number or its hash; raises NotFound."""
     is_number = isinstance(named, int)
     number, block_hash = reader.row(
         "queries/blocks_find",
@@ -66,7 +66,7 @@ def newest_number(reader: Reader) -> int | None:
 
 
 def finality(reader: Reader) -> Finality:
-    """Of the node; nothing before the first block."""
+    """Return the node's finality; nothing before the first block."""
     newest = newest_number(reader)
     if newest is None:
         return Finality()

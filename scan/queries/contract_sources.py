@@ -25,7 +25,7 @@ _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.I)
 
 
 def get(reader: Reader, address: bytes) -> Contract:
-    """With its sources and settings; raises NotFound."""
+    """Return a verified contract with its sources and settings; raises NotFound."""
     reader.do_not_cache()  # large ones would evict everything else
     contract, _ = contracts.get_with_proxy(reader, address, {"sources", "settings"})
     if not contract.is_verified:
@@ -34,7 +34,7 @@ def get(reader: Reader, address: bytes) -> Contract:
 
 
 def standard_input(contract: Contract) -> bytes:
-    """What the compiler takes; the settings are those of its metadata."""
+    """Return what the compiler takes; the settings are those of its metadata."""
     settings: dict[str, Any] = json.loads(contract.settings or "{}")
     libraries = settings.get("libraries")
     if isinstance(libraries, dict):

@@ -18,7 +18,7 @@ class Deadline:
         self.is_over = False
 
     def remaining_s(self) -> float:
-        """More than 0, which would make a socket non-blocking."""
+        """Return the seconds left; more than 0, which would make a socket non-blocking."""
         return max(0.001, self._at - time.monotonic())
 
     def add(self, sock: socket.socket) -> None:
@@ -57,7 +57,7 @@ class DeadlineTimer:
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[Deadline]:
-        """A deadline from now on, until the end of the block."""
+        """Set a deadline from now on, until the end of the block."""
         deadline = Deadline(seconds)
         with self._changed:
             self._deadlines.append(deadline)

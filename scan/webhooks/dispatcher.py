@@ -134,7 +134,7 @@ class Dispatcher:
             self._thread.join()
 
     def request_stop(self) -> None:
-        """Safe in a signal handler."""
+        """Ask run() to end; safe in a signal handler."""
         self._stopping.set()
         self._listener.wake()
 
@@ -168,7 +168,7 @@ class Dispatcher:
             self._listener.close()
 
     def _claim(self, threads: LeaseThreads) -> Lease | None:
-        """Healthy receivers first, unless no thread serves the others."""
+        """Claim a queue of a healthy receiver first, unless no thread serves the others."""
         if self._stopping.is_set():
             return None
         lease = self._queues.claim(healthy_only=True, now=now()) if threads.unhealthy else None

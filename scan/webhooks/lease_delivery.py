@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class Burst(NamedTuple):
-    """The maximum under one lease, after which other queues have their turn."""
+    """The most that is sent under one lease, after which other queues have their turn."""
 
     attempts: int = 50
     seconds: float = 5.0
@@ -41,7 +41,7 @@ class LeaseDelivery(NamedTuple):
             log.exception("webhook %s: unexpected error", lease.webhook_id)
 
     def _deliver(self, lease: Lease, connection: ReceiverConnection) -> None:
-        """One delivery after the other, until none is due or the burst is over."""
+        """Send one delivery after the other, until none is due or the burst is over."""
         finished: FinishedAttempt | None = None
         burst_ends_at = time.monotonic() + self.burst.seconds
         for _ in range(self.burst.attempts):

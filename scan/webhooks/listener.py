@@ -22,18 +22,18 @@ class QueueListener:
         os.set_blocking(self._wake_write, False)
 
     def register(self, lease_holder: int) -> None:
-        """On a new connection; raises Unavailable."""
+        """Register this dispatcher on a new connection; raises Unavailable."""
         self._listener.close()
         self._listener.connect("webhooks/dispatchers_register", lease_holder=lease_holder)
 
     def wait(self) -> None:
-        """Until a queue has changed, wake() is called, or the polling interval is over."""
+        """Wait until a queue has changed, wake() is called, or the polling interval is over."""
         self._listener.wait(self._poll_s, self._wake_read)
         with contextlib.suppress(BlockingIOError):
             os.read(self._wake_read, 65536)
 
     def wake(self) -> None:
-        """Safe in a signal handler."""
+        """End wait(); safe in a signal handler."""
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake_write, b"w")
 

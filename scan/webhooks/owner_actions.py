@@ -46,7 +46,7 @@ def delete(database: Database, webhook: Webhook) -> None:
 
 
 def stop(database: Database, webhook: Webhook) -> None:
-    """Also cancels pending deliveries."""
+    """Stop a webhook and cancel its pending deliveries."""
     with database.transaction() as tx:
         _lock(tx, webhook)
         tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
@@ -72,7 +72,7 @@ def activate(
 
 
 def send_test(database: Database, webhook: Webhook) -> int:
-    """The id of the delivery."""
+    """Queue a test event and return the id of its delivery."""
     _require_active(webhook)
     with database.transaction() as tx:
         _lock(tx, webhook)

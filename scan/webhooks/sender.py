@@ -121,7 +121,7 @@ class ReceiverConnection:
         self._close()
 
     def post(self, message: Message, now: datetime) -> Outcome:
-        """One attempt; errors are in the outcome."""
+        """Make one attempt; errors are in the outcome."""
         started = time.monotonic()
         total_s = self._sender.timeouts.total_s
         with self._sender.deadlines.deadline(total_s) as deadline:
