@@ -1,8 +1,5 @@
 """`scan backfill chain` continued after SIGKILL at each stage; one without its packages."""
 
-import multiprocessing
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from scan.bulk import worker_pool
-from scan.bulk.worker_pool import TaskFailed, WorkerPool
 from tests.bulk.backfilling import BackfillProcess
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
@@ -48,54 +43,6 @@ def test_a_killed_backfill_is_continued_at_every_stage(
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     Indexing(database_url, scenario.anvil.url).run_until(head)
     assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
-
-
-def _kill_once(marker: str) -> str:
-    """In a worker: ends it by SIGKILL the first time."""
-    if not Path(marker).exists():
-        Path(marker).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "done"
-
-
-def _freeze_once(marker: str) -> str:
-    if not Path(marker).exists():
-        Path(marker).touch()
-        os.kill(os.getpid(), signal.SIGSTOP)
-    return "done"
-
-
-def _kill_always(_: str) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _fail(message: str) -> None:
-    raise ValueError(message)
-
-
-def test_the_task_of_a_killed_worker_is_done_again(tmp_path: Path) -> None:
-    pool = WorkerPool(_kill_once, 1)
-    assert list(pool.results([str(tmp_path / "first"), str(tmp_path / "second")])) == ["done"] * 2
-
-
-def test_the_task_of_a_frozen_worker_is_done_by_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(worker_pool, "SILENT_S", 3 * worker_pool.BEAT_S)
-    marker = str(tmp_path / "first")
-    assert list(WorkerPool(_freeze_once, 1).results([marker])) == ["done"]
-    assert f"the process with {marker} is frozen (3 s) and ended" in caplog.text
-    assert not multiprocessing.active_children()
-
-
-def test_a_task_that_fails_or_kills_its_workers_ends_the_pool(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(worker_pool, "MAX_DEATHS", 2)
-    with pytest.raises(TaskFailed, match="a task ends its process"):
-        list(WorkerPool(_kill_always, 1).results(["a task"]))
-    with pytest.raises(TaskFailed, match="no such block"):
-        list(WorkerPool(_fail, 1).results(["no such block"]))
 
 
 def test_without_its_packages_the_command_names_the_extra(database_url: str) -> None:
