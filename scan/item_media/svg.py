@@ -7,6 +7,7 @@ Each `use`, pattern, mask, marker or filter is drawn anew wherever it is referre
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
 from xml.parsers import expat
 
 MAX_DRAWN = 20_000  # what elements cost together; a picture of 100 x 100 squares costs 10,000
@@ -17,7 +18,11 @@ MAX_NESTED = 2  # pictures within each other
 # Drawn in a picture of their own, or, filters, for each pixel of one.
 _COSTS = {"mask": 20, "pattern": 20, "filter": 20, "marker": 20, "foreignobject": 20}
 _FILTER_PRIMITIVE = 200
-_URL = re.compile(r"""url\(\s*["']?#([^"')\s]+)""", re.IGNORECASE)
+# The fragment of a URL, which may be that of the picture itself before it.
+_URL = re.compile(r"""url\(\s*+(?:"[^"#]*|'[^'#]*|[^"'()#]*)#([^"')\s]+)""", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.IGNORECASE | re.DOTALL)
+_LEFT_OUT = str.maketrans("", "", "\t\n\r")  # of URLs, by browsers
+_TARGETS = ("href", "to", "from", "by", "values")  # under any prefix; animations set others
 _NESTED = "data:image/svg"
 
 
@@ -62,19 +67,24 @@ class _Document:
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
         self.parser.StartDoctypeDeclHandler = _refuse
+        self.parser.ProcessingInstructionHandler = _refuse  # such as a style sheet elsewhere
 
     def _start(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(":")[2].lower()
         cost = _FILTER_PRIMITIVE if name.startswith("fe") else _COSTS.get(name, 1)
+        if name == "link":
+            raise TooComplex
         element = _Element(cost, [])
-        for attribute, value in attributes.items():
-            if _NESTED in value[:100].lower():
+        for attribute, given in attributes.items():
+            value = given.translate(_LEFT_OUT)
+            css = self._unescaped(value)
+            if _NESTED in css.lower():
                 element.cost += self._drawn_within(value)
-            elif attribute in ("href", "xlink:href") and value.strip().startswith("#"):
-                element.references.append((value.strip()[1:], 1))
-            elif "url(" in value.lower():
-                times = _vertices(attributes) if attribute.startswith("marker") else 1
-                element.references += ((name, times) for name in _URL.findall(value))
+                continue
+            if attribute.rpartition(":")[2] in _TARGETS:
+                element.references += ((name, 1) for name in _fragments(value))
+            times = _vertices(attributes) if attribute.startswith("marker") else 1
+            element.references += ((name, times) for name in _urls(css))
         self._count += 1 + len(element.references)
         if self._count > MAX_ELEMENTS or len(self._open) > MAX_DEPTH:
             raise TooComplex
@@ -83,6 +93,13 @@ class _Document:
         self._open[-1].children.append(element)
         self._open.append(element)
         self._in_style = name == "style"
+
+    def _unescaped(self, css: str) -> str:
+        """Return the CSS without its escapes; what could end a URL there stays encoded."""
+        self._count += css.count("\\")
+        if self._count > MAX_ELEMENTS:
+            raise TooComplex
+        return _ESCAPE.sub(_character, css) if "\\" in css else css
 
     def _drawn_within(self, uri: str) -> int:
         inner = self._read_data_uri(uri.strip())
@@ -100,10 +117,10 @@ class _Document:
 
     def drawn(self) -> int:
         """Count what a style refers to once for each element, any of which it may apply to."""
-        style = "".join(self._style)
-        if _NESTED in style.lower():
+        css = self._unescaped("".join(self._style))
+        if _NESTED in css.lower() or "@import" in css.lower():
             raise TooComplex
-        styled = sum(self._referred_to(name) for name in set(_URL.findall(style)))
+        styled = sum(self._referred_to(name) for name in set(_urls(css)))
         return self._drawn(self._root) + styled * self._count
 
     def _drawn(self, element: _Element) -> int:
@@ -117,6 +134,20 @@ class _Document:
     def _referred_to(self, name: str) -> int:
         element = self._by_id.get(name)
         return 0 if element is None else self._drawn(element)
+
+
+def _fragments(value: str) -> set[str]:
+    """Return the ids that a URL, or each of several in an animation, may refer to."""
+    return {unquote(url.partition("#")[2].strip()) for url in (value, *value.split(";"))} - {""}
+
+
+def _urls(css: str) -> list[str]:
+    return [unquote(name) for name in _URL.findall(css)]
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = int(escape[1], 16) if escape[1] else ord(escape[2])
+    return quote(chr(code), "#(:/@", errors="replace") if code < 0x110000 else "?"
 
 
 def _vertices(attributes: dict[str, str]) -> int:

@@ -208,17 +208,29 @@ def test_what_an_svg_draws_again_is_counted(subtests: pytest.Subtests) -> None:
     for name, bomb in {
         "use": nested("g", use),
         "use, in the older form": nested("g", ' <use xlink:href=" #{} "/>'),
+        "use, under another prefix": nested("g", '<use x:href="#{}"/>'),
+        "use, encoded": nested("g", '<use href="#{}"/>').replace(b"#i", b"#%69"),
+        "use, of the picture's own URL": nested("g", '<use href="picture#{}"/>'),
+        "use, set by an animation": nested("g", '<use><set attributeName="href" to="#{}"/></use>'),
+        "use, animated": nested("g", '<use><animate attributeName="href" values="#;#{}"/></use>'),
+        "masks, escaped": nested("mask", '<g mask="u\\72l(\\23 {})"/>'),
+        "masks, of the picture's own URL": nested("mask", "<g mask=\"url('picture#{}')\"/>"),
         "patterns": nested("pattern", '<rect fill="url(#{})"/>'),
         "masks by style": nested("mask", "<rect style=\"mask: URL( '#{}' )\"/>"),
         "a style for all": b"<svg xmlns='x'><style>*{mask:url(#a)}</style><mask id='a'>"
         + b"<rect/>" * 300 + b"</mask></svg>",
         "in a picture": image,
+        "in a picture, after spaces": image.replace(b'="data', b'="' + b" " * 100 + b"data"),
+        "in a picture, broken": image.replace(b"data:image", b"da&#10;ta:im&#9;age"),
         "markers": f'<svg xmlns="x"><marker id="m"><g/></marker>{line}</svg>'.encode(),
         "filters": b"<svg xmlns='x'><filter>" + b"<feTurbulence/>" * 101 + b"</filter></svg>",
         "elements": b"<svg xmlns='x'>" + b"<g/>" * 20_001 + b"</svg>",
         "depth": b"<svg xmlns='x'>" + b"<g>" * 300 + b"</g>" * 300 + b"</svg>",
         "malformed": b"<svg xmlns='x'><g></svg>",
         "references": b"<svg xmlns='x'><g a='" + b"url(#x)" * 20_001 + b"'/></svg>",
+        "style elsewhere": b"<svg xmlns='x'><style>\\@im\\port url(data:text/css,x)</style></svg>",
+        "style by an instruction": b"<svg xmlns='x'><?xml-stylesheet href='data:,x'?></svg>",
+        "style by a link": b"<svg xmlns='x'><link xmlns='y' href='data:text/css,x'/></svg>",
         "style's picture": b"<svg xmlns='x'><style>a{b:url(data:image/svg+xml,x)}</style></svg>",
     }.items():  # fmt: skip
         with subtests.test(name), pytest.raises(BadContent, match="draws too much"):
@@ -228,6 +240,7 @@ def test_what_an_svg_draws_again_is_counted(subtests: pytest.Subtests) -> None:
         b"<svg xmlns='x'><g id='a'><use href='#a'/><use href='#b'/></g></svg>",
         b"<svg xmlns='x'>" + b"<rect fill='url(#a)'/>" * 9000 + b"<pattern/></svg>",
         b"<svg xmlns='x'><image href='data:image/png;base64,AAAA'/></svg>",
+        b"<svg xmlns='x'><style>#a{fill:#abc}</style><g id='a' b='\\110000'/></svg>",
     ):
         assert picture(harmless).content == harmless
 
