@@ -1,4 +1,4 @@
-"""A whole chain into an empty index, stage after stage; a run continues where the last one ended.
+"""This module indexes a whole chain into an empty index, by stages that a later run continues.
 
 spool: ranges of blocks as files. inspect: links between ranges, and what contracts are, in the
 chain's order. load: transfers and trades by these decisions, tables and everything derived, each
@@ -57,19 +57,19 @@ Audit = Callable[[Transaction], Sequence[tuple[str, int, int]]]
 
 
 class CannotBackfill(Exception):
-    """The message says what has to change first."""
+    """The backfill cannot run; the message says what has to change first."""
 
 
 class CannotBegin(CannotBackfill):
-    """Nothing is begun: the indexer may index block after block."""
+    """No backfill was begun: the indexer may index block after block."""
 
 
 class Forked(Exception):
-    """The node's chain is another than in the files."""
+    """The node's chain is another than the one in the files."""
 
 
 class Differs(Exception):
-    """Rows are not as the node has them now, among these blocks."""
+    """Rows of these blocks are not as the node has them now."""
 
     def __init__(self, differences: Sequence[tuple[str, int, int]]) -> None:
         shown = (line for line, _, _ in differences[:MAX_SHOWN])
@@ -78,7 +78,7 @@ class Differs(Exception):
 
 
 class Plan(NamedTuple):
-    """What a backfill was begun with, and how far it has come, as bulk_backfill has it."""
+    """A plan is a row of bulk_backfill: what a backfill was begun with, and how far it has come."""
 
     folder: Path
     first_block: int
@@ -94,7 +94,7 @@ class Plan(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """What a run may use."""
+    """Resources are the processes, threads and memory that a run may use."""
 
     processes: int  # that fetch
     memory_bytes: int  # of DuckDB; beyond it spills to the folder
@@ -105,7 +105,7 @@ class Resources(NamedTuple):
 
 
 class ChainBackfill:
-    """One run of the backfill that a database was begun with, or of a new one."""
+    """A ChainBackfill runs the backfill that a database was begun with, or a new one."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class ChainBackfill:
     def begin(
         self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
     ) -> Plan:
-        """The backfill that was begun, or a new one, up to `last_block` or where no fork reaches.
+        """Return the backfill that was begun, or begin one up to `last_block` or the final block.
 
         Raises CannotBackfill, of a new one CannotBegin, and NotTheWriter, WrongChain, WrongLogs
         and NodeError as the indexer.
@@ -181,7 +181,7 @@ class ChainBackfill:
         return self._required_plan()
 
     def describe(self, plan: Plan) -> str:
-        """What it will do and take."""
+        """Describe what the backfill will do, and the memory and the disk that it takes."""
         memory = ", ".join(
             f"{need.size / GB:.1f} GB {need.stage} ({need.breakdown})" for need in self._needs
         )
@@ -210,7 +210,7 @@ class ChainBackfill:
         shutil.rmtree(plan.folder, ignore_errors=True)
 
     def run(self) -> bool:
-        """All stages from where it is; whether it came to its end before `stop`.
+        """Run all stages from the plan's; return whether the last one was completed before `stop`.
 
         Raises SpoolFailed, NodeError, CannotBackfill, duckdb's errors and those of begin().
         """
@@ -239,13 +239,13 @@ class ChainBackfill:
         return self._plan() is None
 
     def _estimated(self, first: int, last: int) -> Estimate:
-        """Raises NodeError."""
+        """Return the estimate, which is made once. Raises NodeError."""
         if self._estimate is None:
             self._estimate = estimate(self._node, first, last)
         return self._estimate
 
     def _require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
-        """Of the stages from this one on; raises TooLittleMemory and NodeError."""
+        """Check the memory of the stages from this one on. Raises TooLittleMemory and NodeError."""
         resources = self._resources
         is_local = disk.folder(self._database) is not None
         index_bytes = resources.index_bytes if is_local else 0
@@ -262,7 +262,7 @@ class ChainBackfill:
         self._writer_pid = int(self._database.value("bulk/writer_get_pid"))
 
     def _spool(self, plan: Plan) -> None:
-        """Contracts of ranges that are there, in the chain's order, are inspected meanwhile."""
+        """Write the files of all ranges, and inspect contracts meanwhile, in the chain's order."""
         files = RangeFiles(plan.folder)
         files.remove_temporary(time.time())
         selection = log_selection.read_stored(self._database)
@@ -316,7 +316,7 @@ class ChainBackfill:
         self._set_stage("inspect")
 
     def _inspect_behind(self, inspection: Inspection, spooling: Future[None]) -> None:
-        """Until all is spooled, or a range does not follow on the one before it."""
+        """Inspect ranges until all are spooled, or one does not follow on the range before it."""
         inspector = None
         while not spooling.done() and not self._stop.is_set() and inspection.remaining:
             if not inspection.is_next_there():
@@ -362,7 +362,7 @@ class ChainBackfill:
             self._set_stage("load")
 
     def _inspect_next(self, inspection: Inspection, inspector: RangeInspector) -> None:
-        """The first of the remaining ranges; raises NodeError."""
+        """Inspect the first of the remaining ranges. Raises NodeError."""
         blocks = inspection.remaining[0]
         findings = inspector.inspect(blocks)
         with self._database.transaction() as tx:
@@ -372,7 +372,7 @@ class ChainBackfill:
         inspection.note_inspected()
 
     def _new_inspector(self, files: RangeFiles) -> RangeInspector:
-        """Raises Forked where the first block is another's child now."""
+        """Make an inspector. Raises Forked where the first block is another's child now."""
         identity = chain_identity.read_identity(self._source)
         first = self._required_plan().ranges[0]
         if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
@@ -381,7 +381,7 @@ class ChainBackfill:
         return RangeInspector(ContractInspector(self._node, self._database, factories), files)
 
     def _load(self, plan: Plan) -> None:
-        """Tables of the files alone while others are derived; each as soon as it can be."""
+        """Load tables of the files alone while others are derived; each as soon as it can be."""
         files, ranges = RangeFiles(plan.folder), plan.ranges
         self._require_files(plan, files)
         with closing(self._warehouse(plan)) as warehouse:
@@ -460,7 +460,7 @@ class ChainBackfill:
         )
 
     def _require_files(self, plan: Plan, files: RangeFiles) -> None:
-        """Raises Forked where some are gone: the folder was emptied, or is another machine's."""
+        """Raise Forked where files are missing: the folder was emptied, or is another machine's."""
         if not all(map(files.has, plan.ranges)):
             raise Forked(f"files are missing in {plan.folder}")
 
@@ -468,7 +468,7 @@ class ChainBackfill:
         return self._source.hash_at(blocks.last) != files.ends(blocks).hash
 
     def _reset(self, plan: Plan) -> None:
-        """Nothing is known of contracts any more; files stay where the node has the same blocks."""
+        """Forget contracts and tables; files stay where the node has the same blocks."""
         with self._database.transaction() as tx:
             loading.require_writer(tx)
             tx.execute("bulk/tables_truncate")

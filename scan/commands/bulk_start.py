@@ -1,4 +1,4 @@
-"""A bulk backfill that the indexer starts by itself, in a process of its own.
+"""This module starts a bulk backfill for the indexer, in a process of its own.
 
 Its memory is free again afterwards, and it can be ended in the middle of a statement.
 """
@@ -19,7 +19,7 @@ MAX_REASON_BYTES = 2000
 
 
 class BulkStart:
-    """`scan backfill chain`, for as long as it takes."""
+    """A BulkStart runs `scan backfill chain`, for as long as it takes."""
 
     def __init__(self, settings: Settings, stop: threading.Event) -> None:
         self._settings = settings
@@ -40,7 +40,7 @@ class BulkStart:
         return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
 
     def _wait(self, process: "subprocess.Popen[bytes]") -> int:
-        """Its exit code; it is ended when the indexer is to stop, and goes on another time."""
+        """Return the exit code; the process is ended when the indexer is to stop."""
         while process.poll() is None:
             if self._stop.wait(POLL_S):
                 process.terminate()

@@ -85,10 +85,10 @@ def add_actions(actions: Any) -> None:
 
 def _part(text: str) -> tuple[int, int]:
     """Parse the number of a part and of all parts."""
-    number, _, parts = text.partition("/")
-    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts) <= 1000):
+    number, _, total = text.partition("/")
+    if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total) <= 1000):
         raise argparse.ArgumentTypeError("must be a part of so many, such as 2/4")
-    return int(number), int(parts)
+    return int(number), int(total)
 
 
 class ExtraMissing(ScanError):
@@ -96,7 +96,7 @@ class ExtraMissing(ScanError):
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    """DONE when the head is set; NOT_DONE when it was stopped, or failed, and may be continued."""
+    """Return DONE if the head is set, NOT_DONE if it was stopped or failed, and may go on."""
     try:
         from scan.bulk.chain_backfill import CannotBackfill, CannotBegin, ChainBackfill, Resources
         from scan.bulk.memory import total_bytes
@@ -171,7 +171,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def fetch(settings: Settings, options: argparse.Namespace) -> int:
-    """DONE when no range of this part is missing; NOT_DONE when it was stopped, or failed."""
+    """Return DONE if no range of this part is missing, NOT_DONE if it was stopped or failed."""
     try:
         from scan.bulk.shared_spool import NoSpool, Part, fetch_share
         from scan.bulk.spool import SpoolFailed
@@ -198,8 +198,8 @@ def _extra_missing(error: ImportError) -> ExtraMissing:
 
 
 def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[str, int, int]]:
-    """Of a sample of blocks from the node's, in the transaction that makes them visible: a line,
-    and the first and the last of the blocks that were compared."""
+    """Compare a sample of blocks with the node's, in the transaction that makes them visible:
+    return a line for each, and the first and the last of the blocks that were compared."""
     comparison = NodeComparison(tx, node, settings, checked=True)
     differences: list[tuple[str, int, int]] = []
     for first, last in comparison.ranges(AUDITED_BLOCKS):

@@ -18,7 +18,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class ChildProcess:
-    """`scan SUBCOMMAND`, restarted when it ends; it is terminated when this process ends."""
+    """A ChildProcess runs `scan SUBCOMMAND`, again when it ends, until this process ends."""
 
     def __init__(self, name: str, subcommand: str, settings: Settings) -> None:
         self._name = name
@@ -63,8 +63,8 @@ def stop_all(children: list[ChildProcess]) -> None:
 def start(
     settings: Settings, *arguments: str, stdin: int | None = None, stdout: IO[bytes] | None = None
 ) -> "subprocess.Popen[bytes]":
-    """`scan ARGUMENTS`. Its own process group: Ctrl-C reaches only the parent, which stops its
-    children in order."""
+    """Start `scan ARGUMENTS` in a process group of its own: Ctrl-C reaches only the parent, which
+    stops its children in order."""
     return subprocess.Popen(
         [sys.executable, "-m", "scan", *arguments],
         env=child_environment(settings),
@@ -77,5 +77,5 @@ def start(
 
 
 def _end_with_parent() -> None:
-    """So that no child keeps the port or writes on after a kill -9 of `scan run`."""
+    """End the child with its parent: none keeps the port after a kill -9 of `scan run`."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

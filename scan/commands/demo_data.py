@@ -1,4 +1,4 @@
-"""What an operator of the demo chain would have added: labels and verified contracts.
+"""This module loads what an operator of the demo chain would add: labels, verified contracts.
 
 demo/record.py writes the file; the contracts in it were verified when it was.
 """
@@ -25,7 +25,7 @@ BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
 
 
 def load(settings: Settings, path: Path = PATH) -> None:
-    """Into the demo's database; what is there already stays."""
+    """Load labels and contracts into the demo's database; what is there already stays."""
     with gzip.open(path) as file:
         added: dict[str, Any] = orjson.loads(file.read())
     database = Database(settings.database_url, statement_timeout_ms=10_000, name="scan-demo")

@@ -46,7 +46,7 @@ class RpcFault(Exception):
 
 
 class Recording:
-    """All requests of the time when the demo was recorded, with the node's responses."""
+    """A recording has all requests of the time when the demo was recorded, with their responses."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._exact: dict[tuple[str, bytes], Outcome] = {}
@@ -82,7 +82,7 @@ class Recording:
             return Recording(lines)
 
     def respond(self, method: str, params: list[Any]) -> Outcome:
-        """The node's {"result"} or {"error"}; raises RpcFault if the request was not recorded."""
+        """Return the node's {"result"} or {"error"}; raises RpcFault if none was recorded."""
         if derived := self._derived.get(method):
             return {"result": derived(params)}
         if outcome := self._exact.get(_exact_key(method, params)):
@@ -94,7 +94,7 @@ class Recording:
         raise RpcFault(-32000, "the recording of the demo chain has no response to this request")
 
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
-        """Only blocks with full transactions, from which blocks with hashes can be made."""
+        """Keep only blocks with full transactions, from which blocks with hashes can be made."""
         for row in rows:
             if (
                 row["method"].startswith("eth_getBlockBy")
@@ -124,7 +124,7 @@ class Recording:
             self._states[key].append((block, outcome))
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
-        """The recorded state of that block; for the head, the last one recorded.
+        """Return the recorded state of that block; for the head, the last one recorded.
 
         States of other blocks are unknown: the error is that of a node that has pruned them.
         """
@@ -143,7 +143,7 @@ class Recording:
         return states[-1][1]
 
     def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
-        """The request without its block, and the block."""
+        """Return the request without its block, and the block."""
         block_index = STATE_METHODS[method]
         if len(params) < block_index:
             raise RpcFault(-32602, f"{method} takes {block_index} parameters and a block")
@@ -158,7 +158,7 @@ class Recording:
         return _exact_key(method, subject), block
 
     def _logs(self, params: list[Any]) -> list[Any]:
-        """By block range or block hash, addresses and topics, as in execution-apis."""
+        """Select logs by block range or block hash, addresses and topics, as in execution-apis."""
         if not params or not isinstance(params[0], dict):
             raise RpcFault(-32602, "eth_getLogs takes a filter")
         log_filter = params[0]
@@ -181,7 +181,7 @@ class Recording:
         ]
 
     def _number(self, block: Any) -> int:
-        """The number of the block that a parameter refers to (EIP-1898 allows an object)."""
+        """Return the number of the block that a parameter refers to (EIP-1898 allows an object)."""
         if isinstance(block, dict) and "blockNumber" in block:
             return self._number(block["blockNumber"])
         if isinstance(block, dict) and "blockHash" in block:
@@ -202,7 +202,7 @@ class Recording:
 
 
 def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
-    """Equal for equal requests, with hex in any letter case and keys in any order."""
+    """Return a key that is equal for equal requests, whatever hex's letter case and keys' order."""
     return method, orjson.dumps(params, option=orjson.OPT_SORT_KEYS).lower()
 
 
@@ -211,7 +211,7 @@ def _hash(params: list[Any]) -> str:
 
 
 def _is_one_of(value: str, accepted: Any) -> bool:
-    """None and an empty list match everything; a list matches each of its values."""
+    """Compare a value with a filter: None and an empty list match all, a list its values."""
     if accepted is None or accepted == []:
         return True
     values = accepted if isinstance(accepted, list) else [accepted]
@@ -219,14 +219,14 @@ def _is_one_of(value: str, accepted: Any) -> bool:
 
 
 def _with_transactions(block: Block | None, params: list[Any]) -> Block | None:
-    """With full transactions, or with hashes if the second parameter is not true."""
+    """Return the block with transactions, or their hashes if the second parameter is not true."""
     if block is None or (len(params) > 1 and params[1] is True):
         return block
     return {**block, "transactions": [t["hash"] for t in block["transactions"]]}
 
 
 def response_body(recording: Recording, body: bytes) -> bytes:
-    """The response to one request or a batch; empty if it has only notifications."""
+    """Return the response to one request or a batch; empty if it has only notifications."""
     try:
         payload = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -242,7 +242,7 @@ def response_body(recording: Recording, body: bytes) -> bytes:
 
 
 def _reply_to(recording: Recording, request: Any) -> Outcome | None:
-    """None for a notification, which has no id."""
+    """Return the reply to a request; None for a notification, which has no id."""
     if not isinstance(request, dict) or not isinstance(request.get("method"), str):
         fault = RpcFault(-32600, "a request must be an object with a method")
         return _reply(_id_of(request), fault.outcome)

@@ -65,7 +65,7 @@ class Level(Enum):
 
 
 class Finding(NamedTuple):
-    """`advice` says what to do; empty where nothing is wrong."""
+    """A finding is one check's line; `advice` says what to do, empty where nothing is wrong."""
 
     level: Level
     subject: str
@@ -192,7 +192,7 @@ def _check_server(settings: Settings, database: Database) -> Findings:
 
 
 class _Server(NamedTuple):
-    """As commands/doctor_get_database returns it."""
+    """A _Server is the row of commands/doctor_get_database."""
 
     version: int
     settings: dict[str, str]
@@ -386,7 +386,7 @@ def _open(url: str) -> Database:
 
 
 def _open_if_reachable(url: str) -> Database | None:
-    """A node can be checked without a database, whose absence is another check's finding."""
+    """Open the database, or return None: its absence is another check's finding."""
     database = _open(url) if url else None
     try:
         if database is not None:

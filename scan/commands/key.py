@@ -63,7 +63,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
-    """One line per key: id, prefix, owner, requests a minute and in total, last use, label."""
+    """Print a line per key: id, prefix, owner, requests a minute and in total, last use, label."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with connected(settings, "scan-keys") as database:
         for row in database.rows("commands/api_keys_list", owner=owner):

@@ -18,7 +18,7 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 
 def database_name(chain: ChainIdentity) -> str:
-    """Includes the genesis hash: chains with the same id differ in it."""
+    """Name a chain's database with its genesis hash: chains with the same id differ in it."""
     return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
 
 

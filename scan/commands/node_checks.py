@@ -1,4 +1,4 @@
-"""What `scan doctor` checks of one node: its chain, its head, and what it can answer."""
+"""This module has the checks of one node by `scan doctor`: chain, head, what it can answer."""
 
 import time
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _check_head(node: Node, made_at_s: int) -> Iterator[Outcome]:
 
 
 def _check_history(node: Node, start_block: int) -> Iterator[Outcome]:
-    """Whether the first block to index is there with its receipts; some nodes prune old ones."""
+    """Check that the node has the first block to index with its receipts: some prune them."""
     number = hex(max(start_block, 1))
     block = _try(node, "eth_getBlockByNumber", number, False)
     if block is None:
@@ -128,7 +128,7 @@ def _check_state(node: Node, head: BlockId, start_block: int) -> Iterator[Outcom
 
 
 def _try(node: Node, method: str, *params: object) -> Any:
-    """The result, or the node's error."""
+    """Return the method's result, or the node's error."""
     try:
         return node.call(method, *params)
     except RpcError as error:

@@ -41,7 +41,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
-    """Everything on one machine; returns the exit code."""
+    """Run everything on one machine, and return the exit code."""
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
     on_stop_signals(stop.set)
@@ -74,7 +74,7 @@ def _locked_data_dir(settings: Settings) -> Iterator[None]:
 
 
 def _require_free_port(settings: Settings, stop: threading.Event) -> None:
-    """Waits: after a kill -9 the children of the last run release the port a moment later."""
+    """Wait for the port: after a kill -9 the last run's children release it a moment later."""
     deadline = time.monotonic() + PORT_WAIT_S
     while (error := _bind_error(settings)) is not None:
         reason = error.strerror or str(error)
@@ -132,7 +132,7 @@ def _start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
 def _database_of_chain(
     settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, *, remembers: bool
 ) -> str:
-    """The database's name; waits for the node if its chain is unknown. Empty when stopped."""
+    """Return the database's name, after waiting for the node if need be; empty when stopped."""
     source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
     key = settings.rpc_urls[0]
     while not stop.is_set():

@@ -54,7 +54,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 
 class Line(NamedTuple):
-    """A signature in a file, with its selector or topic if the file has it."""
+    """A line is a signature in a file, with its selector or topic if the file has it."""
 
     number: int
     hash: str | None
@@ -67,7 +67,7 @@ class Fault(NamedTuple):
 
 
 class Faults:
-    """The first invalid lines, and the number of all."""
+    """Faults are the first invalid lines, and the number of all."""
 
     def __init__(self) -> None:
         self.first: list[Fault] = []
@@ -144,7 +144,7 @@ def _selector(text: str) -> bytes:
 
 
 def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int]:
-    """(number of signatures, number of new ones)"""
+    """Store signatures; return their number, and the number of new ones."""
     tx.execute("commands/signatures_begin_import")
     count = 0
     batch: list[tuple[bytes, str]] = []
@@ -160,7 +160,7 @@ def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int
 
 
 def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, str]]:
-    """Selector and canonical text of the valid lines."""
+    """Return selector and canonical text of the valid lines."""
     for line in lines:
         try:
             yield _checked(line)
@@ -191,7 +191,7 @@ def _text_lines(file: TextIO) -> Iterator[Line]:
 
 
 def _json_lines(file: TextIO) -> Iterator[Line]:
-    """Parsed incrementally; raises InvalidParameter if the JSON does not have this form."""
+    """Parse JSON incrementally; raises InvalidParameter if it does not have this form."""
     tokens = _tokens(file)
     _expect(tokens, "{")
     token, line = next(tokens)
@@ -208,7 +208,7 @@ def _json_lines(file: TextIO) -> Iterator[Line]:
 
 
 def _strings(tokens: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """A string, or an array of them."""
+    """Read a string, or an array of strings."""
     token, line = next(tokens)
     if token != "[":
         yield _string(token, line), line
@@ -246,7 +246,7 @@ def _not_expected(token: str, line: int) -> InvalidParameter:
 
 
 def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
-    """(token, line); after the last one, the rest of the text, which is empty in valid JSON."""
+    """Yield (token, line); after the last one the rest of the text, empty in valid JSON."""
     buffer, line = "", 1
     while True:
         piece = file.read(1 << 16)

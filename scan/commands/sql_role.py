@@ -47,7 +47,7 @@ def _time(text: str) -> str:
 
 
 def create(settings: Settings, options: argparse.Namespace) -> int:
-    """Prints the password, which is nowhere else; for a role that exists, a new one."""
+    """Print the role's password, which is stored nowhere else; an existing role gets a new one."""
     password = secrets.token_hex(16)
     with connected(settings, "scan-sql-role") as database:
         database.rows(

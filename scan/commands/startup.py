@@ -28,7 +28,7 @@ READ_ONLY = (
 
 
 def require_order(first: int | None, last: int | None) -> None:
-    """Of a range of blocks that --from and --to give."""
+    """Check the order of the range of blocks that --from and --to give."""
     if first is not None and last is not None and first > last:
         raise SettingError("--to", str(last), "is before --from")
 
@@ -55,14 +55,14 @@ def with_running_database(settings: Settings) -> Settings:
 
 @contextmanager
 def connected(settings: Settings, name: str) -> Iterator[Database]:
-    """The database as with_running_database(), for statements that may take any time."""
+    """Open the database as with_running_database(), for statements that may take any time."""
     url = with_running_database(settings).database_url
     with closing(Database(url, statement_timeout_ms=0, name=name)) as database:
         yield database
 
 
 def publish_database(settings: Settings) -> None:
-    """For other commands with the same SCAN_DATA_DIR, while `scan run` runs."""
+    """Publish the URL for other commands with the same SCAN_DATA_DIR, while `scan run` runs."""
     write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
 
 

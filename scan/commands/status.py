@@ -75,7 +75,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _watch(base: str) -> int:
-    """Until Ctrl-C; the speed is of the time since the first line."""
+    """Print the status until Ctrl-C; the speed is of the time since the first line."""
     began_at, first_block = time.monotonic(), None
     try:
         while True:
@@ -100,7 +100,7 @@ def _watch(base: str) -> int:
 
 
 def _fetch_disk(address: str) -> dict[str, Any]:
-    """Empty where /metrics is not shown, as by nginx, or the disk is another machine's."""
+    """Fetch the disk's figures; empty where /metrics is not shown, or the disk is elsewhere."""
     try:
         with urlopen(address, timeout=TIMEOUT_S) as response:
             text = response.read(MOST_METRICS_BYTES).decode(errors="replace")

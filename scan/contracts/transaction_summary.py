@@ -261,10 +261,10 @@ def event_form(facts: Facts) -> EventForm | None:
 def _by_event(facts: Facts, names: Names) -> Summary | None:
     """Recognise the transaction by an event. Where the contract's state does not show what the
     event says, the sentence says that it was emitted."""
-    found = event_form(facts)
-    if found is None:
+    event = event_form(facts)
+    if event is None:
         return None
-    form, words = found
+    form, words = event
     if "state" in form and not facts.is_state_changed:
         action, text = FORMS["recognised"]["emitted"]
         name = form["event"].partition("(")[0]

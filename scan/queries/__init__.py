@@ -1,4 +1,4 @@
-"""The one place where questions about the chain are answered, whichever interface they come from.
+"""Questions about the chain are answered here alone, whichever interface they come from.
 
 Input: a Reader, a filter and a Window, already checked. Output: a Page of JSON that
 PostgreSQL made, or one record; NotFound and Unavailable where there is none.

@@ -33,7 +33,7 @@ def tokens_held(
 
 
 class Address(NamedTuple):
-    """`first_seen` and `last_seen` (ISO 8601) are None for an address never seen.
+    """An address's record; `first_seen` and `last_seen` (ISO 8601) are None if it was never seen.
 
     `recent` has its newest 25 transactions as JSON text.
     """
@@ -47,7 +47,7 @@ class Address(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a list shows of an address."""
+    """A summary is what a list shows of an address."""
 
     balance: Balance
     transaction_count: int
@@ -71,7 +71,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
 
 
 def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
-    """Also one that was never seen; with its balance after a block, or at the head."""
+    """Return an address, seen or not, with its balance after a block, or at the head."""
     *row, head_number, head_hash, unchanged_from = reader.row(
         "queries/addresses_get", address=address
     )
@@ -100,7 +100,7 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
 
 
 def items_held(reader: Reader, address: bytes, window: Window) -> Page:
-    """Of BEP721 and BEP1155, those first moved last first; an address never seen has none."""
+    """List the BEP721 and BEP1155 items held, those first moved last first; none if never seen."""
     traversal = window.traversal("items held", {"address": address}, has_blocks=False)
     data, count, total, first_ordinal = reader.row(
         "queries/addresses_list_items",
@@ -114,14 +114,14 @@ def items_held(reader: Reader, address: bytes, window: Window) -> Page:
 
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:
-    """{address: what is known of it} as JSON text."""
+    """Return {address: what is known of it} as JSON text."""
     known: str
     (known,) = reader.row("queries/addresses_list_names", addresses=addresses)
     return known
 
 
 def sample_blocks(reader: Reader, address: bytes, points: int) -> str:
-    """[{number, time}] as JSON text: blocks evenly spread from the first it was seen in."""
+    """Return [{number, time}] as JSON text: blocks evenly spread from the first it was seen in."""
     blocks: str
     (blocks,) = reader.row("queries/addresses_list_sample_blocks", address=address, points=points)
     return blocks

@@ -31,7 +31,7 @@ class Balance(NamedTuple):
     is_current: bool = False  # whether it is the newest block's
 
     def required_wei(self) -> str:
-        """Raises UpstreamFailed where it was never read, and the node does not answer now."""
+        """Return the balance. Raises UpstreamFailed if the node does not tell it now."""
         if self.wei is None:
             raise UpstreamFailed(UNREAD)
         return self.wei

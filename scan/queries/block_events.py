@@ -20,7 +20,7 @@ _POSITION = re.compile(r"(0|[1-9][0-9]{0,17})-0x([0-9a-f]{64})-(0|[1-9][0-9]{0,9
 
 
 class Position(NamedTuple):
-    """Of a reader that has had the first `event_count` events of a block, and all before it."""
+    """A position follows the first `event_count` events of a block, and all blocks before it."""
 
     number: int
     hash: bytes
@@ -31,7 +31,7 @@ class Position(NamedTuple):
 
 
 class BlockEvent(NamedTuple):
-    """`json` is the record as text, `position` of a reader that has had the event."""
+    """An event's `json` is the record as text; its `position` is a reader's who has had it."""
 
     position: str
     type: str
@@ -66,7 +66,7 @@ def newest_position(database: Database) -> Position | None:
 
 
 class OrphanedEvents:
-    """The events of orphaned blocks, which readers are given in pieces: read once for all."""
+    """Events of orphaned blocks are read once for all readers, who are given them in pieces."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -95,7 +95,7 @@ class OrphanedEvents:
 def read_next(
     database: Database, position: Position, types: Collection[str], orphaned: OrphanedEvents
 ) -> Events:
-    """The next events of `types`, perhaps none; raises PositionLost."""
+    """Return the next events of `types`, perhaps none; raises PositionLost."""
     row = database.prepared_row(
         "queries/block_events_get_next",
         **position._asdict(),
@@ -136,7 +136,7 @@ def _added(position: Position, lines: str | None) -> Events:
 def _removed(
     position: Position, parent_hash: bytes, types: Collection[str], orphaned: OrphanedEvents
 ) -> Events:
-    """What the reader has had of an orphaned block, from the last event to the first."""
+    """Return what the reader has had of an orphaned block, from the last event to the first."""
     parent = Position(position.number - 1, parent_hash, _END)
     if not types:  # nothing is sent, and nothing read
         return Events([], parent)

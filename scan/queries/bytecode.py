@@ -35,14 +35,14 @@ class Bytecode(NamedTuple):
 
     @property
     def instructions_end(self) -> int:
-        """Where the metadata begins, unless it can run: code may be written to read as such."""
+        """Return where metadata begins, unless it can run: code may be written to read as such."""
         if self.metadata is None or can_reach(self.code, self.metadata.start):
             return len(self.code)
         return self.metadata.start
 
 
 def get(reader: Reader, address: bytes) -> Bytecode:
-    """The indexed code, or the node's where none is indexed; raises NotFound."""
+    """Return the indexed code, or the node's where none is indexed; raises NotFound."""
     contract = contracts.get(reader, address, {"code"})
     code = bytes(contract.code or b"") or _code_of_node(reader, address)
     if not code:
@@ -76,7 +76,7 @@ def similar_to(reader: Reader, code: bytes) -> bytes | None:
 
 
 def _code_of_node(reader: Reader, address: bytes) -> bytes:
-    """Accounts that delegate are not indexed as contracts, nor is what was never called."""
+    """Ask the node: accounts that delegate, and what was never called, are not indexed."""
     reader.do_not_cache()
     try:
         code = reader.node.within(TIMEOUT_S).call(

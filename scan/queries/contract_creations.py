@@ -30,7 +30,7 @@ class ContractCreation(NamedTuple):
 
 
 class IndexedCreation(NamedTuple):
-    """As ContractCreation, in bytes, with the time in ISO 8601."""
+    """An IndexedCreation is a ContractCreation in bytes, with the time in ISO 8601."""
 
     creator: bytes
     factory: bytes | None
@@ -40,7 +40,7 @@ class IndexedCreation(NamedTuple):
 
 
 def indexed(reader: Reader, address: bytes) -> IndexedCreation | None:
-    """Without asking the node: None where neither a transaction nor an indexed trace shows it."""
+    """Return the creation, or None where neither a transaction nor an indexed trace shows it."""
     creator, factory, transaction_hash, *block = reader.row(
         "queries/contracts_get_creation", address=address
     )
@@ -97,7 +97,7 @@ def _by_transactions(
 
 
 def _by_traces(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, ContractCreation]:
-    """Of one block, in which the code of these was first seen; nothing without its traces."""
+    """Return creations of one block, where this code was first seen; none without its traces."""
     if reader.sources.traces == "off":
         return {}
     number = hex(int(rows[0]["blockNumber"]))

@@ -52,7 +52,7 @@ def language_of(contract: Contract) -> str:
 
 
 def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """As in standard JSON, from `file:Name`."""
+    """Group libraries as in standard JSON, from `file:Name`."""
     by_file: dict[str, dict[str, Any]] = {}
     for qualified, address in by_name.items():
         path, _, name = qualified.rpartition(":")
@@ -61,7 +61,7 @@ def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def archive(contract: Contract) -> bytes:
-    """The sources by their paths, and the standard JSON input, which has the paths as they are."""
+    """Pack the sources by their paths, and the standard JSON input, which has them unchanged."""
     content = io.BytesIO()
     sources = json.loads(contract.sources or "{}")
     folders = {folder for path in sources for folder in _folders(safe_path(path))}
@@ -77,14 +77,14 @@ def archive(contract: Contract) -> bytes:
 
 
 def safe_path(path: str) -> str:
-    """Relative, and below the folder it is unpacked in, on any system."""
+    """Return a relative path, below the folder that it is unpacked in on any system."""
     parts = [_safe_part(part) for part in re.split(r"[/\\]", path) if part not in ("", ".")]
     safe = "/".join(parts)[-MAX_PATH:].lstrip("/") or "source"
     return f"_{safe}" if safe.casefold().startswith(f"{STANDARD_INPUT}/") else safe
 
 
 def _folders(path: str) -> Iterator[str]:
-    """The folders that a path is in, which no file may be named as."""
+    """Return the folders that a path is in, which no file may be named as."""
     parts = path.casefold().split("/")
     return ("/".join(parts[:length]) for length in range(1, len(parts)))
 
@@ -95,8 +95,8 @@ def _safe_part(part: str) -> str:
 
 
 def _unused(name: str, names: set[str]) -> str:
-    """Also by another case of letters, which some file systems do not tell apart. `names` are those
-    of files and folders."""
+    """Return a name that is not among those of files and folders, also by another case of letters,
+    which some file systems do not tell apart."""
     stem, dot, suffix = name.rpartition(".")
     stem, suffix = (stem, dot + suffix) if stem else (name, "")
     number, unused = 1, name

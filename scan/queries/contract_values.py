@@ -35,7 +35,7 @@ class Output(NamedTuple):
 
 
 class Value(NamedTuple):
-    """Of one function; `result` as JSON, or an `error` in its place."""
+    """The value of one function: `result` as JSON, or else an `error`."""
 
     signature: str
     outputs: Sequence[Output]
@@ -59,7 +59,7 @@ class _Getter(NamedTuple):
 
 
 def get(reader: Reader, address: bytes) -> ContractValues:
-    """Raises NotFound for a contract that is not verified, and what of() raises."""
+    """Return the values of a contract. Raises NotFound if it is not verified, and as of() does."""
     contract, lookup = contracts.get_with_proxy(reader, address, {"abi"})
     own = [] if contract.abi is None else [json.loads(contract.abi)]
     abis = [*own, *implementation_abis(reader, lookup.proxy)]
@@ -105,7 +105,7 @@ def of(
 
 
 def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:
-    """A proxy's own function hides its implementation's of the same signature."""
+    """Return view functions; a proxy's own hides its implementation's of the same signature."""
     known = set()
     for entry in (entry for abi in abis for entry in abi):
         if entry.get("type") != "function" or entry.get("inputs") or not entry.get("outputs"):

@@ -18,7 +18,7 @@ ALL_PARTS = frozenset({"code", "settings", "abi", "sources", "metadata", "deploy
 
 
 class Contract(NamedTuple):
-    """A row of queries/contracts_get; JSON is text, and None where it was not read.
+    """A Contract is a row of queries/contracts_get; JSON is text, and None where it was not read.
 
     `code_hash` is None where no contract is indexed, `match` where its code is not verified;
     `verifier` is another address with the same code, by whose verification it is known.
@@ -63,7 +63,7 @@ class ProxyLookup(NamedTuple):
 
 
 def get(reader: Reader, address: bytes, parts: Collection[str] = ALL_PARTS) -> Contract:
-    """By its own verification, or by that of another address with identical code."""
+    """Return a contract, verified by itself or by another address with identical code."""
     return Contract(*reader.row("queries/contracts_get", address=address, parts=list(parts)))
 
 
@@ -94,7 +94,7 @@ def get_with_proxy(
 
 
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
-    """Where a proxy leads now: by its code, or by its state."""
+    """Return where a proxy leads now: by its code, or by its state."""
     code = bytes(contract.code or b"")
     proxy = by_code(code)
     kinds = () if proxy else state_kinds(code)
@@ -114,7 +114,7 @@ def call(
     arguments: Sequence[object],
     block: BlockId | None = None,
 ) -> CallResult:
-    """What a view function returns after a block, or at the node's newest; see ReadCalls.call()."""
+    """Call a view function after a block, or at the node's newest; see ReadCalls.call()."""
     return reader.sources.read_calls.call(reader.node, address, function, arguments, block)
 
 
@@ -126,13 +126,13 @@ def encode(
     value: object = 0,
     sender: bytes | None = None,
 ) -> EncodedCall:
-    """A call of any function for a wallet to sign; see ReadCalls.encode()."""
+    """Encode a call of any function for a wallet to sign; see ReadCalls.encode()."""
     calls = reader.sources.read_calls
     return calls.encode(reader.node, address, function, arguments, value, sender)
 
 
 def verified_page(reader: Reader, window: Window) -> Page:
-    """Those verified last first."""
+    """List verified contracts, those verified last first."""
     traversal = window.traversal("contracts", {}, (ORDINAL, ADDRESS, HASH), has_blocks=False)
     after_us, after_address, after_code_hash = traversal.position(3)
     data, count, total, verified_us, address, code_hash = reader.row(

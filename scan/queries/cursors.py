@@ -37,7 +37,7 @@ Value = int | bytes
 
 
 class Kind(NamedTuple):
-    """Of a value in a position: numbers are at most `most`, bytes have that length."""
+    """A Kind is a value's in a position: numbers are at most `most`, bytes have that length."""
 
     type: type[int] | type[bytes]
     most: int
@@ -50,21 +50,21 @@ HASH = Kind(bytes, 32)
 
 
 def read_reference(column: bytes | None) -> BlockId | None:
-    """What block_reference() of schema.sql made."""
+    """Read what block_reference() of sql/schema made."""
     if column is None:
         return None
     return BlockId(int.from_bytes(column[:8]), bytes(column[8:]))
 
 
 class Cursor(NamedTuple):
-    """`newest` is None for a list whose rows are not of blocks."""
+    """A cursor is decoded; `newest` is None for a list whose rows are not of blocks."""
 
     position: tuple[Value, ...]
     newest: BlockId | None
 
 
 class Traversal(NamedTuple):
-    """One list in one order, as a client pages through it; `cursor` is the one it sent."""
+    """A traversal is a list in one order, as a client pages through it from its `cursor`."""
 
     scope: bytes
     direction: str
@@ -88,12 +88,12 @@ class Traversal(NamedTuple):
         return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
 
     def position(self, values: int) -> tuple[Value | None, ...]:
-        """The cursor's; so many None at the list's beginning."""
+        """Return the cursor's position; so many None at the list's beginning."""
         return self.cursor.position if self.cursor else (None,) * values
 
     @property
     def after(self) -> Value | None:
-        """The position in a list where it is one value."""
+        """Return the position in a list where it is one value."""
         return self.position(1)[0]
 
     @property
@@ -101,7 +101,7 @@ class Traversal(NamedTuple):
         return self.cursor.newest.number if self.cursor and self.cursor.newest else None
 
     def next(self, position: Sequence[Value] | None, newest: BlockId | None = None) -> str | None:
-        """The text for a page that ended at `position`; None where no rows follow.
+        """Return the text for a page that ended at `position`; None where no rows follow.
 
         Descending, the newest of all rows stood on the first page.
         """
@@ -151,7 +151,7 @@ def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool)
 
 
 def _value(kind: Kind, text: str) -> Value:
-    """Raises ValueError for another type, or one out of range."""
+    """Read a value. Raises ValueError for another type, or one out of range."""
     if kind.type is bytes:
         if not _HEX.match(text) or len(text) != 2 * kind.most + 1:
             raise ValueError

@@ -21,8 +21,8 @@ class DailyStats(NamedTuple):
 def days(
     reader: Reader, first: date | None = None, last: date | None = None, length: int = DEFAULT_DAYS
 ) -> DailyStats:
-    """Of `length` days where there is no first date. Raises InvalidParameter for a range that is
-    too long or backwards."""
+    """Return the days of a range, of `length` where there is no first date. Raises
+    InvalidParameter for a range that is too long or backwards."""
     first_text, last_text, length, data = reader.row(
         "queries/daily_stats_list",
         date_from=first,

@@ -15,7 +15,7 @@ class Disk(NamedTuple):
 
 
 def folder(database: Database) -> Path | None:
-    """Of the server's data; None unless it is on this machine and the database's role may know."""
+    """Return the data's folder; None if it is elsewhere, or the database's role may not know it."""
     text = database.value("queries/disk_get_folder")
     try:
         return Path(text) if text and Path(text).is_dir() else None
@@ -24,7 +24,7 @@ def folder(database: Database) -> Path | None:
 
 
 def forecast(database: Database) -> Disk | None:
-    """None where the folder is not known."""
+    """Return the disk's forecast; None where the folder is not known."""
     data = folder(database)
     if data is None:
         return None
@@ -37,7 +37,7 @@ def forecast(database: Database) -> Disk | None:
 
 
 def _newest_days_share(database: Database, newest_s: int | None) -> float:
-    """Of all rows: most tables grow with transactions. 0 where the chain is younger than a day."""
+    """Return the newest day's share of all rows; 0 where the chain is younger than a day."""
     if newest_s is None:
         return 0.0
     row = database.row("queries/blocks_get_by_time", time_s=newest_s - DAY_S)

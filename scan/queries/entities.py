@@ -30,5 +30,5 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
 
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:
-    """Records that match all filters that are given; raises InvalidParameter."""
+    """Return records that match all filters that are given; raises InvalidParameter."""
     return _PAGES[entity](reader, window, **read_values(entity, arguments))

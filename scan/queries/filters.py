@@ -44,7 +44,7 @@ _PARSER_OF_KEY = {
 
 
 def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
-    """The values of an entity's filters that are given, by the parameters of its statements.
+    """Return the values of given filters, by the parameters of the entity's statements.
 
     Raises InvalidParameter, also where two keys say the same.
     """

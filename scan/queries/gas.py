@@ -22,7 +22,7 @@ class BlockGas(NamedTuple):
 
 
 def price(reader: Reader) -> Json:
-    """As /gas answers it. Amounts are texts; null is what the newest blocks do not tell."""
+    """Return what /gas answers. Amounts are texts; null is what the newest blocks do not tell."""
     (text,) = reader.row("queries/gas_get", blocks=BLOCKS)
     answer = json.loads(text)
     blocks = answer["blocks"]
@@ -78,7 +78,7 @@ def _base_fee_after(block: BlockGas) -> int | None:
 
 
 def _suggestions(tips: Sequence[str] | None, base_fee: int | None) -> Json | None:
-    """A maxFeePerGas of two base fees outlasts six full blocks."""
+    """Suggest fees: a maxFeePerGas of two base fees outlasts six full blocks."""
     if tips is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""Everything that moved value to or from an address, as one list in the chain's order.
+"""The history of an address is all that moved value to or from it, in the chain's order.
 
 Its rows add up to what the address has: of the coin what came in, less what went out, is its
 balance, and of a token its balance by events. Where that does not hold, `reason` says why.
@@ -46,7 +46,7 @@ REASONS = (
 
 
 class HistoryFilter(NamedTuple):
-    """None: whatever it is. A token leaves its transfers alone."""
+    """A filter's None matches all; a token selects its transfers alone."""
 
     types: tuple[str, ...] = TYPES
     direction: str | None = None
@@ -67,7 +67,7 @@ class HistoryPage(Page):
 
 
 def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> HistoryPage:
-    """The offset of the window does not apply.
+    """Return a page of the history; the offset of the window does not apply.
 
     Raises InvalidParameter for a cursor of another list, Reorganised.
     """
@@ -123,7 +123,7 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
 def _unexplained(
     reader: Reader, address: bytes, stored: Balance, head: Head, net: str
 ) -> int | None:
-    """The balance less the sum of all rows of the coin; None where it is not known now."""
+    """Return the balance less the sum of all rows of the coin; None where it is not known now."""
     [balance] = balances.at_head(reader, [address], [stored], head)
     return int(balance.wei) - int(net) if balance.is_current and balance.wei is not None else None
 
@@ -142,7 +142,7 @@ def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int 
 def _bounds(
     reader: Reader, address: bytes, window: Window, filters: HistoryFilter, traversal: Traversal
 ) -> Mapping[str, Any]:
-    """Between which ordinals the page is; read only where partitions are left out."""
+    """Return the ordinals that bound the page; read only where partitions are left out."""
     if not reader.sources.partitioned_tables.has("transactions"):
         return UNBOUNDED
     lowest, highest = reader.row(
@@ -178,7 +178,7 @@ def _of_token(
     token_type: str | None,
     net: str | None,
 ) -> tuple[str | None, int | None]:
-    """Why a token's rows are not all there are, and by how many units balanceOf() differs.
+    """Say why a token's rows are incomplete, and by how many units balanceOf() differs.
 
     What cannot be asked of balanceOf() is complete by its events: items of a BEP1155, and the
     zero address, where tokens come from and go to.
@@ -218,7 +218,7 @@ def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
 def _reason(
     start_block: int | None, untraced_blocks: int | None, unexplained: int | None
 ) -> str | None:
-    """Why rows are not all there are; None where they are.
+    """Say why rows are not all there are; None where they are.
 
     A sum that equals the balance proves nothing where blocks were not read: what came may have
     gone again.

@@ -1,4 +1,4 @@
-"""Value that contracts moved, as traces show it."""
+"""Internal transfers are values that contracts moved, as traces show them."""
 
 from scan.errors import NotFound
 from scan.queries.filters import Value
@@ -13,7 +13,7 @@ def page(
     form: Form = "api",
     **filters: Value | None,
 ) -> Page:
-    """Raises NotFound where internal transfers are not indexed at all."""
+    """Return a page. Raises NotFound where internal transfers are not indexed at all."""
     page = filtered_page(reader, "internal_transfers", filters, window, form=form)
     if page.untraced_blocks is None:
         raise NotFound(without_traces(reader))
@@ -23,7 +23,7 @@ def page(
 def of_transaction(
     reader: Reader, transaction_hash: bytes, window: Window, form: Form = "api"
 ) -> tuple[Page, bool | None]:
-    """A page, and whether its block's traces were read; None for one that is not indexed.
+    """Return a page, and whether the block's traces were read; None if it is not indexed.
 
     Ascending is the order of the calls; a transaction is in one block, so a range does not apply.
     """
@@ -44,7 +44,7 @@ def of_transaction(
 
 
 def without_traces(reader: Reader) -> str:
-    """Why internal transfers are not indexed, as far as this process knows."""
+    """Say why internal transfers are not indexed, as far as this process knows."""
     if reader.sources.traces == "off":
         return "Internal transfers are not indexed, since SCAN_TRACES is off."
     return (

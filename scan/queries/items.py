@@ -11,7 +11,7 @@ from scan.queries.tokens import UNKNOWN
 
 
 class Item(NamedTuple):
-    """`record`, `owners` and `transfers` (the newest 25) are JSON as text."""
+    """An item's `record`, `owners` and `transfers` (the newest 25) are JSON as text."""
 
     record: str
     owners: str
@@ -21,7 +21,7 @@ class Item(NamedTuple):
 
 
 def page(reader: Reader, token: bytes, window: Window) -> Page:
-    """Those first moved last first; raises NotFound for an unknown token, and for a BEP20."""
+    """List items, those first moved last first; raises NotFound for a BEP20 or unknown token."""
     traversal = window.traversal("items", {"token": token}, has_blocks=False)
     data, count, total, token_type, first_ordinal = reader.row(
         "queries/tokens_list_items",
@@ -36,7 +36,7 @@ def page(reader: Reader, token: bytes, window: Window) -> Page:
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
-    """Raises NotFound also where that id was never moved."""
+    """Return an item. Raises NotFound also where that id was never moved."""
     token_type, record, owners, transfers, head_number, head_hash = reader.row(
         "queries/token_items_get", address=token, token_id=token_id
     )
@@ -53,7 +53,7 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
 
 
 def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Page:
-    """Newest first; raises NotFound as get() does."""
+    """List an item's transfers, the newest first; raises NotFound as get() does."""
     traversal = window.traversal("item transfers", {"token": token, "id": token_id})
     data, count, total, token_type, *edges = reader.row(
         "queries/token_transfers_list_by_item",

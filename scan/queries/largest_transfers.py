@@ -22,7 +22,7 @@ class Largest(NamedTuple):
 
 
 def of_coin(reader: Reader, day: date | None = None) -> Largest:
-    """Without a day, of the newest transactions."""
+    """Return the largest of a day, or without a day of the newest transactions."""
     if day is None:
         return Largest(*reader.row("queries/transactions_list_largest", limit=LARGEST))
     first, last = _blocks(reader, day)
@@ -38,7 +38,7 @@ def of_coin(reader: Reader, day: date | None = None) -> Largest:
 
 
 def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
-    """Without a day, of its newest transfers."""
+    """Return the largest of a day, or without a day of the token's newest transfers."""
     first, last = (0, BIGINT_MAX) if day is None else _blocks(reader, day)
     data, sample, first_block, total = reader.row(
         "queries/token_transfers_list_largest",

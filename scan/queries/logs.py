@@ -31,7 +31,7 @@ Record = dict[str, Any]
 
 
 class LogPage(NamedTuple):
-    """Records without their events; `total` and `next` as a Page has them."""
+    """A page has records without their events; `total` and `next` are as a Page has them."""
 
     records: list[Record]
     total: int | None
@@ -53,7 +53,7 @@ class Scope(NamedTuple):
 
 
 def read_filter(arguments: Mapping[str, Any]) -> LogFilter:
-    """The filter of logs that match all that is given."""
+    """Return the filter of logs that match all that is given."""
     return _having_all(**read_values("logs", arguments))
 
 
@@ -62,12 +62,12 @@ def _having_all(**filters: Any) -> LogFilter:
 
 
 def page_by_keys(reader: Reader, window: Window, **filters: Value) -> Page:
-    """The page of logs that match all that is given, as page() has it."""
+    """Return the page of logs that match all that is given, as page() has it."""
     return page(reader, window, _having_all(**filters))
 
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
-    """Records with their decoded events; for has_total see records()."""
+    """Return records with their decoded events; for has_total see records()."""
     logs, total, following = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, _events(reader, logs), strict=True):
         log["event"] = event
@@ -125,7 +125,7 @@ def _of_node(
 
 
 def _position_at(direction: str, after: tuple[int, int] | None, next_block: int) -> tuple[int, int]:
-    """Behind which the logs below a block follow, or those from it on."""
+    """Return the position behind which logs below a block follow, or those from it on."""
     if direction == "asc":
         return next_block, -1
     return min((next_block, 0), after or (0, 0))
@@ -137,7 +137,7 @@ def _reference(reader: Reader, number: int | None) -> BlockId | None:
 
 
 def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
-    """Records without events, and no node is asked; raises NotFound where some are not stored."""
+    """Return records without events or a node's call; raises NotFound if some are not stored."""
     scope = _scope(reader, log_filter)
     if not scope.has_stored(log_filter):
         raise NotFound(NOT_STORED)
@@ -145,7 +145,7 @@ def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
 
 
 def stored_selection(reader: Reader) -> str | None:
-    """SCAN_LOGS of this database; None before its first block."""
+    """Return SCAN_LOGS of this database; None before its first block."""
     return _scope_of(reader, None).stored
 
 
@@ -246,7 +246,7 @@ def _proxies_at(
 
 
 def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
-    """As log_record() of schema.sql makes them."""
+    """Make the records as log_record() of sql/schema does."""
     if not logs:
         return []
     transactions = transactions_at(
@@ -268,7 +268,7 @@ def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
 
 
 def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> list[Record]:
-    """What the index has of transactions, by block number and index; see the statement.
+    """Return what the index has of transactions, by block number and index; see the statement.
 
     Raises UpstreamFailed where one is no longer there: a reorganisation came between.
     """

@@ -13,7 +13,7 @@ KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
 
 
 def symbol_of(chain_id: str | None, configured: str) -> str:
-    """Of the coin; `configured` is what SCAN_COIN_SYMBOL has."""
+    """Return the coin's symbol; `configured` is what SCAN_COIN_SYMBOL has."""
     _, symbol = KNOWN_CHAINS.get(str(chain_id), ("", "ETH"))
     return configured or symbol
 
@@ -23,14 +23,14 @@ def coin_symbol(reader: Reader) -> str:
 
 
 def stats(reader: Reader, chain_name: str | None = None) -> str:
-    """The statistics of SPEC 4.1 as JSON text."""
+    """Return the chain's statistics as JSON text."""
     record: str
     (record,) = reader.row("queries/network_get_stats", version=VERSION, chain_name=chain_name)
     return record
 
 
 def status(reader: Reader, chain_name: str | None = None) -> str:
-    """What /readyz shows of the index, as JSON text."""
+    """Return what /readyz shows of the index, as JSON text."""
     record: str
     (record,) = reader.row("queries/chain_get_status", version=VERSION, chain_name=chain_name)
     return record

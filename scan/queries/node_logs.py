@@ -35,11 +35,11 @@ ANOTHER_CHAIN = "The node and the index are not at the same chain at the moment;
 
 
 class TooManyLogs(Unavailable):
-    """More than is read for one request; asking for less helps, asking again does not."""
+    """There are more than is read for one request; asking for less helps, asking again does not."""
 
 
 class BlockSpan(NamedTuple):
-    """Both ends belong to it."""
+    """A span of blocks has both its ends."""
 
     first: int
     last: int
@@ -65,7 +65,7 @@ def read_page(
     limit: int,
     after: tuple[int, int] | None = None,
 ) -> list[NodeLog]:
-    """Entries of the list in either order; what lies beyond the page is not read.
+    """Read entries of the list in either order; what lies beyond the page is not read.
 
     `after` is a block and a log index: in the order, the page begins behind them.
     """
@@ -89,7 +89,7 @@ def read_page(
 def read_page_and_total(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, offset: int, limit: int
 ) -> tuple[list[NodeLog], int]:
-    """Of the list in its whole length, newest first; its length is exact.
+    """Read a page of the whole list, newest first, and the list's exact length.
 
     In which block each entry stands is remembered, so that other pages are read alone.
     """
@@ -134,7 +134,7 @@ def _page_of_blocks(
 
 
 def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
-    """Raises TooManyLogs past MOST_LOGS."""
+    """Yield the logs. Raises TooManyLogs past MOST_LOGS."""
     for number, log in enumerate(logs):
         if number >= MOST_LOGS:
             raise TooManyLogs(TOO_MUCH)
@@ -142,7 +142,7 @@ def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
 
 
 def _collected(logs: Iterator[NodeLog]) -> list[NodeLog]:
-    """A page; raises TooManyLogs where its data is too large for one."""
+    """Return the logs of a page; raises TooManyLogs where its data is too large for one."""
     page: list[NodeLog] = []
     size = 0
     for log in logs:
@@ -156,7 +156,7 @@ def _collected(logs: Iterator[NodeLog]) -> list[NodeLog]:
 def _candidate_blocks(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, direction: str
 ) -> Sequence[int]:
-    """Where matching logs may stand, in the order of the direction."""
+    """Return where matching logs may stand, in the order of the direction."""
     if log_filter.address is None:
         numbers = range(span.first, span.last + 1)
         return numbers if direction == "asc" else numbers[::-1]
@@ -175,7 +175,7 @@ def _candidate_blocks(
 def _logs_in(
     reader: Reader, log_filter: LogFilter, blocks: Sequence[int], *, is_descending: bool
 ) -> Iterator[NodeLog]:
-    """Logs of some blocks, in their order, in as many batches as the node needs, in bounded time.
+    """Read logs of some blocks, in order, in as many batches as the node needs, in bounded time.
 
     Batches grow while the node answers, and are halved where it finds one too large.
     """
@@ -197,7 +197,7 @@ def _logs_in(
 
 
 def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
-    """Ranges that hold these blocks, in ascending order; those near each other are in one."""
+    """Return ranges of these blocks, in ascending order; blocks near each other are in one."""
     ends = [n for n, (one, other) in enumerate(pairwise(numbers)) if other - one > NEAR_BLOCKS]
     starts = [0, *(end + 1 for end in ends)]
     return [
@@ -209,7 +209,7 @@ def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
 def _read(
     reader: Reader, node: NodeSession, log_filter: LogFilter, spans: Sequence[BlockSpan]
 ) -> list[NodeLog]:
-    """One batch; raises UpstreamFailed for what was not asked for, or stands in it twice."""
+    """Read one batch; raises UpstreamFailed for what was not asked for, or stands in it twice."""
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     results = node.batch(calls)
     try:
@@ -250,7 +250,7 @@ def _decode(log: Any, span: BlockSpan) -> NodeLog:
 
 
 def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
-    """Raises UpstreamFailed where a log is not of the indexed chain."""
+    """Raise UpstreamFailed where a log is not of the indexed chain."""
     transactions = {
         (log.block_number, log.block_hash, log.transaction_index, log.transaction_hash)
         for log in logs
@@ -275,7 +275,7 @@ def hash_at(reader: Reader, number: int) -> bytes | None:
 
 
 def _require_same_chain(reader: Reader, number: int, expected_hash: bytes | None) -> None:
-    """Also where there are no logs: the hash of the last block holds for all before it.
+    """Check the last block's hash, which holds for all before it, also where there are no logs.
 
     `expected_hash` was read before the first log was, so neither chain has changed meanwhile.
     """

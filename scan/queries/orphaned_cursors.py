@@ -15,7 +15,7 @@ RETRY_AFTER_S = 1
 
 
 class RowEnds(NamedTuple):
-    """How many rows of each kind the chain has up to a block; of blocks, the number after it."""
+    """RowEnds count the rows of each kind up to a block; `blocks` is the number after it."""
 
     blocks: int
     transactions: int
@@ -56,7 +56,7 @@ def require_same_chain(
 
 
 def _oldest_block(reader: Reader, number: int) -> BlockId:
-    """Of a branch that is unknown nothing newer is certain."""
+    """Return the oldest block: of a branch that is unknown nothing newer is certain."""
     oldest, newest = reader.row("queries/blocks_get_ends")
     if newest is None or number > newest - UNSETTLED_BLOCKS:
         reason = f"Block {number} of this cursor is not indexed here yet, or was taken by a fork."

@@ -41,7 +41,7 @@ class Window(NamedTuple):
         *,
         has_blocks: bool = True,
     ) -> Traversal:
-        """Raises InvalidParameter for a cursor of another list."""
+        """Return the list's traversal. Raises InvalidParameter for a cursor of another list."""
         filters = {
             **filters,
             "block_from": self.block_from,
@@ -54,7 +54,7 @@ class Window(NamedTuple):
         )
 
     def params(self, traversal: Traversal) -> dict[str, Any]:
-        """What every statement of such a list takes."""
+        """Return what every statement of such a list takes."""
         return {
             "limit": self.limit,
             "offset": self.offset,
@@ -95,7 +95,7 @@ class Page:
 
     @classmethod
     def of_row(cls, reader: Reader, entity: str, traversal: Traversal, row: Row) -> Self:
-        """Of a statement with cursors; raises Reorganised."""
+        """Make a page of the row of a statement with cursors; raises Reorganised."""
         data, count, total, position, newest, seen, *untraced_blocks = row
         require_same_chain(
             reader,
@@ -109,7 +109,7 @@ class Page:
 
 
 def _position_at(traversal: Traversal, end: int) -> int:
-    """Behind which the rows before the ordinal `end` follow, or those from it on."""
+    """Return the position behind which rows before the ordinal `end` follow, or from it on."""
     if traversal.direction == "asc":
         return end - 1
     return min(end, int(traversal.after or 0))
@@ -161,7 +161,7 @@ def filtered_page(
 def _bounds(
     reader: Reader, entity: str, matched: Mapping[str, Value], values: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, Any]]:
-    """Which list a list by several keys is read from, and between which ordinals."""
+    """Return which list a list by several keys is read from, and between which ordinals."""
     names = [name for name in all_entities()[entity].listed if name in matched]
     list_, *bounds = reader.row(
         f"queries/{entity}_get_bounds",
@@ -175,5 +175,5 @@ def _bounds(
 
 
 def _key(value: Value) -> Value:
-    """The key of a list: names are in UTF-8."""
+    """Return the key of a list: names are in UTF-8."""
     return value.encode() if isinstance(value, str) else value

@@ -28,7 +28,7 @@ class Candles(NamedTuple):
 def page(
     reader: Reader, window: Window, *, dex: str | None = None, token: bytes | None = None
 ) -> Page:
-    """By the number of trades; of an exchange, or with a token on either side."""
+    """List pools by the number of trades; of an exchange, or with a token on either side."""
     filters = {"dex": dex, "token": token}
     traversal = window.traversal("pools", filters, (ORDINAL, ADDRESS), has_blocks=False)
     after_count, after_address = traversal.position(2)
@@ -48,7 +48,7 @@ def page(
 
 
 def get(reader: Reader, address: bytes) -> str:
-    """JSON as text; raises NotFound."""
+    """Return a pool as JSON text; raises NotFound."""
     record: str | None
     (record,) = reader.row("queries/pools_get", address=address)
     if record is None:
@@ -57,7 +57,7 @@ def get(reader: Reader, address: bytes) -> str:
 
 
 def volume(reader: Reader, address: bytes) -> str:
-    """JSON as text: what was traded in its newest hours and days, and in all; raises NotFound."""
+    """Return what was traded in its newest hours and days, and in all, as JSON; raises NotFound."""
     data: str | None
     (data,) = reader.row("queries/pool_volumes_get", address=address)
     if data is None:
@@ -97,7 +97,7 @@ def candles(
 def _from_trades(
     reader: Reader, address: bytes, span_s: int, first_start_s: int, last_s: int | None, limit: int
 ) -> Candles:
-    """Of at most MAX_TRADES."""
+    """Make candles of at most MAX_TRADES."""
     newest = json.loads(get(reader, address))["lastTradeAt"]
     if newest is None:
         return Candles("[]", None)

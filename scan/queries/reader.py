@@ -32,7 +32,7 @@ class ChainId:
         self.known: str | None = None
 
     def read(self) -> str | None:
-        """None before the first block is indexed."""
+        """Read the chain's id; None before the first block is indexed."""
         if self.known is None:
             self.known = self._database.prepared_value("queries/chain_get_id")
         return self.known
@@ -55,7 +55,7 @@ class PartitionedTables:
 
 @dataclass(frozen=True)
 class Sources:
-    """What questions about the chain are answered from; lives as long as the process."""
+    """Sources are what questions about the chain are answered from; they live with the process."""
 
     database: Database  # may be a replica
     gateway: NodeGateway
@@ -78,7 +78,7 @@ class Sources:
 
 
 class Reader:
-    """Reads for one request; its response may be cached while the index has the version read."""
+    """A reader serves one request; the response may be cached while the index has its version."""
 
     def __init__(self, sources: Sources, client: Callable[[], Hashable]) -> None:
         """`client` is whom places to wait in are counted for."""
@@ -96,7 +96,7 @@ class Reader:
         is_unbounded: bool = False,
         **params: object,
     ) -> Row:
-        """The row of a statement whose first column is index_version(), without that column.
+        """Return a statement's row without its first column, index_version().
 
         Such a statement always returns one row. It is prepared unless it is `planned_per_call`, as
         where the best index depends on the values. Few of those, and of those that no number of
@@ -115,7 +115,7 @@ class Reader:
 
     @property
     def node(self) -> NodeSession:
-        """The node, for this request: its time runs from the first use."""
+        """Return the node, for this request: its time runs from the first use."""
         if self._node is None:
             self._node = self.sources.gateway.session(self.client())
         return self._node
@@ -126,9 +126,9 @@ class Reader:
 
     @property
     def is_cacheable(self) -> bool:
-        """Not where the node failed, which may answer the next request."""
+        """Return False where the node failed, which may answer the next request."""
         return self._is_cacheable and not self.has_node_failed
 
     def do_not_cache(self) -> None:
-        """The response depends on more than the index."""
+        """Note that the response depends on more than the index."""
         self._is_cacheable = False

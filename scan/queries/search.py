@@ -17,7 +17,7 @@ _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
-    """Records as a JSON array; raises InvalidParameter for a text that is none or too long."""
+    """Return records as a JSON array; raises InvalidParameter for an empty or too long text."""
     stripped = parameters.text(text, "q", most=MAX_TEXT).strip()
     named = _HEX.match(stripped)
     content = bytes.fromhex(named[1]) if named else b""
@@ -51,7 +51,7 @@ def _with_similar(reader: Reader, body: str, text: str) -> str:
 
 
 def _number(text: str) -> int | None:
-    """A block's number, also as people write it: 21,000,000."""
+    """Read a block's number, also as people write it: 21,000,000."""
     if not _DIGITS.match(text):
         return None
     number = int(re.sub(r"\D", "", text))

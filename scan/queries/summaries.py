@@ -1,4 +1,4 @@
-"""What a transaction did, in one sentence, of what is indexed and what the node has of it."""
+"""A summary says in one sentence what a transaction did, from the index and the node."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,16 +26,16 @@ def summary(
     details: TransactionDetails,
     failure: TransactionFailure | None,
 ) -> Summary:
-    """What it did, in one sentence; `failure` is why it failed."""
+    """Say what the transaction did, in one sentence; `failure` is why it failed."""
     facts = _facts(reader, record, details)
     if failure is not None:
         error, is_quoted = _reason(failure)
         facts = facts._replace(error=error, is_error_quoted=is_quoted)
-    found = transaction_summary.event_form(facts)
-    if found is not None and "state" in found.form:
+    event = transaction_summary.event_form(facts)
+    if event is not None and "state" in event.form:
         contract, number = data(record["toAddress"], 20), record["blockNumber"]
-        state = found.form["state"]
-        changed = event_state.has_changed(reader.node, state, contract, found.words, number)
+        state = event.form["state"]
+        changed = event_state.has_changed(reader.node, state, contract, event.words, number)
         facts = facts._replace(is_state_changed=bool(changed))
     keys = [data(address, 20) for address in facts.addresses()]
     (parties,) = reader.row("queries/transactions_list_parties", addresses=keys)
@@ -45,7 +45,7 @@ def summary(
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
-    """In few words: a sentence without its end, or what the contract said, and whether it did."""
+    """Return a sentence without its end, or what the contract said, and whether it did."""
     reason = failure.reason
     if reason.kind == ERROR and reason.decoded is not None:
         return str(reason.decoded.arguments[0].value) or None, True
@@ -53,7 +53,7 @@ def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
 
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
-    """Of a failed transaction, which moved nothing, without further statements."""
+    """Collect the facts; a failed transaction moved nothing, and needs no further statements."""
     facts = Facts(record, details, (), 0, (), 0, None)
     if not record["status"]:
         return facts

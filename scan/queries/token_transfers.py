@@ -13,7 +13,7 @@ def page(
     form: Form = "api",
     **filters: Value | None,
 ) -> Page:
-    """The type beside a token tells only whether it is of that type.
+    """Return a page of transfers. The type beside a token tells only whether it is of that type.
 
     Beside an address it is one key more: an address has one list of all types, so that what lies
     before the page is read, too, and the total is not known.
@@ -28,7 +28,7 @@ def page(
 
 
 def count_by_day(reader: Reader, token: bytes, days: int) -> str:
-    """[{time, transfers}] as JSON text: of the newest counted days since its first.
+    """Return [{time, transfers}] as JSON text: of the newest counted days since its first.
 
     A day without blocks is left out.
     """

@@ -11,7 +11,7 @@ UNKNOWN = "No token is known at this address."
 
 
 def page(reader: Reader, window: Window) -> Page:
-    """By the number of holders; ranges of blocks do not apply."""
+    """List tokens by the number of holders; ranges of blocks do not apply."""
     traversal = window.traversal("tokens", {}, (ORDINAL, ADDRESS), has_blocks=False)
     after_count, after_address = traversal.position(2)
     data, count, total, holder_count, address = reader.row(
@@ -27,7 +27,7 @@ def page(reader: Reader, window: Window) -> Page:
 
 
 def get(reader: Reader, address: bytes) -> str:
-    """The record as JSON text; raises NotFound."""
+    """Return the token's record as JSON text; raises NotFound."""
     record: str | None
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
@@ -36,13 +36,13 @@ def get(reader: Reader, address: bytes) -> str:
 
 
 def type_of(reader: Reader, address: bytes) -> str | None:
-    """BEP20, BEP721 or BEP1155; None for an unknown token."""
+    """Return BEP20, BEP721 or BEP1155; None for an unknown token."""
     (record,) = reader.row("queries/tokens_get", address=address)
     return None if record is None else str(orjson.loads(record)["type"])
 
 
 def holders(reader: Reader, address: bytes, window: Window) -> Page:
-    """The largest first; raises NotFound for an unknown token."""
+    """List holders, the largest first; raises NotFound for an unknown token."""
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
     after_balance, after_holder = traversal.position(2)
     data, count, total, balance, holder = reader.row(

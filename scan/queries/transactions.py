@@ -15,7 +15,7 @@ from scan.queries.reader import Reader
 
 
 class TransactionEvents(NamedTuple):
-    """What a page shows of a transaction; lists are JSON as text, shorter than their counts."""
+    """TransactionEvents are what a page shows; lists are JSON text, shorter than their counts."""
 
     transfers: str
     transfer_count: int
@@ -34,21 +34,21 @@ def page(
 
 
 def get(reader: Reader, transaction_hash: bytes) -> str | None:
-    """The record as JSON text; None for one that is not indexed."""
+    """Return the record as JSON text; None for one that is not indexed."""
     record: str | None
     (record,) = reader.row("queries/transactions_get", hash=transaction_hash)
     return record
 
 
 def status(reader: Reader, transaction_hash: bytes) -> bool | None:
-    """None for one that is not indexed."""
+    """Return the status; None for one that is not indexed."""
     succeeded: bool | None
     [succeeded] = reader.row("queries/transactions_get_status", hash=transaction_hash)
     return succeeded
 
 
 def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
-    """What the node has of a transaction, decoded; not cached where asking again may give more."""
+    """Return what the node has, decoded; not cached where asking again may give more."""
     details = reader.sources.transaction_details.read(reader.node, _indexed(record))
     if details.passing:
         reader.do_not_cache()
@@ -56,7 +56,7 @@ def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
 
 
 def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
-    """Why it failed; None where it succeeded. Not cached where asking again may give more."""
+    """Say why it failed; None if it succeeded. Not cached where asking again may give more."""
     if record["status"]:
         return None
     failure = reader.sources.transaction_failures.read(reader.node, record)
@@ -66,7 +66,7 @@ def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | N
 
 
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
-    """What was called in it, and the same decoded; raises TracesUnavailable, UpstreamFailed."""
+    """Return its calls, and the same decoded; raises TracesUnavailable, UpstreamFailed."""
     indexed = _indexed(record)
     trace = reader.sources.transaction_traces.calls(reader.node, indexed)
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
@@ -74,7 +74,7 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
-    """What it changed; raises as calls()."""
+    """Return what the transaction changed; raises as calls()."""
     return reader.sources.transaction_traces.state_changes(reader.node, _indexed(record))
 
 

@@ -23,7 +23,7 @@ TOKENS = {"token_transfers": ("tokenAddress",), "dex_trades": ("tokenIn", "token
 
 
 class StreamFilter(NamedTuple):
-    """Addresses and topics as records have them; empty and None where everything matches."""
+    """A filter has addresses and topics as records do; empty and None match everything."""
 
     types: frozenset[str]
     addresses: frozenset[str] = frozenset()
@@ -49,12 +49,12 @@ class StreamFilter(NamedTuple):
 
 
 def parties(event: BlockEvent) -> list[str]:
-    """The addresses that a filter may name; of heads none."""
+    """Return the addresses that a filter may name; a head has none."""
     return [event.record[field] for field in PARTIES.get(event.type, ())]
 
 
 def read_filter(arguments: Mapping[str, str]) -> StreamFilter:
-    """Of FILTER_KEYS; a parameter that no chosen type has is refused, since it would not narrow."""
+    """Read FILTER_KEYS; a parameter that no chosen type has is refused: it would not narrow."""
     names = arguments.get("types", "heads").split(",")
     types = [parameters.one_of(name, "types", TYPES) for name in names]
     topics = [

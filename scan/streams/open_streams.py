@@ -30,7 +30,7 @@ class OpenStreams(Generic[_S]):
         self._lock = threading.Lock()
 
     def add(self, stream: _S) -> None:
-        """Raises RateLimited and Unavailable."""
+        """Count a stream. Raises RateLimited and Unavailable."""
         with self._lock:
             _check(self._by_client[stream.client], MAX_STREAMS_PER_CLIENT)
             _check(self._by_address[stream.address], MAX_STREAMS_PER_ADDRESS)
@@ -42,7 +42,7 @@ class OpenStreams(Generic[_S]):
             metrics.STREAMS.set(len(self._streams))
 
     def remove(self, stream: _S) -> None:
-        """It may be gone already."""
+        """Forget a stream, which may be gone already."""
         with self._lock:
             if stream not in self._streams:
                 return
@@ -70,6 +70,6 @@ def _take_one(counts: Counter[Hashable], key: Hashable) -> None:
 
 
 def _most_open() -> int:
-    """Each takes a file; gunicorn.conf.py has raised their limit where it can."""
+    """Return how many may be open: each takes a file, whose limit gunicorn.conf.py has raised."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_STREAMS if files == resource.RLIM_INFINITY else min(MAX_STREAMS, files // 4)

@@ -1,4 +1,4 @@
-"""What clients that are behind read: a block that several of them come to is read once.
+"""Clients that are behind read a block once, where several of them come to it.
 
 After a restart many clients resume at nearby positions, and advance in turns.
 """

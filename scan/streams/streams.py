@@ -43,17 +43,17 @@ MOST_SENT_BYTES = 512 * 1024
 
 
 class Sink(Protocol):
-    """A client's connection; neither method waits."""
+    """A sink is a client's connection; neither method waits."""
 
     def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
-        """`then` is called once the client has taken everything."""
+        """Send data; `then` is called once the client has taken everything."""
 
     def end(self) -> None:
-        """After what was sent; close() of its stream is called then."""
+        """End the connection after what was sent; close() of its stream is called then."""
 
 
 class Stream:
-    """One client's. What it has been sent reaches up to `position`, while it is behind."""
+    """A stream is one client's. While it is behind, what it was sent reaches up to `position`."""
 
     def __init__(
         self, streams: "Streams", client: Hashable, address: Hashable, stream_filter: StreamFilter
@@ -70,16 +70,16 @@ class Stream:
 
     @property
     def opening(self) -> bytes:
-        """What it begins with: from here it resumes, also where nothing else came."""
+        """Return the stream's first lines, with the position that a client resumes from."""
         return f"retry: 2000\nid: {self.position}\n\n".encode()
 
     def attach(self, sink: Sink) -> None:
-        """Events come from now on."""
+        """Attach the connection, to which events are sent from now on."""
         self.sink = sink
         self._streams.resume(self)
 
     def close(self) -> None:
-        """It is over; it may be called again."""
+        """Close the stream; it may be called again."""
         self._streams.remove(self)
 
     def close_unless_attached(self) -> None:
@@ -91,7 +91,7 @@ class Stream:
         self.sink.send(data, then)
 
     def end(self, error: ScanError) -> None:
-        """The client learns why; should it connect again, the answer is an error."""
+        """End the stream with an error, which the client also gets if it connects again."""
         assert self.sink is not None
         self.sink.send(b"event: end\ndata: " + orjson.dumps(error.body()) + b"\n\n")
         self.sink.end()
@@ -123,7 +123,7 @@ class Streams:
         position: Position | None,
         address: Hashable = None,
     ) -> Stream:
-        """From a position, or from what is newest now; it is to be attached or closed.
+        """Open a stream from a position, or from the newest; it is to be attached or closed.
 
         Raises RateLimited and Unavailable, before anything is read, and PositionLost.
         """
@@ -157,7 +157,7 @@ class Streams:
         self._threads.submit(self._catch_up)
 
     def _start(self) -> None:
-        """Once a process: threads do not survive a fork."""
+        """Start the thread, once a process: threads do not survive a fork."""
         with self._lock:
             if self._process != os.getpid():
                 self._start_threads()
@@ -173,7 +173,7 @@ class Streams:
     # Clients that are behind
 
     def _catch_up(self) -> None:
-        """The next events that a stream lacks: one step, after which the turn is another's."""
+        """Send the next events that a stream lacks: one step, after which the turn is another's."""
         stream = self._turns.next()
         if stream.is_closed:
             return
@@ -202,7 +202,7 @@ class Streams:
             stream.end(ScanError("The stream failed; it has been logged."))
 
     def _next_of(self, stream: Stream) -> tuple[bytes, Events]:
-        """What is to be sent to it, up to its new position; and what was read last."""
+        """Return what is to be sent to a stream, up to its new position, and what was read last."""
         texts: list[bytes] = []
         size, position = 0, stream.position
         ends_at = time.monotonic() + MAX_TURN_S
@@ -227,7 +227,7 @@ class Streams:
         return b"".join(texts), events
 
     def _wait_for_block(self, stream: Stream) -> None:
-        """Another instance, or the primary before a failover, was further than this database."""
+        """Wait where another instance, or the primary before a failover, had a newer block."""
         stream.ahead_since = stream.ahead_since or time.monotonic()
         if time.monotonic() - stream.ahead_since > MAX_AHEAD_S:
             raise PositionLost(f"Block {stream.position.number} is not indexed.")
@@ -253,7 +253,7 @@ class Streams:
                 time.sleep(RETRY_AFTER_S)
 
     def _admit(self) -> None:
-        """Take in who has read everything; who lacks something by now reads on.
+        """Take in streams that have read everything; those that lack something by now read on.
 
         One that comes twice with the same position has read another database than this thread, one
         of several replicas.
@@ -290,7 +290,7 @@ class Streams:
                     del self._by_address[address]
 
     def _read_new(self) -> Events | None:
-        """None where there is nothing new, or nobody to send it to."""
+        """Read what is new; None where there is nothing new, or nobody to send it to."""
         if not self._live or self._position is None:
             return None
         types = frozenset().union(*(stream_filter.types for stream_filter in self._live))
@@ -324,7 +324,7 @@ class Streams:
         self._position = events.position
 
     def _leave_behind(self, stream_filter: StreamFilter) -> None:
-        """Its streams read by themselves what is new, in pieces."""
+        """Have streams of this filter read by themselves what is new, in pieces."""
         assert self._position is not None
         for stream in self._live[stream_filter]:
             stream.position = self._position
@@ -332,7 +332,7 @@ class Streams:
         self._live[stream_filter] = set()
 
     def _concerned(self, event: BlockEvent) -> set[StreamFilter]:
-        """Filters of any address, and of those that the event has."""
+        """Return the filters of any address, and those of the addresses that the event has."""
         filters = set(self._by_address.get(None, ()))
         if event.type == "heads":
             return set(self._live)
@@ -341,7 +341,7 @@ class Streams:
         return filters
 
     def _send_heartbeats(self) -> None:
-        """Also the position, which events that do not concern a client have moved on."""
+        """Send the position, which events that do not concern a client have moved on."""
         now = time.monotonic()
         if now - self._retried_at >= RETRY_AFTER_S:
             self._retried_at = now
@@ -362,7 +362,7 @@ class Streams:
         return [stream for streams in self._live.values() for stream in streams]
 
     def _wait(self) -> None:
-        """Until a block has come, somebody arrives, or it is time to look."""
+        """Wait until a block has come, somebody arrives, or it is time to look."""
         is_idle = not (self._live or self._waiting)
         if self._listener is not None and is_idle:
             self._listener.close()  # nobody reads what would come

@@ -91,12 +91,12 @@ def with_withdrawals(calls: faulty_node.Calls, forward: faulty_node.Forward) -> 
             number = int(block["number"], 16)
             block["withdrawals"] = [
                 {
-                    "index": hex(2 * number + place),
-                    "validatorIndex": hex(place),
+                    "index": hex(2 * number + position),
+                    "validatorIndex": hex(position),
                     "address": address,
-                    "amount": hex((0, 1, 2**64 - 1)[(number // 3 + place) % 3]),
+                    "amount": hex((0, 1, 2**64 - 1)[(number // 3 + position) % 3]),
                 }
-                for place, address in enumerate([block["miner"], f"0x{number:040x}"])
+                for position, address in enumerate([block["miner"], f"0x{number:040x}"])
                 if number % 3 == 0
             ]
     return faulty_node.Reply(body=answers)

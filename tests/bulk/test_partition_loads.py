@@ -56,11 +56,11 @@ def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted: str) -> 
 
 
 def _replace(database: Database, table: str) -> None:
-    parts = database.rows("bulk/partitions_list", table=table)
-    assert [(first, bound) for _, first, bound in parts] == [
+    partition_rows = database.rows("bulk/partitions_list", table=table)
+    assert [(first, bound) for _, first, bound in partition_rows] == [
         (first, first + ROWS) for first in range(0, NEEDED, ROWS)
     ]
-    for name, first, bound in parts:
+    for name, first, bound in partition_rows:
         with database.transaction() as tx:
             for statement, _ in tx.rows(
                 "bulk/partition_list_statements", partition=name, first=first, bound=bound
