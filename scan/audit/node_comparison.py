@@ -12,10 +12,11 @@ from scan.database.transaction import Row, Transaction
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.block_hashing import (
+    has_its_withdrawals,
     header_hash,
+    own_form,
     receipts_root,
     transactions_root,
-    withdrawals_root,
 )
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -156,17 +157,18 @@ class NodeComparison:
         try:
             if header_hash(header) != block.hash:
                 raise Unencodable("headers with chain-specific fields")
-            roots = [
-                ("transactionsRoot", transactions_root(header.transactions)),
-                ("receiptsRoot", receipts_root(receipts)),
-            ]
-            if block.withdrawals is not None:
-                roots.append(("withdrawalsRoot", withdrawals_root(header.withdrawals)))
+            form = own_form(header, receipts)
+            transactions = transactions_root(header.transactions, form)
+            agree = {
+                "transactionsRoot": data(header.transactionsRoot) == transactions,
+                "receiptsRoot": data(header.receiptsRoot) == receipts_root(receipts, form),
+                "withdrawalsRoot": has_its_withdrawals(header, form),
+            }
         except (Unencodable, ValueError, KeyError, TypeError) as reason:
             self.skipped[str(reason)] += 1
             return
-        for name, root in roots:
-            if data(getattr(header, name)) != root:
+        for name, agrees in agree.items():
+            if not agrees:
                 yield f"block {block.number}: the node's {name} does not match its data"
 
     def _expect_traced(

@@ -1,9 +1,10 @@
 """How consensus encodes headers, transactions, receipts and withdrawals: tables of fields. Pure.
 
-A type of transaction (EIP-2718) is an entry of TRANSACTION_FIELDS, and one of RECEIPT_FIELDS. A
-field that _ITEMS does not name is a QUANTITY. Records are the structs of scan/ethereum/blocks.py,
-which read the fields that are named here; sizes of addresses and topics are checked there. A
-block's records are encoded a field at a time: a quarter of the time of one record after another.
+A type of transaction (EIP-2718) is an entry of TRANSACTION_FIELDS, and one of RECEIPT_FIELDS; `own`
+has those of a chain's form. A field that _ITEMS does not name is a QUANTITY. Records are the
+structs of scan/ethereum/blocks.py, which read the fields that are named here; sizes of addresses
+and topics are checked there. A block's records are encoded a field at a time: a quarter of the time
+of one record after another.
 """
 
 from binascii import unhexlify
@@ -14,10 +15,12 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
+from scan.ethereum.forms.form import Encoding
 from scan.ethereum.rlp import (
     list_item,
     list_items,
     list_prefix,
+    quantity_item,
     quantity_items,
     string_item,
     string_items,
@@ -64,6 +67,9 @@ _WITHDRAWAL = ("index", "validatorIndex", "address", "amount")
 _AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 
 
+_NO_OWN: Mapping[int, Encoding] = {}
+
+
 class Unencodable(Exception):
     """A part of a block in a chain-specific form, whose hash cannot be computed."""
 
@@ -88,18 +94,25 @@ def encode_header(header: Any) -> bytes:
     return unhexlify(encoded)
 
 
-def encode_transactions(transactions: Sequence[Any]) -> list[bytes]:
+def encode_transactions(
+    transactions: Sequence[Any], own: Mapping[int, Encoding] = _NO_OWN
+) -> list[bytes]:
     """Raises Unencodable, ValueError or TypeError, as all these functions do."""
     for transaction in transactions:
         if transaction.blobs:
             raise Unencodable("blobs inside the block, as test nodes keep them")
         if transaction.yParity is None:
             transaction.yParity = transaction.v  # some nodes return only v
-    return _encode_by_form([(t.type,) for t in transactions], transactions, _transaction_encoder)
+    forms: list[tuple[Any, ...]] = [(t.type,) for t in transactions]
+    if own:
+        forms = [(type_, own.get(type_number(type_))) for (type_,) in forms]
+    return _encode_by_form(forms, transactions, _transaction_encoder)
 
 
-def encode_receipts(receipts: Sequence[Any]) -> list[bytes]:
-    forms = [(receipt.type, receipt.status is None) for receipt in receipts]
+def encode_receipts(receipts: Sequence[Any], own: Mapping[int, Encoding] = _NO_OWN) -> list[bytes]:
+    forms: list[tuple[Any, ...]] = [(r.type, r.status is None) for r in receipts]
+    if own:
+        forms = [(*form, _tail(r, own)) for form, r in zip(forms, receipts, strict=True)]
     return _encode_by_form(forms, receipts, _receipt_encoder)
 
 
@@ -111,6 +124,14 @@ def encode_withdrawals(withdrawals: Sequence[dict[str, Any]]) -> list[bytes]:
 def type_number(text: str | None) -> int:
     """Nodes from before EIP-2718 give no type."""
     return 0 if text is None else int(text, 16)
+
+
+def _tail(receipt: Any, own: Mapping[int, Encoding]) -> tuple[str, ...] | None:
+    encoding = own.get(type_number(receipt.type))
+    if encoding is None:
+        return None
+    names = encoding.receipt_tail
+    return names if all(getattr(receipt, name) is not None for name in names) else ()
 
 
 def _encode_by_form(
@@ -129,21 +150,24 @@ def _encode_by_form(
 
 
 @lru_cache(64)
-def _transaction_encoder(type_: str | None) -> _Encoder:
+def _transaction_encoder(type_: str | None, own: Encoding | None = None) -> _Encoder:
     number = type_number(type_)
-    if number not in TRANSACTION_FIELDS:
+    fields = own.transaction if own else TRANSACTION_FIELDS.get(number)
+    if fields is None:
         raise Unencodable(f"transactions of type {number}")
-    return _encoder(attrgetter, TRANSACTION_FIELDS[number], number)
+    return _encoder(attrgetter, fields, number)
 
 
 @lru_cache(64)
-def _receipt_encoder(type_: str | None, has_root: bool) -> _Encoder:
+def _receipt_encoder(
+    type_: str | None, has_root: bool, own_tail: tuple[str, ...] | None = None
+) -> _Encoder:
     number = type_number(type_)
-    if number not in RECEIPT_FIELDS:
+    if number not in RECEIPT_FIELDS and own_tail is None:
         raise Unencodable(f"receipts of type {number}")
     # Before Byzantium (EIP-658).
-    fields = ["root" if n == "status" and has_root else n for n in RECEIPT_FIELDS[number]]
-    return _encoder(attrgetter, fields, number)
+    fields = ["root" if n == "status" and has_root else n for n in _RECEIPT]
+    return _encoder(attrgetter, [*fields, *(own_tail or ())], number)
 
 
 def _encoder(getter: Callable[..., Any], fields: Sequence[str], type_: int = 0) -> _Encoder:
@@ -162,6 +186,14 @@ def _each(item: Callable[[Any], str]) -> _Items:
 
 def _to(address: str | None) -> str:
     return "80" if address is None else string_item(address)
+
+
+def _optional_quantity(text: str | None) -> str:
+    return "80" if text is None else quantity_item(text)
+
+
+def _flag(value: bool | None) -> str:
+    return "01" if value else "80"
 
 
 def _access_list(entries: Sequence[dict[str, Any]] | None) -> str:
@@ -196,7 +228,10 @@ _ITEMS: dict[str, _Items] = {
     "authorizationList": _each(_authorizations),
     "blobVersionedHashes": _each(_strings),
     "logs": _each(_logs),
+    "mint": _each(_optional_quantity),
+    "isSystemTx": _each(_flag),
     **dict.fromkeys(("address", "input", "root", "logsBloom"), string_items),
+    **dict.fromkeys(("sourceHash", "from"), string_items),
     **dict.fromkeys(("r", "s"), word_items),
 }
 _HEADER_ENCODER = _Encoder(attrgetter(*HEADER_FIELDS), [*map(_header_items, HEADER_FIELDS)])

@@ -11,34 +11,60 @@ from typing import Any
 
 from scan.ethereum.block_encoding import (
     TRANSACTION_FIELDS,
+    Unencodable,
     encode_header,
     encode_receipts,
     encode_transactions,
     encode_withdrawals,
     type_number,
 )
+from scan.ethereum.forms import form_of_records
+from scan.ethereum.forms.form import Form
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import list_item, quantity_item, string_item
 from scan.hex import data
+
+_ETHEREUM = Form("Ethereum", signs=frozenset())
 
 
 def header_hash(header: Any) -> bytes:
     return keccak256(encode_header(header))
 
 
-def transactions_root(transactions: Sequence[Any]) -> bytes:
+def own_form(header: Any, receipts: Sequence[Any]) -> Form:
+    """Return the chain's form as far as roots need it: Ethereum's, unless a transaction has a type
+    of the chain's own. Raises Unencodable for a type that the form does not encode."""
+    types = {type_number(type_) for type_ in {t.type for t in header.transactions}}
+    own = types - TRANSACTION_FIELDS.keys()
+    if not own:
+        return _ETHEREUM
+    form = form_of_records(header, receipts) or _ETHEREUM
+    if unknown := own - form.encodings.keys():
+        raise Unencodable(f"transactions of type {min(unknown)}")
+    return form
+
+
+def transactions_root(transactions: Sequence[Any], form: Form = _ETHEREUM) -> bytes:
     """Return the root of transactions; raises Unencodable for an unknown type."""
-    return list_root(encode_transactions(transactions))
+    return list_root(encode_transactions(transactions, form.encodings))
 
 
-def receipts_root(receipts: Sequence[Any]) -> bytes:
-    return list_root(encode_receipts(receipts))
+def receipts_root(receipts: Sequence[Any], form: Form = _ETHEREUM) -> bytes:
+    return list_root(encode_receipts(receipts, form.encodings))
 
 
 def withdrawals_root(withdrawals: Sequence[dict[str, Any]]) -> bytes:
     """Return the root of withdrawals by EIP-4895."""
     return list_root(encode_withdrawals(withdrawals))
+
+
+def has_its_withdrawals(header: Any, form: Form) -> bool:
+    """Return whether the block's withdrawals agree with its withdrawalsRoot."""
+    root = header.withdrawalsRoot
+    if form.withdraws_to_l1:
+        return not header.withdrawals and (root is None or header.withdrawals is not None)
+    return root is None or withdrawals_root(header.withdrawals) == data(root)
 
 
 def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
@@ -53,15 +79,16 @@ def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
         numbers = [*map(type_number, types)]
         if numbers != [type_number(receipt.type) for receipt in receipts]:
             return "types of transactions and receipts"
-    if not all(type_number(type_) in TRANSACTION_FIELDS for type_ in set(types)):
+    try:
+        form = own_form(header, receipts)
+    except Unencodable:
         return ""
-    encoded = encode_transactions(transactions)
+    encoded = encode_transactions(transactions, form.encodings)
     if list_root(encoded) != data(header.transactionsRoot):
         return "transactions and transactionsRoot"
-    if receipts_root(receipts) != data(header.receiptsRoot):
+    if receipts_root(receipts, form) != data(header.receiptsRoot):
         return "receipts and receiptsRoot"
-    root = header.withdrawalsRoot
-    if root is not None and withdrawals_root(header.withdrawals) != data(root):
+    if not has_its_withdrawals(header, form):
         return "withdrawals and withdrawalsRoot"
     if not _have_hashes(transactions, encoded):
         return "hashes of transactions"
@@ -99,9 +126,10 @@ _sender = attrgetter("from")
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
     """Return whether the price paid for gas is that of EIP-1559."""
-    paid = int(receipt.effectiveGasPrice or transaction.gasPrice, 16)
+    price = transaction.gasPrice or "0x0"  # deposits have none; encodings of all others have it
+    paid = int(receipt.effectiveGasPrice or price, 16)
     if transaction.maxFeePerGas is None:
-        return paid == int(transaction.gasPrice, 16)
+        return paid == int(price, 16)
     tip = int(transaction.maxPriorityFeePerGas, 16)
     return paid == min(int(transaction.maxFeePerGas, 16), base_fee + tip)
 
@@ -113,6 +141,8 @@ def _creates(transaction: Any, receipt: Any) -> bool:
     """
     if receipt.status is not None and int(receipt.status, 16) == 0:
         return True
-    creation = string_item(_sender(transaction)) + quantity_item(transaction.nonce)
+    # Some nodes give a deposit's nonce with its receipt alone.
+    nonce = getattr(receipt, "depositNonce", None) or transaction.nonce
+    creation = string_item(_sender(transaction)) + quantity_item(nonce)
     address = keccak256(bytes.fromhex(list_item(creation)))[12:]
     return data(receipt.contractAddress) == address

@@ -10,10 +10,14 @@ import rlp
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.ethereum.block_hashing import contradicting_fields
+from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
 from tests.support.anvil import GAS, Anvil
 from tests.support.database import Postgres, execute
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
@@ -173,11 +177,69 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup: Rollup) -> None:
     assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
 
 
+def test_a_node_that_alters_a_deposit_is_noticed(rollup: Rollup) -> None:
+    """By the roots that anvil computes, in which deposits and their receipts are."""
+
+    def alter(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for answer in answers:
+            block = answer["result"]
+            if isinstance(block, dict) and block.get("number") == "0x3":
+                block["transactions"][1]["value"] = "0x7"
+        return Reply(body=answers)
+
+    true = BlockSource(Node([rollup.node.url])).blocks(0, 5)
+    with FaultyNode(rollup.node.url) as node:
+        node.fault = alter
+        assert BlockSource(Node([node.url])).blocks(0, 5) != true
+        assert BlockSource(Node([node.url, rollup.node.url])).blocks(0, 5) == true
+
+
+ALTERED = {
+    "transactionsRoot": {
+        **{"sourceHash": f"0x{1:064x}", "from": DEPOSITOR, "to": None, "mint": "0x7"},
+        **{"value": "0x7", "gas": "0x7", "isSystemTx": True, "input": "0x07"},
+    },
+    "receiptsRoot": {
+        **{"status": "0x0", "depositNonce": "0x77", "depositReceiptVersion": None},
+        "cumulativeGasUsed": "0x7",
+    },
+}
+
+
+def test_roots_cover_deposits_and_their_receipts(rollup: Rollup) -> None:
+    def contradiction(part: int | None = None, field: str = "", value: Any = None) -> str:
+        block, receipts = read()
+        if part is not None:
+            setattr(((block.transactions, receipts)[part])[1], field, value)
+        elif field:
+            setattr(block, field, value)
+        return contradicting_fields(block, receipts)
+
+    def read() -> tuple[Any, Any]:
+        [(block, receipts)] = BlockSource(Node([rollup.node.url])).raw_blocks(3, 3)
+        return block, receipts
+
+    assert contradiction() == ""
+    for part, (root, fields) in enumerate(ALTERED.items()):
+        for field, value in fields.items():
+            assert contradiction(part, field, value).endswith(f" and {root}"), field
+    # Since Isthmus the root is of a contract's storage; no block lists a withdrawal.
+    assert contradiction(None, "withdrawalsRoot", f"0x{1:064x}") == ""
+    for withdrawals in (None, [{}]):
+        assert contradiction(None, "withdrawals", withdrawals).startswith("withdrawals and")
+
+
 def test_bulk_and_reorganisations_have_the_same_credits(
-    rollup: Rollup, postgres: Postgres, template: str, tmp_path: Path
+    rollup: Rollup,
+    postgres: Postgres,
+    template: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     node, head = rollup.node, rollup.node.head()
     assert auditing.run(settings_for(rollup.url, node.url), node=True) == 0
+    assert "roots not computed" not in capsys.readouterr().out
     with postgres.cloned(template) as url:
         settings = settings_for(url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - 3)

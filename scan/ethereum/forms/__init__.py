@@ -5,6 +5,7 @@ fees, and who got them. A form is one file, listed in FORMS; begin with form.py.
 which chains have which form, and how to add one.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scan.ethereum.forms.arbitrum import ARBITRUM
@@ -43,3 +44,13 @@ def form_of(block: Any, sent: Values, received: Values) -> Form | None:
         if not form.chain_ids.isdisjoint(chain_ids) or not form.signs.isdisjoint(present):
             return form
     return None
+
+
+def form_of_records(block: Any, receipts: Sequence[Any]) -> Form | None:
+    """As form_of(), of a block and receipts as structs, of which some have no field of forms."""
+
+    def values(names: Iterable[str], records: Sequence[Any]) -> Values:
+        return {name: [getattr(record, name, None) for record in records] for name in names}
+
+    sent = values(TRANSACTION_FIELDS, block.transactions)
+    return form_of(block, sent, values(RECEIPT_FIELDS, receipts))

@@ -37,6 +37,13 @@ class Settlement(NamedTuple):
     credits: tuple[Credit, ...] = ()
 
 
+class Encoding(NamedTuple):
+    """How consensus encodes a type of transaction and its receipt: fields of JSON, in order."""
+
+    transaction: tuple[str, ...]
+    receipt_tail: tuple[str, ...] = ()  # after Ethereum's fields, of a receipt that has all of them
+
+
 def number(value: Any) -> str:
     """An unsigned integer, in decimal."""
     return str(quantity(value))
@@ -121,6 +128,9 @@ class Form(NamedTuple):
     pays_in_tokens: Callable[[Values], Sequence[bool]] | None = None
     settle: Callable[[Any], Settlement] = settle_by_ethereum
     own_fields: Callable[[Any, Values], dict[str, Any]] = no_fields  # of the block, made of others
+    encodings: Mapping[int, Encoding] = {}  # of types that Ethereum does not have, where known
+    # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
+    withdraws_to_l1: bool = False
 
     def chain_fields_of_transactions(
         self, types: Sequence[bytes], sent: Values, received: Values

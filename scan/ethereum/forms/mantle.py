@@ -32,4 +32,5 @@ MANTLE = op_stack.OP_STACK._replace(
     },
     receipt_fields={**op_stack.OP_STACK.receipt_fields, "tokenRatio": number},
     l1_fees=l1_fees,
+    encodings={},  # its deposits are encoded with ethValue, ethTxValue
 )

@@ -1,7 +1,9 @@
 """OP Stack: OP Mainnet, Base, opBNB, World Chain and others; `anvil --network optimism`.
 
 Fees and deposits: https://specs.optimism.io/protocol/exec-engine.html and deposits.html; operator
-fees: isthmus/exec-engine.html, jovian/exec-engine.html; L1 attributes: */l1-attributes.html.
+fees: isthmus/exec-engine.html, jovian/exec-engine.html; L1 attributes: */l1-attributes.html;
+withdrawalsRoot: isthmus/exec-engine.html. Receipts of deposits: canyon/overview.html; before Canyon
+their nonce is in JSON and in no root.
 """
 
 from collections.abc import Sequence
@@ -9,6 +11,7 @@ from typing import Any
 
 from scan.ethereum.forms.form import (
     FEE_VAULT,
+    Encoding,
     Form,
     Settlement,
     Values,
@@ -143,4 +146,11 @@ OP_STACK = Form(
     mints=mints,
     settle=settle,
     own_fields=l1_origin,
+    encodings={
+        DEPOSIT: Encoding(
+            ("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "input"),
+            ("depositNonce", "depositReceiptVersion"),
+        )
+    },
+    withdraws_to_l1=True,
 )
