@@ -188,7 +188,7 @@ def read_json(result: Any, type_: Any, number: int) -> Any:
         read = _converted(result, type_)
         if type_ in _OF_FORMS and _has_own_form(read):
             return _converted(result, _OF_FORMS[type_])
-    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
         raise MalformedBlock(f"block {number}: {error}") from None
     return read
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.forms.form import FEE_VAULT, MINT
 from tests.ethereum.test_blocks import BLOCK_HASH
 
@@ -213,3 +213,21 @@ def test_fields_of_another_meaning_are_left_out() -> None:
     own = sent(0, "0x7e", sourceHash="0x12", isSystemTx="maybe", mint="0x1")
     block = decoded((own, received(own, effectiveGasPrice="0x0", depositNonce=[1])))
     assert fields_of(block) == {"typeName": "deposit"}
+
+
+def test_a_sign_of_a_form_takes_no_fees_on_ethereum_itself() -> None:
+    own, other = sent(0, chainId="0x1"), sent(1, "0x0", chainId="0xa4ec", feeCurrency=OTHER)
+    block = decoded((own, received(own, l1Fee="0x5", gasUsedForL1="0x1")), (other, received(other)))
+    assert [(t.fee, t.l1_fee, t.chain_fields) for t in block.transactions] == [
+        (PRICE * GAS, None, None)
+    ] * 2
+    assert (block.burnt_fees, block.credits) == (2 * BASE_FEE * GAS, ())
+
+
+@pytest.mark.parametrize("part", [0, 1], ids=["transaction", "receipt"])
+def test_a_type_that_is_no_text_is_malformed(part: int) -> None:
+    own = sent(0)
+    pair = own, received(own)
+    pair[part]["type"] = ["0x2"]
+    with pytest.raises(MalformedBlock):
+        decoded(pair)

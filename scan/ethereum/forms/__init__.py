@@ -19,6 +19,8 @@ from scan.hex import quantity
 
 # The first that a block is of is taken: those that add to another come before it.
 FORMS: tuple[Form, ...] = (MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL)
+# Mainnet, Holesky, Hoodi, Sepolia. No root covers what forms add: a node that adds it is wrong.
+ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
 
 # The fields of JSON that some form reads.
 TRANSACTION_FIELDS = frozenset(
@@ -40,6 +42,8 @@ def form_of(block: Any, sent: Values, received: Values) -> Form | None:
     }
     present |= {name for name in BLOCK_FIELDS if getattr(block, name) is not None}
     chain_ids = {quantity(value) for value in set(sent.get("chainId", ())) if value is not None}
+    if not ETHEREUM_CHAIN_IDS.isdisjoint(chain_ids):
+        return None
     for form in FORMS:
         if not form.chain_ids.isdisjoint(chain_ids) or not form.signs.isdisjoint(present):
             return form
