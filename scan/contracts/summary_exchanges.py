@@ -180,12 +180,40 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
     if not moved or any(value < 0 for _, value in moved):
         return None
     shown = assets_parts(names, moved)
-    values = {"given": shown, "got": shown, "exchanges": [exchange_part(pool["dex"], address)]}
     own = facts.flows()
     told = {asset: clipped(own.get(asset, 0), -sign * value) for asset, value in moved}
     shares = Asset(address)  # tokens of the pool itself
-    told[shares] = own.get(shares, 0)
-    return Recognised("liquidity-added" if is_added else "liquidity-removed", values, told=told)
+    if is_added:
+        recipients = _owners_of_shares(facts, pool) - {address}
+        is_for_others = bool(recipients) and facts.sender not in recipients
+        told[shares] = own.get(shares, 0) if recipients == {facts.sender} else 0
+    else:
+        recipients = set().union(*(_parties(facts, names, asset, 1) for asset, _ in moved))
+        is_for_others = bool(recipients) and recipients != {facts.sender}
+        told[shares] = own.get(shares, 0)
+    values = {
+        "given": shown,
+        "got": shown,
+        "exchanges": [exchange_part(pool["dex"], address)],
+        "recipient": recipients_parts(names, recipients),
+    }
+    form = "liquidity-added" if is_added else "liquidity-removed"
+    return Recognised(f"{form}-for" if is_for_others else form, values, told=told)
+
+
+def _owners_of_shares(facts: Facts, pool: Record) -> set[str]:
+    """Return who owns what was minted for liquidity: shares of the pool, or an item for them."""
+    shares = {
+        Asset(transfer["tokenAddress"], transfer["tokenId"])
+        for transfer in facts.transfers
+        if transfer["fromAddress"] == ZERO
+        and transfer["tokenAddress"] not in (pool["token0"], pool["token1"])
+    }
+    return {
+        address
+        for address, flows in facts.flows_of_all().items()
+        if address != ZERO and any(flows.get(asset, 0) > 0 for asset in shares)
+    }
 
 
 def _net_of(transfers: Sequence[Record], holder: str, token: str) -> int:

@@ -1,6 +1,7 @@
 """What a sentence does not say of its sender: what else it gave and got, and approvals it left."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from scan.contracts.summary_events import UNLIMITED, address_of, topic_of, words_of
@@ -31,12 +32,13 @@ MAX_APPROVALS = 2  # named
 
 class Approval(NamedTuple):
     """What the sender lets somebody do with its tokens; of one item, with `token_id`; of all items
-    where `amount` is None."""
+    where `amount` is None. `may_be_spent`: the sender's tokens moved after it, by anybody."""
 
     token: str
     spender: str
     amount: int | None
     token_id: str | None = None
+    may_be_spent: bool = False
 
 
 def movements(facts: Facts, names: Names, told: Mapping[Asset, int]) -> list[Part]:
@@ -92,7 +94,8 @@ def _approval(names: Names, approval: Approval) -> list[Part]:
     if approval.amount >= UNLIMITED:
         return [spender, Part(" approved to spend unlimited "), token_part(names, token)]
     amount = asset_part(names, Asset(token), approval.amount)
-    return [spender, Part(" approved to spend "), amount]
+    most = "up to " if approval.may_be_spent else ""
+    return [spender, Part(f" approved to spend {most}"), amount]
 
 
 def approvals(facts: Facts) -> list[Approval]:
@@ -100,11 +103,18 @@ def approvals(facts: Facts) -> list[Approval]:
     one for each spender, and none of items that were sent away after it."""
     left: dict[tuple[str, str], Approval] = {}
     moved = {(x["tokenAddress"], x["tokenId"]): x["logIndex"] for x in facts.transfers}
+    sent = {
+        transfer["tokenAddress"]: transfer["logIndex"]
+        for transfer in sorted(facts.transfers, key=itemgetter("logIndex"))
+        if transfer["fromAddress"] == facts.sender
+    }
     for decoded in facts.details.logs or ():
         log = decoded.log
         if log.address == PERMIT2 and log.topics and log.topics[0] in PERMIT2_APPROVALS:
             approval = _by_permit2(words_of(log), facts.sender)
             if approval is not None:
+                is_before = log.log_index < sent.get(approval.token, -1)
+                approval = approval._replace(may_be_spent=is_before)
                 left[approval.token, f"{approval.spender} by Permit2"] = approval
             continue
         if not log.topics or log.topics[0] not in (APPROVAL, APPROVAL_FOR_ALL):
@@ -123,7 +133,9 @@ def approvals(facts: Facts) -> list[Approval]:
             approval = Approval(token, spender, 1, str(number))
         else:
             is_left = number
-            approval = Approval(token, spender, number if log.topics[0] == APPROVAL else None)
+            amount = number if log.topics[0] == APPROVAL else None
+            is_before = log.log_index < sent.get(token, -1)
+            approval = Approval(token, spender, amount, may_be_spent=is_before)
         if is_left:
             left[key] = approval
     return [approval for approval in left.values() if approval.amount != 0]

@@ -186,7 +186,8 @@ def _wrapped(facts: Facts, names: Names) -> Recognised | None:
     if topic == DEPOSIT and holders == (ZERO, facts.sender) and value == facts.value:
         told = {COIN: -value, Asset(token): value}
         return Recognised("wrap", {"given": [_coin(facts, names)], "got": amount}, True, told)
-    if topic == WITHDRAWAL and holders == (facts.sender, ZERO):
+    is_paid = facts.internal is None or facts.flows().get(COIN, 0) + facts.value >= value
+    if topic == WITHDRAWAL and holders == (facts.sender, ZERO) and is_paid:
         paid = {} if facts.internal is None else {COIN: value}
         return Recognised("unwrap", {"given": amount}, told={Asset(token): -value, **paid})
     return None
@@ -272,8 +273,10 @@ def _by_event(facts: Facts, names: Names) -> Summary | None:
         return _ended(facts, names, action, sentence, {})
     values = values_of(form["text"], words, facts.transaction["toAddress"], names)
     sentence = _filled(form["text"], values) + _with_coin(facts, names)
-    end = movements(facts, names, {COIN: _value_told(facts)})
-    return Summary(form["action"], merged(sentence + end))
+    told = {COIN: _value_told(facts)}
+    if form["event"].startswith("Approval"):
+        return Summary(form["action"], merged(sentence + movements(facts, names, told)))
+    return _ended(facts, names, form["action"], sentence, told)
 
 
 @cache

@@ -25,7 +25,13 @@ PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 SINK = "0x00000000000000000000000000000000deadbeef"
 
 
-EMITTED = {"renounce": (), "give": (SINK,), "upgrade": (SINK,), "pause": ()}
+EMITTED = {
+    "renounce": (),
+    "give": (SINK,),
+    "upgrade": (SINK,),
+    "pause": (),
+    "createPair": (SINK, SINK),
+}
 TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
 
 
@@ -232,6 +238,7 @@ def test_what_the_evm_refuses_has_a_kind(played: Played, name: str, kind: str) -
         ("give", "OwnershipTransferred"),
         ("upgrade", "Upgraded"),
         ("pause", "Paused"),
+        ("createPair", "PairCreated"),
     ],
 )
 def test_an_event_that_changed_nothing_is_only_emitted(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from eth_utils import keccak
 
+from scan.contracts.abi_decoding import Decoded
 from scan.contracts.summary_facts import Facts
 from scan.contracts.summary_parts import MAX_SYMBOL, Names, amount, clean
 from scan.contracts.transaction_details import DecodedLog, TransactionDetails
@@ -56,6 +57,7 @@ def sentence(
     status: bool = True,
     error: str | None = None,
     is_quoted: bool = False,
+    method: Decoded | None = None,
 ) -> Summary:
     transaction = {
         "fromAddress": ALICE,
@@ -66,7 +68,7 @@ def sentence(
         "methodId": "0xa9059cbb",
         "type": 2,
     }
-    details = TransactionDetails(0, 0, data, None, logs, len(logs))
+    details = TransactionDetails(0, 0, data, method, logs, len(logs))
     counts = len(transfers), len(trades)
     facts = Facts(transaction, details, transfers, counts[0], trades, counts[1], (), error)
     facts = facts._replace(is_error_quoted=is_quoted, is_state_changed=True)
@@ -245,6 +247,78 @@ def test_amounts_are_short_and_never_rounded_up(value: int, decimals: int, text:
 
 def test_clean_text_has_one_line_without_hidden_characters() -> None:
     assert clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
+
+
+POOL_OF_BOTH = {
+    **{TOKEN: token("BET"), OTHER: token("ALF")},
+    POOL: {
+        **token("UNI-V2", decimals=18),
+        "pool": {"dex": "uniswap-v2", "token0": TOKEN, "token1": OTHER},
+    },
+}
+
+
+@pytest.mark.parametrize(("owner", "end"), [(ALICE, ""), (BOB, ", for 0x222222…2222")])
+@pytest.mark.parametrize("item", [None, "7"])
+def test_liquidity_says_who_owns_it(owner: str, end: str, item: str | None) -> None:
+    positions = {**token(name="Positions", type="BEP721"), "isContract": True}
+    share = transfer(ZERO, owner, 10**18, POOL) if item is None else transfer(ZERO, owner, 1, BOB)
+    moved = [
+        transfer(ALICE, POOL, 5_000_000),
+        transfer(ALICE, POOL, 4_000_000, OTHER),
+        {**share, "tokenId": item},
+    ]
+    logs = [log(POOL, "Mint(address,uint256,uint256)", ALICE, 5, 4, topics=2)]
+    parties = {**POOL_OF_BOTH, **({} if item is None else {BOB: positions})}
+    text = sentence(parties, to=POOL, transfers=moved, logs=logs).text
+    got = ", got “Positions” (0x222222…2222) #7" if item and owner == ALICE else ""
+    assert text == f"Added 5 BET and 4 ALF as liquidity on uniswap-v2{end}{got}"
+
+
+@pytest.mark.parametrize(
+    ("owners", "end"),
+    [
+        ((ALICE, ALICE), ""),
+        ((BOB, BOB), ", paid to 0x222222…2222"),
+        ((ALICE, BOB), ", paid to 2 recipients"),
+    ],
+)
+def test_liquidity_removed_says_who_was_paid(owners: tuple[str, str], end: str) -> None:
+    moved = [
+        transfer(ALICE, POOL, 10**18, POOL),
+        transfer(POOL, ZERO, 10**18, POOL),
+        transfer(POOL, owners[0], 5_000_000),
+        transfer(POOL, owners[1], 4_000_000, OTHER),
+    ]
+    logs = [log(POOL, "Burn(address,uint256,uint256,address)", ALICE, BOB, 5, 4)]
+    text = sentence(POOL_OF_BOTH, to=POOL, transfers=moved, logs=logs).text
+    assert text == f"Removed 5 BET and 4 ALF of liquidity from uniswap-v2{end}"
+
+
+def test_an_unwrap_that_paid_nothing_is_a_burn() -> None:
+    parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
+    logs = [log(TOKEN, "Withdrawal(address,uint256)", ALICE, 10**18, topics=2)]
+    moved = [transfer(ALICE, ZERO, 10**18)]
+    assert sentence(parties, transfers=moved, logs=logs).text == "Burned 1 WETH"
+
+
+def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left() -> None:
+    approval = log(TOKEN, APPROVAL, ALICE, BOB, 5_000_000)
+    for at, most in ((1, "up to "), (-1, "")):
+        moved = [transfer(ALICE, POOL, 5_000_000, logIndex=at), transfer(POOL, BOB, 1, OTHER)]
+        text = sentence({TOKEN: token()}, to=BOB, transfers=moved, logs=[approval]).text
+        assert text.endswith(f", leaving 0x222222…2222 approved to spend {most}5 MUSD")
+
+
+def test_an_approval_beside_an_event_that_is_told_is_told() -> None:
+    event = "DelegateChanged(address,address,address)"
+    method = Decoded("delegate", "delegate(address)", (), "standard")
+    logs = [log(TOKEN, event, ALICE, ZERO, BOB, topics=4), log(OTHER, APPROVAL, ALICE, BOB, MOST)]
+    text = sentence({TOKEN: token(), OTHER: token("ALF")}, logs=logs, method=method).text
+    assert text == (
+        "Delegated votes of MUSD to 0x222222…2222,"
+        " leaving 0x222222…2222 approved to spend unlimited ALF"
+    )
 
 
 def test_every_form_can_be_filled() -> None:

@@ -123,7 +123,7 @@ class Sentences:
 
     def _asks_contracts(self, at: str) -> bool:
         """Whether its events mean what their contracts say: a recording answers none of it."""
-        asking = {*SWAPS, *LIQUIDITY, DEPOSIT, WITHDRAWAL}
+        asking = {*SWAPS, *LIQUIDITY, *CREATED, DEPOSIT, WITHDRAWAL}
         return any(log["topics"] and log["topics"][0] in asking for log in self.logs[at])
 
     def _action_of_trades(self, at: str) -> str:

@@ -103,6 +103,7 @@ contract Pretender {
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
     event Upgraded(address indexed implementation);
     event Paused(address account);
+    event PairCreated(address indexed token0, address indexed token1, address pair, uint256 count);
 
     function renounce() external {
         emit OwnershipTransferred(owner, address(0));
@@ -118,6 +119,10 @@ contract Pretender {
 
     function pause() external {
         emit Paused(msg.sender);
+    }
+
+    function createPair(address token0, address token1) external {
+        emit PairCreated(token0, token1, address(this), 1);
     }
 
     /// The same, and true.
