@@ -30,7 +30,7 @@ WITH test AS MATERIALIZED (
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenIn",
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenOut", '0' AS "amountIn",
                     '0' AS "amountOut", true AS "test") AS data)
-            ELSE (SELECT row_to_json(data) FROM (
+            WHEN 'token_transfer' THEN (SELECT row_to_json(data) FROM (
                 SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
                     hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenAddress", 'BEP20' AS "tokenType",

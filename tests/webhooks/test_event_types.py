@@ -7,6 +7,7 @@ import pytest
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.hex import to_hex
+from scan.webhooks.registration import EVENT_TYPES
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.openapi_document import DOCUMENT, check
 from tests.support.receiver import Receiver
@@ -15,7 +16,6 @@ from tests.support.webhooks import Webhooks
 
 URL = "https://localhost:1/"
 ANNA, BERT, POOL, PURSE = (address(name) for name in ("anna", "bert", "pool", "purse"))
-ALL = ("tx", "token_transfer", "internal_transfer", "dex_trade", "log")
 
 
 def internal(recipient: bytes, value: int, index: int = 0) -> InternalTransfer:
@@ -79,7 +79,7 @@ def test_a_trade_is_an_event_of_its_maker_and_its_pool(webhooks: Webhooks, watch
 def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(
     webhooks: Webhooks, receiver: Receiver
 ) -> None:
-    webhooks.register(ANNA, receiver.url(), ALL)
+    webhooks.register(ANNA, receiver.url(), EVENT_TYPES)
     webhooks.chain.append()
     webhooks.chain.append(
         [Move(ANNA, BERT, tokens=5, pool=POOL), Move(ANNA, BERT)],
@@ -100,7 +100,7 @@ def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(
     assert revoked == sent[::-1]
 
 
-@pytest.mark.parametrize("event_type", ALL)
+@pytest.mark.parametrize("event_type", EVENT_TYPES)
 def test_a_test_event_has_the_fields_of_its_type(webhooks: Webhooks, event_type: str) -> None:
     hook = webhooks.register(ANNA, URL, (event_type,))
     webhooks.chain.append(

@@ -1,0 +1,103 @@
+"""Tables of a block's rows, and types of webhook events, are where CONTRIBUTING.md names them."""
+
+import re
+
+import pytest
+
+from scan.audit.node_comparison import ENTITIES
+from scan.bulk.block_columns import SPOOLED
+from scan.bulk.loading import COPY
+from scan.bulk.range_files import SELECTED
+from scan.database.lists import all_entities
+from scan.exports.columns import KINDS
+from scan.webhooks.registration import EVENT_TYPES
+from tests.test_declared_fields import ROOT, part
+
+pytestmark = pytest.mark.check
+
+# Tables of sql/schema/chain.sql that are not rows of a block, and why.
+NOT_OF_A_BLOCK = {
+    "orphaned_blocks": "they are in the chain no more",
+    **dict.fromkeys(["codes", "contracts"], "the inspection of contracts writes them"),
+    **dict.fromkeys(["tokens", "pools", "rejected_emitters"], "as it does these"),
+    **dict.fromkeys(["dexes", "event_topics"], "they number names and topics"),
+}
+NOT_NUMBERED = {"credits": "its ordinal follows from the block and the place in it"}
+NOT_TRUNCATED = {"blocks": "a backfill writes them last, with the end of itself"}
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def places_without_rows(table: str, created: str) -> list[str]:
+    """Where a table of a block's rows is missing, with what is to be done there."""
+    read_by_audit = "".join(read(f"sql/{entity.statement}.sql") for entity in ENTITIES.values())
+    missing = {
+        f"KINDS of scan/exports/columns.py: {table}": table not in KINDS,
+        f"SPOOLED of scan/bulk/block_columns.py, or SELECTED of scan/bulk/range_files.py: {table}":
+            table not in {*SPOOLED, *SELECTED},
+        f"COPY of scan/bulk/loading.py: {table}": table not in COPY,
+        f"sql/bulk/{table}_copy.sql": not (ROOT / f"sql/bulk/{table}_copy.sql").exists(),
+        f"sql/bulk/tables_truncate.sql: {table}": table not in NOT_TRUNCATED
+        and not re.search(rf"\b{table}\b", read("sql/bulk/tables_truncate.sql")),
+        f"sql/lists.toml: the entity {table}, or NOT_NUMBERED of this test":
+            "    ordinal bigint" in created and table not in {*all_entities(), *NOT_NUMBERED},
+        f"scan/indexer/writer.py: the writing of {table}":
+            f'"{table}"' not in read("scan/indexer/writer.py"),
+        f"sql/indexer/blocks_unwind.sql: the unwinding of {table}":
+            not re.search(rf"FROM {table}\b", read("sql/indexer/blocks_unwind.sql")),
+        f"ENTITIES of scan/audit/node_comparison.py: a statement that reads {table}":
+            not re.search(rf"\bFROM {table}\b", read_by_audit),
+    }  # fmt: skip
+    return [place for place, is_missing in missing.items() if is_missing]
+
+
+def test_every_table_of_a_block_stands_in_every_place() -> None:
+    tables = re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+) ", read("sql/schema/chain.sql"), re.M)
+    lines = [
+        f"{table} lacks {place}; or NOT_OF_A_BLOCK says here why it is no block's"
+        for table in tables
+        if table not in NOT_OF_A_BLOCK
+        for place in places_without_rows(
+            table, part("sql/schema/chain.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
+        )
+    ]
+    assert not lines, "\n".join(lines)
+
+
+def places_without_event(event_type: str) -> list[str]:
+    """Where a type of webhook events is missing, with what is to be done there."""
+    constraint = part("sql/schema/webhooks.sql", r"CHECK \(event_types <@", r"'$")
+    missing = {
+        "sql/schema/webhooks.sql: the constraint of event_types":
+            not re.search(rf"\b{event_type}\b", constraint),
+        "sql/schema/webhooks.sql: a function that makes its body":
+            f'{{"event":"{event_type}"' not in read("sql/schema/webhooks.sql"),
+        "sql/indexer/events_insert.sql: the rows of new blocks that concern a webhook":
+            f"'{event_type}' = ANY (w.event_types)" not in read("sql/indexer/events_insert.sql"),
+        "sql/webhooks/deliveries_insert_test.sql: the body of its test event":
+            f"WHEN '{event_type}' THEN" not in read("sql/webhooks/deliveries_insert_test.sql"),
+        "scan/api/openapi/events.py: the schema of its body":
+            f'_event(\n        "{event_type}",' not in read("scan/api/openapi/events.py"),
+        "scan/pages/templates/webhooks.html: its box":
+            f'name="eventTypes" value="{event_type}"' not in read(
+                "scan/pages/templates/webhooks.html"
+            ),
+        "docs/webhooks.md: its row": f"| `{event_type}` |" not in read("docs/webhooks.md"),
+    }  # fmt: skip
+    return [place for place, is_missing in missing.items() if is_missing]
+
+
+def test_every_type_of_webhook_events_stands_in_every_place() -> None:
+    lines = [
+        f"{name} lacks {place}" for name in EVENT_TYPES for place in places_without_event(name)
+    ]
+    assert not lines, "\n".join(lines)
+
+
+def test_the_constraint_of_event_types_has_no_other() -> None:
+    constraint = part("sql/schema/webhooks.sql", r"CHECK \(event_types <@", r"'$")
+    types = re.findall(r"[a-z_]+", constraint.partition("{")[2].partition("}")[0])
+    missing = [name for name in types if name not in EVENT_TYPES]
+    assert not missing, f"EVENT_TYPES of scan/webhooks/registration.py lacks {missing}"
