@@ -12,7 +12,7 @@ from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
-from scan.hex import data, to_hex
+from scan.hex import BadHex, data, to_hex
 
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
@@ -195,7 +195,10 @@ class ContractAbis:
         """Return the proxies among emitters, cached by block hash, whose state cannot change."""
         cached = {emitter: self._implementations.get(emitter) for emitter in emitters}
         missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
-        read = at_blocks(node, [(e.address, emitters[e], e.block.number) for e in missing])
+        try:
+            read = at_blocks(node, [(e.address, emitters[e], e.block.number) for e in missing])
+        except BadHex:
+            missing, read = [], []  # what the node answers now is not kept
         for emitter, proxy in zip(missing, read, strict=True):
             cached[emitter] = stored = proxy or NO_PROXY
             size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)

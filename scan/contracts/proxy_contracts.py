@@ -283,7 +283,8 @@ def _addresses(answer: object) -> tuple[bytes, ...]:
     result."""
     if not isinstance(answer, str) or len(answer) < 2 + 3 * 64 or (len(answer) - 2) % 64:
         return ()
-    offset, count, *words = (answer[at : at + 64] for at in range(2, len(answer), 64))
+    content = data(answer).hex()
+    offset, count, *words = (content[at : at + 64] for at in range(0, len(content), 64))
     if int(offset, 16) != 32 or int(count, 16) != len(words):
         return ()
     facets = [_one(f"0x{word}") for word in words[:MAX_FACETS]]

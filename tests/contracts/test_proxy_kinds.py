@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from eth_utils.crypto import keccak
 
+from scan.contracts.contract_abis import Block, ContractAbis, Emitter
 from scan.contracts.proxy_contracts import (
     BY_CODE,
     BY_STATE,
@@ -164,6 +165,17 @@ def test_facets_are_bounded_and_addresses(answer: str, facets: int) -> None:
     kinds = [kind for kind in BY_STATE if kind.name == "eip2535"]
     proxy = current(Lying(answer), b"\1" * 20, kinds)  # type: ignore[arg-type]
     assert (len(proxy.implementations) if proxy else 0) == facets
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
+def test_answers_that_are_no_hex_are_not_read_nor_kept(answer: str) -> None:
+    abis = ContractAbis(None)  # type: ignore[arg-type]
+    emitter = Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1"))
+    kinds = [kind for kind in BY_STATE if kind.function]
+    for node, proxies in ((Lying(answer), 0), (Lying(f"0x{7:064x}"), 1)):
+        read = abis._implementations_of({emitter: kinds}, node)  # type: ignore[arg-type]
+        assert len(read) == proxies
 
 
 @pytest.mark.check
