@@ -18,16 +18,8 @@ SELECT index_version(), (
             FROM tokens k
             WHERE k.address = asked.address) AS token,
             (SELECT v.contract_name
-            FROM verified_contracts v
-            WHERE v.code_hash = (
-                SELECT c.code_hash
-                FROM contracts c
-                WHERE c.address = asked.address
-                ORDER BY c.block_number DESC
-                LIMIT 1)
-                AND v.match <> 'runtime'
-            ORDER BY v.match, v.verified_at, v.address
-            LIMIT 1) AS contract
+            FROM verification_of(asked.address) AS v
+            WHERE v.match <> 'runtime') AS contract
         FROM unnest(%(addresses)s) AS asked (address)
     ) AS named
     WHERE named.label IS NOT NULL OR named.token IS NOT NULL OR named.contract IS NOT NULL);

@@ -11,10 +11,8 @@ SELECT index_version(), (
         'label', (SELECT l.label FROM labels l WHERE l.address = asked.address),
         'contract', (
             SELECT v.contract_name
-            FROM verified_contracts v
-            WHERE v.code_hash = code.code_hash AND v.match <> 'runtime'
-            ORDER BY v.match, v.verified_at, v.address
-            LIMIT 1),
+            FROM verification_of(asked.address) AS v
+            WHERE v.match <> 'runtime'),
         'isContract', code.code_hash IS NOT NULL,
         'token', (
             SELECT json_build_object('name', k.name, 'symbol', k.symbol, 'decimals', k.decimals,

@@ -84,7 +84,7 @@ def test_code_like_that_of_a_false_source_is_not_called_similar(
     assert explorer.client.get(path).json["similarTo"] is None
 
 
-def test_the_true_source_replaces_a_false_one(explorer: Explorer) -> None:
+def test_the_true_source_replaces_a_false_one(explorer: Explorer, false_token: str) -> None:
     address = explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY).creation)
     expect_no_match(explorer.verify(address, FALSE_SUPPLY, "0.8.28", **GIVEN))
     commented = TOKEN_WITHOUT_VISIBILITY + "// a comment\n"
@@ -98,6 +98,9 @@ def test_the_true_source_replaces_a_false_one(explorer: Explorer) -> None:
     assert "already stored" in answer.json["message"]
     stored = explorer.contract(address).json
     assert (stored["match"], stored["creationMatch"]) == ("full", "full")
+    # A match of the same code elsewhere is none of an address whose constructor is known to differ.
+    page = explorer.client.get(f"/address/{false_token}?tab=contract").text
+    assert "verified contract" not in page
 
 
 @pytest.mark.long
