@@ -186,7 +186,7 @@ class BlockSource:
             calls = _block_calls(first, last)
             results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
             for number in range(first, last + 1):
-                header, receipts = _present(next(results), number), next(results)
+                header, receipts = _present(next(results), "block", number), next(results)
                 if isinstance(receipts, RpcError) and receipts.is_missing_method:
                     log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
                     self._has_block_receipts = False
@@ -205,7 +205,7 @@ class BlockSource:
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
         headers: list[tuple[int, Any, list[Any]]] = []
         for number, result in enumerate(results, start=first):
-            header = _read(_present(result, number), BlockJson, number)
+            header = _read(_present(result, "block", number), BlockJson, number)
             headers.append((number, header, _hashes(header, number)))
             if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
                 yield from self._with_receipts(headers)
@@ -237,7 +237,7 @@ class BlockSource:
         for call, receipt in zip(calls, results, strict=True):
             if isinstance(receipt, AnswerTooLarge):
                 receipt = self._large(call.method, *call.params)
-            yield _complete([receipt], number)[0]
+            yield _present(receipt, "a receipt of block", number)
 
     def _large(self, method: str, *params: object) -> Any:
         try:
@@ -293,31 +293,22 @@ def _hashes(header: Any, number: int) -> list[Any]:
     return [transaction.hash for transaction in block.transactions]
 
 
-def _present(answer: Any, number: int) -> Any:
+def _present(answer: Any, name: str, number: int) -> Any:
+    """Return the answer unchanged; raises NodeError if it is an error, or not there yet."""
     if isinstance(answer, AnswerTooLarge):
         return answer
     if isinstance(answer, RpcError):
-        raise NodeError(f"the node returned an error for block {number}: {answer}")
+        raise NodeError(f"the node returned an error for {name} {number}: {answer}")
     if answer is None:
-        raise NodeError(f"the node does not have block {number} yet")
+        raise NodeError(f"the node does not have {name} {number} yet")
     return answer
 
 
 def _complete(receipts: Any, number: int) -> Any:
-    """The receipts unchanged; raises NodeError if the node does not have all of them yet."""
-    if isinstance(receipts, AnswerTooLarge):
-        return receipts
-    if isinstance(receipts, RpcError):
-        raise NodeError(f"the node returned an error for the receipts of a block: {receipts}")
-    if receipts is None:
-        raise NodeError(f"the node does not have the receipts of block {number} yet")
+    """Return the receipts unchanged; raises NodeError if the node does not have all of them yet."""
+    _present(receipts, "the receipts of block", number)
     for receipt in receipts if isinstance(receipts, list) else []:
-        if receipt is None:
-            raise NodeError(f"the node does not have a receipt of block {number} yet")
-        if isinstance(receipt, RpcError):
-            raise NodeError(
-                f"the node returned an error for a receipt of block {number}: {receipt}"
-            )
+        _present(receipt, "a receipt of block", number)
     return receipts
 
 
