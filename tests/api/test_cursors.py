@@ -15,6 +15,7 @@ from scan.queries import pages
 from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Kind, Traversal
 from tests.conftest import Played
 from tests.support.brute_force import Chain, bodies
+from tests.support.openapi_document import OPERATIONS, TEMPLATES
 from tests.support.truth import Record, Truth
 
 many = settings(
@@ -143,7 +144,33 @@ def lists_of(truth: Truth) -> list[tuple[str, str]]:
         ("/token-transfers", "transfers"),
         ("/dex-trades", "trades"),
         ("/internal-transfers", "internalTransfers"),
+        ("/pools", "pools"),
+        (f"/addresses/{busy}/transactions", "transactions"),
+        (f"/addresses/{holder}/transfers", "transfers"),
+        (f"/addresses/{truth.dex_trades[0]['maker']}/trades", "trades"),
+        (f"/blocks/{truth.transactions[0]['blockNumber']}/transactions", "transactions"),
+        (f"/tokens/{truth.tokens[0]['address']}/transfers", "transfers"),
     ]
+
+
+# Lists with tests of their own: they need a verified contract, a webhook, or have no total.
+TESTED_ELSEWHERE = {
+    "/api/v1/contracts",
+    "/api/v1/webhooks/{webhook_id}/deliveries",
+    "/api/v1/addresses/{address}/history",
+}
+
+
+def test_every_list_with_a_cursor_is_tested(scenario: Played) -> None:
+    listed = {f"/api/v1{path.partition('?')[0]}" for path, _ in lists_of(scenario.truth)}
+    missing = [
+        path
+        for _, path, operation in OPERATIONS
+        if {"$ref": "#/components/parameters/cursor"} in operation.get("parameters", ())
+        and path not in TESTED_ELSEWHERE
+        and not any(TEMPLATES[path].fullmatch(one) for one in listed)
+    ]
+    assert not missing, f"lists_of() of tests/api/test_cursors.py lacks {missing}"
 
 
 def test_every_list_links_to_its_next_page(client: FlaskClient, scenario: Played) -> None:
