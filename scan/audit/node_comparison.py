@@ -12,6 +12,7 @@ from scan.database.transaction import Row, Transaction
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.block_hashing import (
+    covered_by_roots,
     has_its_withdrawals,
     header_hash,
     own_form,
@@ -158,9 +159,10 @@ class NodeComparison:
             if header_hash(header) != block.hash:
                 raise Unencodable("headers with chain-specific fields")
             form = own_form(header, receipts)
-            transactions = transactions_root(header.transactions, form)
+            transactions, receipts = covered_by_roots(header, receipts)
+            computed = transactions_root(transactions, form)
             agree = {
-                "transactionsRoot": data(header.transactionsRoot) == transactions,
+                "transactionsRoot": data(header.transactionsRoot) == computed,
                 "receiptsRoot": data(header.receiptsRoot) == receipts_root(receipts, form),
                 "withdrawalsRoot": has_its_withdrawals(header, form),
             }

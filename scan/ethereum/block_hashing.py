@@ -20,6 +20,7 @@ from scan.ethereum.block_encoding import (
 )
 from scan.ethereum.forms import form_of_records
 from scan.ethereum.forms.form import Form
+from scan.ethereum.forms.polygon import has_state_sync
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import list_item, quantity_item, string_item
@@ -43,6 +44,14 @@ def own_form(header: Any, receipts: Sequence[Any]) -> Form:
     if unknown := own - form.encodings.keys():
         raise Unencodable(f"transactions of type {min(unknown)}")
     return form
+
+
+def covered_by_roots(header: Any, receipts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Return the transactions and receipts of which roots are made: all but Polygon's state
+    sync."""
+    if receipts and has_state_sync(header) and int(receipts[-1].gasUsed, 16) == 0:
+        return header.transactions[:-1], receipts[:-1]
+    return header.transactions, receipts
 
 
 def transactions_root(transactions: Sequence[Any], form: Form = _ETHEREUM) -> bytes:
@@ -83,16 +92,21 @@ def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
         form = own_form(header, receipts)
     except Unencodable:
         return ""
+    transactions, covered_receipts = covered_by_roots(header, receipts)
     encoded = encode_transactions(transactions, form.encodings)
     if list_root(encoded) != data(header.transactionsRoot):
         return "transactions and transactionsRoot"
-    if receipts_root(receipts, form) != data(header.receiptsRoot):
+    if receipts_root(covered_receipts, form) != data(header.receiptsRoot):
         return "receipts and receiptsRoot"
     if not has_its_withdrawals(header, form):
         return "withdrawals and withdrawalsRoot"
     if not _have_hashes(transactions, encoded):
         return "hashes of transactions"
-    return _contradicting_uncovered_fields(header, receipts)
+    logs = [log.logIndex for receipt in receipts for log in receipt.logs]
+    if [int(index, 16) for index in logs] != [*range(len(logs))]:
+        return "logIndex of logs"
+    base_fee = int(header.baseFeePerGas or "0x0", 16)
+    return _contradicting_uncovered_fields(transactions, covered_receipts, base_fee)
 
 
 def _have_hashes(transactions: Sequence[Any], encoded: Sequence[bytes]) -> bool:
@@ -100,19 +114,16 @@ def _have_hashes(transactions: Sequence[Any], encoded: Sequence[bytes]) -> bool:
     return bytes.fromhex(hashes) == b"".join(map(keccak256, encoded))
 
 
-def _contradicting_uncovered_fields(header: Any, receipts: Sequence[Any]) -> str:
+def _contradicting_uncovered_fields(
+    transactions: Sequence[Any], receipts: Sequence[Any], base_fee: int
+) -> str:
     """Return which fields that no root covers are not as others determine."""
-    transactions = header.transactions
     gas = [int(receipt.cumulativeGasUsed, 16) for receipt in receipts]
     used = [after - before for before, after in pairwise([0, *gas])]
-    logs = [log.logIndex for receipt in receipts for log in receipt.logs]
-    base_fee = int(header.baseFeePerGas or "0x0", 16)
     if [*map(_sender, transactions)] != [*map(_sender, receipts)]:
         return "senders of transactions and receipts"
     if [int(receipt.gasUsed, 16) for receipt in receipts] != used:
         return "gasUsed and cumulativeGasUsed"
-    if [int(index, 16) for index in logs] != [*range(len(logs))]:
-        return "logIndex of logs"
     if not all(map(partial(_has_price, base_fee), transactions, receipts)):
         return "effectiveGasPrice and the fees of transactions"
     pairs = zip(transactions, receipts, strict=True)

@@ -33,6 +33,7 @@ from scan.ethereum.forms.form import Credit
 PLAIN_TRANSFER_GAS = 21_000
 NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
 WEI_PER_GWEI = 10**9
+NOBODY = bytes(20)
 METHOD_CHARACTERS = 10  # of the text of an input: its first four bytes
 MAX_TOPICS = 4  # of a log: LOG4 is the last instruction for one
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
@@ -85,9 +86,16 @@ class DecodedTransaction(NamedTuple):
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON
 
     @property
+    def is_state_sync(self) -> bool:
+        """Whether it is Polygon's, of which nodes have no trace; no other has a gas limit of 0."""
+        is_empty = self.gas_used == 0 and self.gas_limit == b"" and self.type == b""
+        return is_empty and self.from_address == self.to_address == NOBODY
+
+    @property
     def ran_code(self) -> bool:
         """Whether its recipient may be a contract."""
-        return self.gas_used != PLAIN_TRANSFER_GAS or self.method is not None
+        is_plain = self.gas_used == PLAIN_TRANSFER_GAS and self.method is None
+        return not is_plain and not self.is_state_sync
 
 
 class EventLog(NamedTuple):

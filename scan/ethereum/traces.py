@@ -91,13 +91,14 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
 
     An entry without a result is that of a transaction the node did not trace: the caller's to find.
     """
-    if len(entries) != len(block.transactions):
+    transactions = _traced_transactions(block)
+    if len(entries) not in (len(transactions), len(block.transactions)):
         raise _mismatch(block)
     return _checked(
         block,
         (
             (transaction, _call_frames(_result(block, transaction, entry)))
-            for transaction, entry in zip(block.transactions, entries, strict=True)
+            for transaction, entry in zip(transactions, entries, strict=False)
         ),
     )
 
@@ -113,15 +114,24 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
                 by_position.setdefault(trace["transactionPosition"], []).append(trace)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
-    if by_position.keys() != set(range(len(block.transactions))):
+    transactions = _traced_transactions(block)
+    if len(transactions) < len(block.transactions):
+        by_position.pop(len(transactions), None)
+    if by_position.keys() != set(range(len(transactions))):
         raise _mismatch(block)
     return _checked(
         block,
         (
             (transaction, _flat_frames(block, transaction, by_position[index]))
-            for index, transaction in enumerate(block.transactions)
+            for index, transaction in enumerate(transactions)
         ),
     )
+
+
+def _traced_transactions(block: DecodedBlock) -> list[DecodedTransaction]:
+    """All but Polygon's state sync, of which some nodes return a trace and some none."""
+    has_state_sync = block.transactions and block.transactions[-1].is_state_sync
+    return block.transactions[:-1] if has_state_sync else block.transactions
 
 
 def read_call_trace(

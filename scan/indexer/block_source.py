@@ -28,6 +28,7 @@ from scan.ethereum.client import (
     NodeError,
     RpcError,
 )
+from scan.ethereum.forms.polygon import has_state_sync
 from scan.ethereum.traces import InternalTransfer
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
@@ -192,12 +193,21 @@ class BlockSource:
                     self._has_block_receipts = False
                     yield from self._pairs_one_by_one(number, last)
                     return
-                yield (
-                    _read(header, BlockJson, number),
-                    _complete(_read(receipts, ReceiptsJson, number), number),
-                )
+                header = _read(header, BlockJson, number)
+                receipts = _complete(_read(receipts, ReceiptsJson, number), number)
+                yield header, self._with_state_sync(header, receipts, number)
         else:
             yield from self._pairs_one_by_one(first, last)
+
+    def _with_state_sync(self, header: Any, receipts: Any, number: int) -> Any:
+        """With the receipt of Polygon's state sync, which a node may return only by its hash."""
+        if not isinstance(receipts, list) or isinstance(header, AnswerTooLarge):
+            return receipts
+        block = read_json(header, BlockJson, number)
+        if len(receipts) != len(block.transactions) - 1 or not has_state_sync(block):
+            return receipts
+        [(_, last)] = self._with_receipts([(number, block, [block.transactions[-1].hash])])
+        return last if isinstance(last, AnswerTooLarge) else [*receipts, *last]
 
     def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """As _pairs(), from the receipts of transactions."""
