@@ -179,6 +179,9 @@ def test_every_block_and_transaction_alone(client: FlaskClient, scenario: Played
         assert detail["confirmations"] == scenario.truth.head - block["number"] + 1
     for transaction in scenario.truth.transactions:
         detail = get(client, f"/transactions/{transaction['hash']}")
+        fees = {name: int(fee) for name, fee in detail.pop("feeParts").items() if fee is not None}
+        assert fees.pop("execution") == int(transaction["gasPrice"]) * int(transaction["gasUsed"])
+        assert fees.keys() <= {"blob"}
         same([detail], [transaction])
         assert detail["confirmations"] == scenario.truth.head - transaction["blockNumber"] + 1
 

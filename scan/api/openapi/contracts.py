@@ -187,10 +187,14 @@ SCHEMAS: Json = {
             "address": address("The contract.", CONTRACT_EXAMPLE),
             "match": one_of(MATCH, MATCHES),
             "creationMatch": {
-                "type": ["string", "boolean", "null"],
                 "description": "The match of the creation code; false if it differs, null if it was"
                 " not compared, or if the submitted constructor arguments differ.",
-                "enum": [FULL, PARTIAL, False, None],
+                "examples": [FULL],
+                "anyOf": [
+                    {"type": "string", "enum": [FULL, PARTIAL]},
+                    {"type": "boolean"},  # client generators know no enumeration of booleans
+                    {"type": "null"},
+                ],
             },
             "contractName": text("The contract's name in the source.", "Token"),
             "filePath": text("The contract's file.", "contracts/Token.sol"),
