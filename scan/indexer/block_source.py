@@ -270,13 +270,17 @@ def _block_calls(first: int, last: int) -> list[Call]:
 
 
 def _read(result: Any, type_: Any, number: int) -> Any:
-    """A raw result as struct, or AnswerTooLarge; any other result unchanged."""
-    if not isinstance(result, msgspec.Raw):
+    """A result as struct, or AnswerTooLarge; an error, or null, unchanged.
+
+    Over a socket results come parsed, over HTTP raw.
+    """
+    if isinstance(result, msgspec.Raw):
+        try:
+            require_few_elements(memoryview(result), MAX_ANSWER_BYTES)
+        except AnswerTooLarge as error:
+            return error
+    elif not isinstance(result, dict | list):
         return result
-    try:
-        require_few_elements(memoryview(result), MAX_ANSWER_BYTES)
-    except AnswerTooLarge as error:
-        return error
     return read_json(result, type_, number)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from scan.ethereum.block_hashing import contradicting_fields, header_hash
 from scan.ethereum.client import (
     AnswerTooLarge,
     BatchRefused,
@@ -19,6 +20,8 @@ from scan.ethereum.client import (
     NodeError,
     TimedOut,
 )
+from scan.hex import data
+from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
@@ -53,6 +56,14 @@ def test_an_index_from_ipc_is_the_same(
     with Indexing(database_url, path) as indexing:
         indexing.wait_for(30)
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+@pytest.mark.check
+def test_blocks_from_ipc_are_compared_with_their_roots(ipc_anvil: tuple[Anvil, str]) -> None:
+    _, path = ipc_anvil
+    for header, receipts in BlockSource(Node([path])).raw_blocks(0, 30):
+        assert header_hash(header) == data(header.hash, 32)
+        assert contradicting_fields(header, receipts) == ""
 
 
 @contextmanager
