@@ -66,6 +66,7 @@ def test_tables_are_those_of_the_indexer(
     assert auditing.run(settings) == derived_tables.EXACT
 
 
+@pytest.mark.long
 def test_blocks_that_a_node_alters_are_read_again(
     database_url: str, scenario: Played, indexed: Indexing, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_one_wrong_response_is_no_other_chain(
         watch.close()
 
 
+@pytest.mark.long
 def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folder: Path) -> None:
     port = free_port()
     with Anvil(port=port) as first:

@@ -175,7 +175,7 @@ def assert_as_field_by_field(chain: Any) -> None:
 
 
 @given(CHAINS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_blocks_are_decoded_as_field_by_field(chain: Any) -> None:
     try:
         decode_parsed(chain)
@@ -243,7 +243,7 @@ def decoded_or_none(decode: Any, chain: Any) -> Any:
 
 
 @given(CHAINS, st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_refused_is_refused_in_every_form(chain: Any, data: Any) -> None:
     """One value anywhere is replaced by junk, or left out."""
     changed = json.loads(json.dumps(chain))

@@ -101,6 +101,7 @@ def counted(url: str) -> dict[str, tuple[Any, ...]]:
     return days
 
 
+@pytest.mark.long
 def test_forks_over_days_leave_what_the_rows_give(database_url: str, chain: Chain) -> None:
     chance = random.Random(26)
     time_s = MIDNIGHT_S

@@ -222,6 +222,7 @@ class Load:
                 return
 
 
+@pytest.mark.long
 def test_a_plain_database_is_converted_under_load(
     postgres: Postgres, template: str, database_url: str, scenario: Played
 ) -> None:

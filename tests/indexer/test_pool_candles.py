@@ -123,6 +123,7 @@ def require_exact(url: str) -> None:
     assert {bytes(pool): (v0, v1) for pool, v0, v1 in rows} == volumes
 
 
+@pytest.mark.long
 def test_random_forks_leave_what_the_trades_give(
     postgres: Postgres, template: str, database_url: str, chain: Chain
 ) -> None:
