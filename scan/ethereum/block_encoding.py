@@ -9,23 +9,30 @@ of one record after another.
 
 from binascii import unhexlify
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
+import msgspec
+
 from scan.ethereum.forms.form import Encoding
 from scan.ethereum.rlp import (
+    EMPTY_LIST,
+    EMPTY_STRING,
+    join_list,
     list_item,
     list_items,
     list_prefix,
     quantity_item,
     quantity_items,
+    split_list,
     string_item,
     string_items,
     word_items,
 )
+from scan.hex import data, to_hex
 
 _Items = Callable[[Sequence[Any]], Iterable[str]]  # of the values of a field, one for each record
 
@@ -38,13 +45,35 @@ _LATER_HEADER = (  # those that a block has
     *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
     *("parentBeaconBlockRoot", "requestsHash"),
 )
-HEADER_FIELDS = (*_HEADER, *_LATER_HEADER)
+_SUBNET_EVM = (
+    *("blockGasCost", "blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"),
+    *("timestampMilliseconds", "minDelayExcess"),
+)
+# Headers of other chains, each by a field that no header before it in the table has.
+# Avalanche's C-Chain and Subnet-EVM: plugin/evm/customtypes/header_ext.go of ava-labs/coreth and
+# ava-labs/subnet-evm. AuRa, such as Gnosis before its merge, has a step and a signature instead of
+# mixHash and nonce: HeaderDecoder.cs of Nethermind, whose names are step and signature; Erigon's
+# are the last two.
+_OTHER_HEADERS = {
+    "extDataHash": (*_HEADER, "extDataHash", "baseFeePerGas", "extDataGasUsed", *_SUBNET_EVM),
+    "blockGasCost": (*_HEADER, "baseFeePerGas", *_SUBNET_EVM),
+    "signature": (*_HEADER[:-2], "step", "signature", *_LATER_HEADER),
+    "auraSeal": (*_HEADER[:-2], "auraStep", "auraSeal", *_LATER_HEADER),
+}
+HEADER_FIELDS = tuple(
+    dict.fromkeys(chain(_HEADER, _LATER_HEADER, chain.from_iterable(_OTHER_HEADERS.values())))
+)
 _HEADER_QUANTITIES = frozenset(
     (
         *("difficulty", "number", "gasLimit", "gasUsed", "timestamp"),
         *("baseFeePerGas", "blobGasUsed", "excessBlobGas"),
+        *("extDataGasUsed", "blockGasCost", "timestampMilliseconds", "minDelayExcess"),
+        *("step", "auraStep"),
     )
 )
+# The mixHash of blocks of IBFT and QBFT, in which commit seals stand in extraData (EIP-650).
+_BFT_MIX_HASH = "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365"
+_VANITY_BYTES = 32
 
 _CALL = ("gas", "to", "value", "input")
 _FEES = ("maxPriorityFeePerGas", "maxFeePerGas")
@@ -89,9 +118,39 @@ class _Encoder(NamedTuple):
         return [self.type_digits + text for text in lists] if self.type_digits else lists
 
 
-def encode_header(header: Any) -> bytes:
-    [encoded] = _HEADER_ENCODER.encode([header])
+def encode_header(header: Any, sign: str = "") -> bytes:
+    [encoded] = _HEADER_ENCODERS[sign].encode([header])
     return unhexlify(encoded)
+
+
+def encode_header_of_chains(header: Any) -> Iterator[bytes]:
+    """Each encoding that a header may have on some chain, Ethereum's first."""
+    if header.mixHash is not None:
+        yield encode_header(header)
+    for sign in _OTHER_HEADERS:
+        if getattr(header, sign) is not None:
+            if isinstance(header.step, int):
+                header.step = hex(header.step)
+            yield encode_header(header, sign)
+            break
+    if header.mixHash == _BFT_MIX_HASH:
+        for extra_data in _without_commit_seals(data(header.extraData)):
+            yield encode_header(msgspec.structs.replace(header, extraData=to_hex(extra_data)))
+
+
+def _without_commit_seals(extra_data: bytes) -> Iterator[bytes]:
+    """What a block's hash covers of extraData in IBFT, IBFT 2.0 and QBFT.
+
+    core/types/istanbul.go of Consensys/quorum; IbftExtraDataCodec.java, QbftExtraDataCodec.java of
+    hyperledger/besu: IBFT 2.0 leaves round and seals out, QBFT has round 0 and no seals.
+    """
+    vanity, items = extra_data[:_VANITY_BYTES], split_list(extra_data[_VANITY_BYTES:], 3)
+    if len(items) == 3:
+        yield vanity + join_list([*items[:2], EMPTY_LIST])
+    items = split_list(extra_data, 5)
+    if len(items) == 5:
+        yield join_list(items[:3])
+        yield join_list([*items[:3], EMPTY_STRING, EMPTY_LIST])
 
 
 def encode_transactions(
@@ -234,6 +293,9 @@ _ITEMS: dict[str, _Items] = {
     **dict.fromkeys(("sourceHash", "from"), string_items),
     **dict.fromkeys(("r", "s"), word_items),
 }
-_HEADER_ENCODER = _Encoder(attrgetter(*HEADER_FIELDS), [*map(_header_items, HEADER_FIELDS)])
+_HEADER_ENCODERS = {
+    sign: _Encoder(attrgetter(*fields), [*map(_header_items, fields)])
+    for sign, fields in {"": (*_HEADER, *_LATER_HEADER), **_OTHER_HEADERS}.items()
+}
 _AUTHORIZATION_ENCODER = _encoder(itemgetter, _AUTHORIZATION)
 _WITHDRAWAL_ENCODER = _encoder(itemgetter, _WITHDRAWAL)

@@ -13,6 +13,7 @@ from scan.ethereum.block_encoding import (
     TRANSACTION_FIELDS,
     Unencodable,
     encode_header,
+    encode_header_of_chains,
     encode_receipts,
     encode_transactions,
     encode_withdrawals,
@@ -30,7 +31,17 @@ _ETHEREUM = Form("Ethereum", signs=frozenset())
 
 
 def header_hash(header: Any) -> bytes:
+    """Return the hash of a block by Ethereum's rules."""
     return keccak256(encode_header(header))
+
+
+def has_its_hash(header: Any) -> bool:
+    """Return whether a block's hash is that of its header, by the rules of any chain."""
+    try:
+        hash_ = data(header.hash, 32)
+        return any(keccak256(text) == hash_ for text in encode_header_of_chains(header))
+    except (ValueError, TypeError, AttributeError):
+        return False
 
 
 def own_form(header: Any, receipts: Sequence[Any]) -> Form:

@@ -7,6 +7,8 @@ of encoding bytes field by field. Functions of many texts take a column of a blo
 from collections.abc import Iterable, Iterator, Sequence
 
 STRINGS, LISTS = 0x80, 0xC0
+EMPTY_STRING, EMPTY_LIST = bytes([STRINGS]), bytes([LISTS])
+LONG = 55  # bytes, above which an item's length has bytes of its own
 MAX_KEPT = 16_384
 _WORD_CHARACTERS = 66
 
@@ -85,3 +87,33 @@ def list_item(items: str) -> str:
 def list_items(columns: Sequence[Iterable[str]]) -> Iterator[str]:
     """The lists of records whose items are given by column."""
     return map(list_item, map("".join, zip(*columns, strict=True)))
+
+
+def split_list(encoded: bytes, most: int) -> list[bytes]:
+    """The encoded items of a list; empty where it is none, or has more than `most`."""
+    start, end = _content(encoded, 0)
+    if not encoded or encoded[0] < LISTS or end != len(encoded):
+        return []
+    items: list[bytes] = []
+    while start < end and len(items) <= most:
+        _, item_end = _content(encoded, start)
+        items.append(encoded[start:item_end])
+        start = item_end
+    return items if start == end and len(items) <= most else []
+
+
+def join_list(items: Sequence[bytes]) -> bytes:
+    return bytes.fromhex(list_item(b"".join(items).hex()))
+
+
+def _content(encoded: bytes, at: int) -> tuple[int, int]:
+    """From where to where the content of an item goes."""
+    prefix = encoded[at] if at < len(encoded) else STRINGS
+    if prefix < STRINGS:
+        return at, at + 1
+    size = prefix - (LISTS if prefix >= LISTS else STRINGS)
+    start = at + 1
+    if size > LONG:
+        start += size - LONG
+        size = int.from_bytes(encoded[at + 1 : start])
+    return start, start + size

@@ -10,7 +10,7 @@ import msgspec
 
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
-from scan.ethereum.block_hashing import contradicting_fields, header_hash
+from scan.ethereum.block_hashing import contradicting_fields, has_its_hash
 from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
@@ -153,7 +153,7 @@ class BlockSource:
         do not; empty if none."""
         if isinstance(header, AnswerTooLarge):
             return "", ""
-        if not _matches_its_hash(header):
+        if not has_its_hash(header):
             return ("", "") if _HEADER in self._unmatched else (_HEADER, "header and hash")
         self._unmatched.discard(_HEADER)
         if isinstance(receipts, AnswerTooLarge):
@@ -282,13 +282,6 @@ def _read(result: Any, type_: Any, number: int) -> Any:
     elif not isinstance(result, dict | list):
         return result
     return read_json(result, type_, number)
-
-
-def _matches_its_hash(header: Any) -> bool:
-    try:
-        return header_hash(header) == data(header.hash, 32)
-    except (ValueError, TypeError, AttributeError):
-        return False
 
 
 def _contradicting_fields(header: Any, receipts: Any) -> str:

@@ -1,0 +1,125 @@
+"""Hashes of headers of other chains, as an encoder made here computes them.
+
+Orders of fields: header_ext.go of ava-labs/coreth and ava-labs/subnet-evm, HeaderDecoder.cs of
+Nethermind, IbftExtraDataCodec.java and QbftExtraDataCodec.java of hyperledger/besu,
+core/types/istanbul.go of Consensys/quorum.
+"""
+
+from typing import Any
+
+import pytest
+import rlp
+
+from scan.ethereum.block_hashing import has_its_hash
+from scan.ethereum.blocks import BlockJson, read_json
+from scan.ethereum.keccak import keccak256
+
+pytestmark = pytest.mark.check
+
+WORD, ADDRESS, BLOOM = b"\xab" * 32, b"\xcd" * 20, bytes(256)
+BFT_MIX_HASH = bytes.fromhex("63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365")
+SIGNATURE = b"\x5e" * 65
+Fields = dict[str, Any]  # values as RLP has them: bytes, or integers for QUANTITYs
+
+OLDEST: Fields = {
+    **{"parentHash": WORD, "sha3Uncles": WORD, "miner": ADDRESS, "stateRoot": WORD},
+    **{"transactionsRoot": WORD, "receiptsRoot": WORD, "logsBloom": BLOOM, "difficulty": 2},
+    **{"number": 5, "gasLimit": 30_000_000, "gasUsed": 0, "timestamp": 1_700_000_000},
+    **{"extraData": b"\1\2"},
+}
+SEAL: Fields = {"mixHash": WORD, "nonce": bytes(8)}
+BLOBS: Fields = {"blobGasUsed": 0, "excessBlobGas": 0, "parentBeaconBlockRoot": WORD}
+GRANITE: Fields = {"timestampMilliseconds": 1_700_000_000_123, "minDelayExcess": 7_970_124}
+GAS: Fields = {"extDataGasUsed": 0, "blockGasCost": 100_000}
+MADE = OLDEST | SEAL
+HEADERS: dict[str, Fields] = {
+    "ethereum": MADE,
+    "ethereum since Prague": MADE
+    | {"baseFeePerGas": 7, "withdrawalsRoot": WORD, **BLOBS, "requestsHash": WORD},
+    "avalanche": MADE | {"extDataHash": WORD},
+    "avalanche since Apricot 3": MADE | {"extDataHash": WORD, "baseFeePerGas": 25},
+    "avalanche since Granite": MADE
+    | {"extDataHash": WORD, "baseFeePerGas": 25, **GAS, **BLOBS, **GRANITE},
+    "subnet-evm": MADE | {"baseFeePerGas": 25, "blockGasCost": 0, **BLOBS, **GRANITE},
+    "aura by nethermind": OLDEST | {"step": 331_234_567, "signature": SIGNATURE},
+    "aura by nethermind since London": OLDEST
+    | {"step": 331_234_567, "signature": SIGNATURE, "baseFeePerGas": 7},
+    "aura by erigon": OLDEST | {"auraStep": 331_234_567, "auraSeal": SIGNATURE},
+    "clique": MADE | {"miner": bytes(20), "extraData": bytes(32) + SIGNATURE},
+}
+
+
+def struct_of(fields: Fields, hash_: bytes, **more: Any) -> Any:
+    values = {
+        name: hex(value) if isinstance(value, int) else "0x" + value.hex()
+        for name, value in fields.items()
+    }
+    header = {"hash": "0x" + hash_.hex(), "transactions": [], **values, **more}
+    return read_json(header, BlockJson, 5)
+
+
+def altered(value: Any) -> Any:
+    return value + 1 if isinstance(value, int) else bytes([*value[:-1], value[-1] ^ 1])
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_hash_covers_each_field_of_its_header(name: str) -> None:
+    fields = HEADERS[name]
+    hash_ = keccak256(rlp.encode(list(fields.values())))
+    assert has_its_hash(struct_of(fields, hash_))
+    for field, value in fields.items():
+        assert not has_its_hash(struct_of(fields | {field: altered(value)}, hash_)), field
+    if name == "aura by nethermind":  # which writes a number
+        assert has_its_hash(struct_of(fields, hash_, step=fields["step"]))
+    if name == "aura by erigon":  # which has both
+        assert has_its_hash(struct_of(fields | SEAL, hash_))
+
+
+VANITY, VALIDATORS, SEALS = bytes(32), [ADDRESS, b"\xce" * 20], [SIGNATURE, b"\x5f" * 65]
+EXTRA_DATA = {
+    "ibft 2.0": (
+        rlp.encode([VANITY, VALIDATORS, b"", b"\0\0\0\1", SEALS]),
+        rlp.encode([VANITY, VALIDATORS, b""]),
+    ),
+    "ibft 2.0 with a vote": (
+        rlp.encode([VANITY, VALIDATORS, [ADDRESS, b"\xff"], bytes(4), SEALS]),
+        rlp.encode([VANITY, VALIDATORS, [ADDRESS, b"\xff"]]),
+    ),
+    "qbft": (
+        rlp.encode([VANITY, VALIDATORS, [], 3, SEALS]),
+        rlp.encode([VANITY, VALIDATORS, [], 0, []]),
+    ),
+    "qbft with a vote": (
+        rlp.encode([VANITY, VALIDATORS, [ADDRESS, b""], 0, SEALS]),
+        rlp.encode([VANITY, VALIDATORS, [ADDRESS, b""], 0, []]),
+    ),
+    "ibft of quorum": (
+        VANITY + rlp.encode([VALIDATORS, SIGNATURE, SEALS]),
+        VANITY + rlp.encode([VALIDATORS, SIGNATURE, []]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXTRA_DATA)
+def test_a_hash_leaves_out_the_seals_of_validators(name: str) -> None:
+    sent, hashed = EXTRA_DATA[name]
+    fields = MADE | {"mixHash": BFT_MIX_HASH, "extraData": sent}
+    hash_ = keccak256(rlp.encode(list((fields | {"extraData": hashed}).values())))
+    assert has_its_hash(struct_of(fields, hash_))
+    resealed = sent.replace(SIGNATURE, b"\x60" * 65) if name != "ibft of quorum" else sent
+    assert has_its_hash(struct_of(fields | {"extraData": resealed}, hash_))
+    assert not has_its_hash(struct_of(fields | {"gasUsed": 1}, hash_))
+    other_validator = sent.replace(b"\xce" * 20, b"\xcf" * 20)
+    assert not has_its_hash(struct_of(fields | {"extraData": other_validator}, hash_))
+    assert not has_its_hash(struct_of(fields | {"mixHash": WORD}, hash_))
+
+
+@pytest.mark.parametrize(
+    "extra_data",
+    [b"", b"\xff", b"\xf8", b"\xc5\x01", b"\xbf" + b"\xff" * 8, rlp.encode([1] * 100_000)],
+    ids=["none", "no length", "short", "no items", "a string", "many items"],
+)
+def test_malformed_extra_data_has_no_other_hash(extra_data: bytes) -> None:
+    fields = MADE | {"mixHash": BFT_MIX_HASH, "extraData": extra_data}
+    assert not has_its_hash(struct_of(fields, WORD))
+    assert has_its_hash(struct_of(fields, keccak256(rlp.encode(list(fields.values())))))
