@@ -74,8 +74,8 @@ class RangeInspector:
             self._with_code.clear()
         self._with_code |= addresses - without_code
         repeated = table.filter(is_repeated)
-        wanted = pyarrow.array(list(without_code), ADDRESS)
-        repeated = repeated.filter(compute.is_in(repeated["address"], value_set=wanted))
+        codeless = pyarrow.array(list(without_code), ADDRESS)
+        repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight.is_first]
         later += map(CodeSight, *_values(repeated))
         second = self._inspector.inspect(_blocks(later, events, hashes))

@@ -165,10 +165,10 @@ def state_kinds(code: bytes) -> tuple[StateKind, ...]:
 def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
     """Return the proxy at an address, None if it is not a proxy, or if the node does not
     respond."""
-    found = by_code(code)
-    kinds = () if found else state_kinds(code)
+    by_own_code = by_code(code)
+    kinds = () if by_own_code else state_kinds(code)
     if not kinds:
-        return found
+        return by_own_code
     try:
         return current(node, address, kinds)
     except (UpstreamFailed, Unavailable, BadHex):
@@ -217,19 +217,19 @@ def _proxies(
         for (_, kind, _), answer in zip(reads, answers, strict=True)
     ]
     first: dict[int, int] = {}
-    for place, (index, _, _) in enumerate(reads):
-        if values[place]:
-            first.setdefault(index, place)
-    beacons = [place for place in first.values() if reads[place][1].is_beacon]
+    for position, (index, _, _) in enumerate(reads):
+        if values[position]:
+            first.setdefault(index, position)
+    beacons = [position for position in first.values() if reads[position][1].is_beacon]
     of_beacons = _read(
         node,
         [
-            (_function_call(to_hex(values[place][0]), IMPLEMENTATION_CALL), reads[place][2])
-            for place in beacons
+            (_function_call(to_hex(values[position][0]), IMPLEMENTATION_CALL), reads[position][2])
+            for position in beacons
         ],
     )
-    for place, answer in zip(beacons, of_beacons, strict=True):
-        values[place] = _one(answer)
+    for position, answer in zip(beacons, of_beacons, strict=True):
+        values[position] = _one(answer)
     return [
         Proxy(reads[first[index]][1].name, *_split(values[first[index]]))
         if index in first and values[first[index]]

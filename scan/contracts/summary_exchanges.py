@@ -92,11 +92,11 @@ def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> R
         "recipient": recipients_parts(names, recipients) if recipients else unknown,
     }
     form = "swap" if recipients == {facts.sender} else "swap-for"
-    told = {
+    stated = {
         given: clipped(own.get(given, 0), -paid),
         got: clipped(own.get(got, 0), received),
     }
-    return Recognised(form, values, given == COIN, told)
+    return Recognised(form, values, given == COIN, stated)
 
 
 def _parties(facts: Facts, names: Names, asset: Asset, sign: int) -> set[str]:
@@ -181,16 +181,16 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
         return None
     shown = assets_parts(names, moved)
     own = facts.flows()
-    told = {asset: clipped(own.get(asset, 0), -sign * value) for asset, value in moved}
+    stated = {asset: clipped(own.get(asset, 0), -sign * value) for asset, value in moved}
     shares = Asset(address)  # tokens of the pool itself
     if is_added:
         recipients = _owners_of_shares(facts, pool) - {address}
         is_for_others = bool(recipients) and facts.sender not in recipients
-        told[shares] = own.get(shares, 0) if recipients == {facts.sender} else 0
+        stated[shares] = own.get(shares, 0) if recipients == {facts.sender} else 0
     else:
         recipients = set().union(*(_parties(facts, names, asset, 1) for asset, _ in moved))
         is_for_others = bool(recipients) and recipients != {facts.sender}
-        told[shares] = own.get(shares, 0)
+        stated[shares] = own.get(shares, 0)
     values = {
         "given": shown,
         "got": shown,
@@ -198,7 +198,7 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
         "recipient": recipients_parts(names, recipients),
     }
     form = "liquidity-added" if is_added else "liquidity-removed"
-    return Recognised(f"{form}-for" if is_for_others else form, values, told=told)
+    return Recognised(f"{form}-for" if is_for_others else form, values, stated=stated)
 
 
 def _owners_of_shares(facts: Facts, pool: Record) -> set[str]:

@@ -97,10 +97,10 @@ class Facts(NamedTuple):
 
 
 class Recognised(NamedTuple):
-    """A form's name and values; `told` is what its sentence says that the sender got, less what it
-    gave. `has_value`: that accounts for the coin that was sent."""
+    """A form's name and values; `stated` is what its sentence says that the sender got, less what
+    it gave. `has_value`: that accounts for the coin that was sent."""
 
     form: str
     values: Values
     has_value: bool = False
-    told: Mapping[Asset, int] = {}
+    stated: Mapping[Asset, int] = {}

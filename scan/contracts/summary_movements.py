@@ -41,10 +41,10 @@ class Approval(NamedTuple):
     may_be_spent: bool = False
 
 
-def movements(facts: Facts, names: Names, told: Mapping[Asset, int]) -> list[Part]:
+def movements(facts: Facts, names: Names, stated: Mapping[Asset, int]) -> list[Part]:
     """Return the end of the sentence: what the sender gave and got besides what it tells."""
     flows = facts.flows() if facts.is_complete else _flows_of_coin(facts)
-    rest = {asset: flows.get(asset, 0) - told.get(asset, 0) for asset in {**flows, **told}}
+    rest = {asset: flows.get(asset, 0) - stated.get(asset, 0) for asset in {**flows, **stated}}
     given = [(asset, -value) for asset, value in rest.items() if value < 0]
     got = [(asset, value) for asset, value in rest.items() if value > 0]
     parts: list[Part] = []

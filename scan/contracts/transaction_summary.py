@@ -65,23 +65,23 @@ def summarise(facts: Facts, names: Names) -> Summary:
             sentence = _filled(text, recognised.values)
             if recognised.form.startswith("failed"):
                 return Summary(action, merged(sentence))
-            told = dict(recognised.told)
+            stated = dict(recognised.stated)
             if not recognised.has_value:
                 sentence += _with_coin(facts, names)
-                told[COIN] = told.get(COIN, 0) + _value_told(facts)
-            return _ended(facts, names, action, sentence, told)
+                stated[COIN] = stated.get(COIN, 0) + _stated_value(facts)
+            return _ended(facts, names, action, sentence, stated)
     return _by_event(facts, names) or _by_method(facts, names) or _called(facts, names)
 
 
 def _ended(
-    facts: Facts, names: Names, action: str, sentence: list[Part], told: Mapping[Asset, int]
+    facts: Facts, names: Names, action: str, sentence: list[Part], stated: Mapping[Asset, int]
 ) -> Summary:
     """Return the sentence with what else its sender gave, got, and lets others spend."""
-    end = [*movements(facts, names, told), *approvals_left(facts, names)]
+    end = [*movements(facts, names, stated), *approvals_left(facts, names)]
     return Summary(action, merged([*sentence, *end]))
 
 
-def _value_told(facts: Facts) -> int:
+def _stated_value(facts: Facts) -> int:
     """Return what a sentence that names the coin sent tells of what the sender got."""
     return 0 if facts.is_to_itself else -facts.value
 
@@ -126,7 +126,7 @@ def _created(facts: Facts, names: Names) -> Recognised | None:
         shown = [Part("contract "), *shown]
     # Nearly all tokens mint to who deploys them.
     got = {asset: v for asset, v in facts.flows().items() if v > 0 and asset != COIN}
-    return Recognised("creation", {"contract": shown}, told=got if facts.is_complete else {})
+    return Recognised("creation", {"contract": shown}, stated=got if facts.is_complete else {})
 
 
 def _without_call(facts: Facts, names: Names) -> Recognised | None:
@@ -139,7 +139,7 @@ def _without_call(facts: Facts, names: Names) -> Recognised | None:
     if data:
         values["bytes"] = [Part(f"{len(data):,}")]
     if facts.value and not data and facts.transaction.get("mint") == facts.transaction["value"]:
-        return Recognised("deposit", values, True, {COIN: _value_told(facts)})
+        return Recognised("deposit", values, True, {COIN: _stated_value(facts)})
     if facts.is_to_itself:
         return _to_itself(facts, values)
     return Recognised("message" if data else "coin", values, True, {COIN: -facts.value})
@@ -184,12 +184,12 @@ def _wrapped(facts: Facts, names: Names) -> Recognised | None:
     amount = [asset_part(names, Asset(token), value)]
     holders = transfer["fromAddress"], transfer["toAddress"]
     if topic == DEPOSIT and holders == (ZERO, facts.sender) and value == facts.value:
-        told = {COIN: -value, Asset(token): value}
-        return Recognised("wrap", {"given": [_coin(facts, names)], "got": amount}, True, told)
+        stated = {COIN: -value, Asset(token): value}
+        return Recognised("wrap", {"given": [_coin(facts, names)], "got": amount}, True, stated)
     is_paid = facts.internal is None or facts.flows().get(COIN, 0) + facts.value >= value
     if topic == WITHDRAWAL and holders == (facts.sender, ZERO) and is_paid:
         paid = {} if facts.internal is None else {COIN: value}
-        return Recognised("unwrap", {"given": amount}, told={Asset(token): -value, **paid})
+        return Recognised("unwrap", {"given": amount}, stated={Asset(token): -value, **paid})
     return None
 
 
@@ -204,7 +204,7 @@ def _moved(facts: Facts, names: Names) -> Recognised | None:
         return None
     [token], [owner] = tokens, owners
     is_direct = token == facts.transaction["toAddress"]
-    told = {asset: value for asset, value in facts.flows().items() if asset != COIN}
+    stated = {asset: value for asset, value in facts.flows().items() if asset != COIN}
     moved: Flows = defaultdict(int)
     for transfer in facts.transfers:
         moved[Asset(token, transfer["tokenId"])] += int(transfer["value"])
@@ -218,17 +218,17 @@ def _moved(facts: Facts, names: Names) -> Recognised | None:
     if owner == ZERO:
         is_own = recipients == {facts.sender}
         form = "mint" if is_own else "mint-for"
-        return Recognised(form, values, told=told) if is_own or is_direct else None
+        return Recognised(form, values, stated=stated) if is_own or is_direct else None
     if not is_direct and (owner != facts.sender or len(recipients) == 1):
         return None
     if ZERO in recipients:
         if len(recipients) > 1:
             return None
-        return Recognised("burn" if owner == facts.sender else "burn-of", values, told=told)
+        return Recognised("burn" if owner == facts.sender else "burn-of", values, stated=stated)
     if owner != facts.sender:
-        return Recognised("transfer-of", values, told=told)
+        return Recognised("transfer-of", values, stated=stated)
     form = "transfer-to-itself" if recipients == {owner} else "transfer"
-    return Recognised(form, values, told=told)
+    return Recognised(form, values, stated=stated)
 
 
 class EventForm(NamedTuple):
@@ -273,10 +273,10 @@ def _by_event(facts: Facts, names: Names) -> Summary | None:
         return _ended(facts, names, action, sentence, {})
     values = values_of(form["text"], words, facts.transaction["toAddress"], names)
     sentence = _filled(form["text"], values) + _with_coin(facts, names)
-    told = {COIN: _value_told(facts)}
+    stated = {COIN: _stated_value(facts)}
     if form["event"].startswith("Approval"):
-        return Summary(form["action"], merged(sentence + movements(facts, names, told)))
-    return _ended(facts, names, form["action"], sentence, told)
+        return Summary(form["action"], merged(sentence + movements(facts, names, stated)))
+    return _ended(facts, names, form["action"], sentence, stated)
 
 
 @cache
@@ -298,14 +298,14 @@ def _by_method(facts: Facts, names: Names) -> Summary | None:
             count = [Part(f"{len(calls):,}")]
             values = {**_call_values(facts, names), "count": count}
             sentence = _filled(form["text"], values) + _with_coin(facts, names)
-            told = {COIN: _value_told(facts)}
-            return _ended(facts, names, form["action"], sentence, told)
+            stated = {COIN: _stated_value(facts)}
+            return _ended(facts, names, form["action"], sentence, stated)
     return None
 
 
 def _called(facts: Facts, names: Names) -> Summary:
     """Name the method and the contract, and what the sender gave and got."""
-    told: Flows = {}
+    stated: Flows = {}
     if _calls(facts, names):
         action, text = FORMS["recognised"]["call"]
         sentence = _filled(text, _call_values(facts, names))
@@ -317,8 +317,8 @@ def _called(facts: Facts, names: Names) -> Summary:
         action, text = FORMS["recognised"]["coin"]
         values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
         sentence = _filled(text, values)
-        told[COIN] = -facts.value
-    return _ended(facts, names, action, sentence, told)
+        stated[COIN] = -facts.value
+    return _ended(facts, names, action, sentence, stated)
 
 
 def _call_values(facts: Facts, names: Names) -> Values:

@@ -23,7 +23,7 @@ class TransferType(IntEnum):
 
 
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
-_FRAME_TYPES = {found.name: found for found in TransferType}
+_FRAME_TYPES = {type_.name: type_ for type_ in TransferType}
 _CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
@@ -154,9 +154,9 @@ def _checked(
     created: list[bytes] = []
     transfers: list[InternalTransfer] = []
     try:
-        for transaction, found in frames:
+        for transaction, frame in frames:
             if transaction.status:
-                _add(created, transfers, transaction.transaction_index, found)
+                _add(created, transfers, transaction.transaction_index, frame)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
     return BlockTraces(created, transfers)
@@ -228,11 +228,11 @@ def _are_of(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -
 
 def _by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
     """Flat traces by their place in the tree; raises BadHex where they are none."""
-    found = {_path(trace["traceAddress"]): trace for trace in traces}
-    parents = {path[:-1] for path in found} | {()}
-    if len(found) != len(traces) or not found.keys() >= parents:
+    by_path = {_path(trace["traceAddress"]): trace for trace in traces}
+    parents = {path[:-1] for path in by_path} | {()}
+    if len(by_path) != len(traces) or not by_path.keys() >= parents:
         raise BadHex("they are no tree of calls")
-    return found
+    return by_path
 
 
 def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -> dict[str, Any]:

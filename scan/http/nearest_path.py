@@ -23,9 +23,9 @@ def nearest_path(path: str, rules: Iterable[str]) -> str | None:
 def _likeness(path: str, rule: str) -> float:
     """0 to 1; the prefix and what stands in a variable's place do not count."""
     segments = path.removeprefix(API).rstrip("/").split("/")
-    wanted = rule.removeprefix(API).split("/")
-    for place in range(1, min(len(segments), len(wanted))):
-        if _VARIABLE.fullmatch(wanted[-place]):
-            segments[-place] = wanted[-place] = ":"
-    matcher = difflib.SequenceMatcher(None, "/".join(segments), "/".join(wanted))
+    rule_segments = rule.removeprefix(API).split("/")
+    for index in range(1, min(len(segments), len(rule_segments))):
+        if _VARIABLE.fullmatch(rule_segments[-index]):
+            segments[-index] = rule_segments[-index] = ":"
+    matcher = difflib.SequenceMatcher(None, "/".join(segments), "/".join(rule_segments))
     return matcher.ratio() if matcher.real_quick_ratio() >= LEAST_LIKENESS else 0.0

@@ -65,11 +65,11 @@ class Folder(NamedTuple):
     folders: dict[str, "Folder"]
     files: list[tuple[str, SourceFile]]
 
-    def add(self, parts: Sequence[str], file: SourceFile) -> None:
-        if len(parts) == 1:
-            self.files.append((parts[0], file))
+    def add(self, segments: Sequence[str], file: SourceFile) -> None:
+        if len(segments) == 1:
+            self.files.append((segments[0], file))
         else:
-            self.folders.setdefault(parts[0], Folder({}, [])).add(parts[1:], file)
+            self.folders.setdefault(segments[0], Folder({}, [])).add(segments[1:], file)
 
 
 class ShownContract(NamedTuple):

@@ -78,15 +78,15 @@ def archive(contract: Contract) -> bytes:
 
 def safe_path(path: str) -> str:
     """Return a relative path, below the folder that it is unpacked in on any system."""
-    parts = [_safe_part(part) for part in re.split(r"[/\\]", path) if part not in ("", ".")]
-    safe = "/".join(parts)[-MAX_PATH:].lstrip("/") or "source"
+    segments = [_safe_part(part) for part in re.split(r"[/\\]", path) if part not in ("", ".")]
+    safe = "/".join(segments)[-MAX_PATH:].lstrip("/") or "source"
     return f"_{safe}" if safe.casefold().startswith(f"{STANDARD_INPUT}/") else safe
 
 
 def _folders(path: str) -> Iterator[str]:
     """Return the folders that a path is in, which no file may be named as."""
-    parts = path.casefold().split("/")
-    return ("/".join(parts[:length]) for length in range(1, len(parts)))
+    segments = path.casefold().split("/")
+    return ("/".join(segments[:length]) for length in range(1, len(segments)))
 
 
 def _safe_part(part: str) -> str:
