@@ -44,10 +44,8 @@ NOT_IN_RECORDS = {
     "blob_gas_price": "it is part of the fee",
     "producer_fees": "the history of the producer has it",
     "blob_fees": "the statistics of a day have it",
-    "l1_fee": "feeParts of one transaction has it",
-    "operator_fee": "feeParts of one transaction has it",
-    "mint": "the record of one transaction has it",
-    "chain_fields": "the record of one transaction, or of one block, has it",
+    **dict.fromkeys(["l1_fee", "operator_fee"], "feeParts has it"),
+    **dict.fromkeys(["mint", "chain_fields"], "records of chains that have it have it"),
 }
 NOT_ON_PAGES = NOT_IN_RECORDS | {
     "cumulative_gas_used": "it says nothing of the transaction itself",

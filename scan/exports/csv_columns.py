@@ -65,6 +65,15 @@ def _fee_amount(record: Record, context: Context) -> str | None:
     return None if fee is None else amount(fee, COIN_DECIMALS)
 
 
+def _part(name: str) -> Callable[[Record, Context], Cell]:
+    """Return the cell of a part of the fee, empty where the fee is or has no such part."""
+
+    def cell(record: Record, context: Context) -> Cell:
+        return wei(record.get("feeParts", {}).get(name)) if _fee(record, context) else None
+
+    return cell
+
+
 def _moved(record: Record, _: Context) -> str:
     """Return what the transaction moved: nothing, if it failed."""
     return amount(record["value"], COIN_DECIMALS) if record["status"] else "0"
@@ -154,6 +163,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _wei("gas_price_wei", "gasPrice"),
         _field("nonce"),
         _field("method_id", "methodId"),
+        _field("type"),
+        Column("l1_fee_wei", _part("l1")),
+        Column("operator_fee_wei", _part("operator")),
+        Column("mint_wei", lambda record, _: wei(record.get("mint"))),
     ),
     "transfers": (
         *_TIME,

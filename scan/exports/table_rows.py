@@ -22,9 +22,10 @@ TOKEN_COLUMNS = {
     "holder_count": KINDS["blocks"]["number"],
     "transfer_count": KINDS["blocks"]["number"],
 }
-# Tables of which a block knows how many rows it has, as exports/blocks_count_rows returns them.
+# Tables of whose rows exports/blocks_count_rows returns how many a block has.
 _COUNTED = (
     *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
+    "credits",
 )
 RANGE_TABLES = ("blocks", *_COUNTED)
 TABLES = (*RANGE_TABLES, TOKENS)

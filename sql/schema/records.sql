@@ -12,25 +12,8 @@ RETURN format(
     b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
     coalesce(b.size::text, 'null'), coalesce('"' || b.burnt_fees || '"', 'null'))::json;
 
--- As text: to take it for JSON would have it parsed, a fifth of what it costs.
-CREATE OR REPLACE FUNCTION transaction_record(t transactions, b blocks) RETURNS text
-LANGUAGE sql STABLE
-RETURN format(
-    '{"hash":"%s","blockNumber":%s,"fromAddress":"%s","toAddress":%s,"value":"%s","gasPrice":"%s",'
-    '"gasUsed":"%s","status":%s,"timestamp":"%s","transactionIndex":%s,"contractAddress":%s,'
-    '"blockHash":"%s","nonce":%s,"gasLimit":%s,"type":%s,"maxFeePerGas":%s,'
-    '"maxPriorityFeePerGas":%s,"maxFeePerBlobGas":%s,"blobVersionedHashes":%s,'
-    '"cumulativeGasUsed":%s,"methodId":%s,"fee":"%s"}',
-    hex(t.hash), t.block_number, hex(t.from_address), json_hex(t.to_address), t.value, t.gas_price,
-    t.gas_used, t.status::text, iso(b.timestamp), t.transaction_index,
-    json_hex(t.contract_address), hex(b.hash), coalesce(integer_text(t.nonce), 'null'),
-    json_integer(t.gas_limit), coalesce(integer_text(t.type), 'null'),
-    json_integer(t.max_fee_per_gas), json_integer(t.max_priority_fee_per_gas),
-    json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
-    json_integer(t.cumulative_gas_used), json_hex(method_id(t)), t.fee);
-
--- What only the record of one transaction has, after the keys of all: the parts of its fee, and where its
--- chain has them what it brought to its sender, and the chain's own fields.
+-- The parts of a transaction's fee, and where its chain has them what it brought to its sender, and the
+-- chain's own fields.
 CREATE OR REPLACE FUNCTION transaction_details(t transactions) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN (
     SELECT format('"feeParts":{"execution":"%s","blob":%s,"l1":%s,"operator":%s}',
@@ -43,6 +26,29 @@ RETURN (
             * integer_text(t.blob_gas_price)::numeric AS blob,
         integer_text(t.l1_fee)::numeric AS l1,
         integer_text(t.operator_fee)::numeric AS operator) AS p);
+
+-- Whether a transaction has any of what only chains of other forms have.
+CREATE OR REPLACE FUNCTION has_own_fields(t transactions) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN num_nonnulls(t.l1_fee, t.operator_fee, t.mint, t.chain_fields) > 0;
+
+-- Where its chain has a form of its own, lists have its details, too; elsewhere the record of one alone.
+-- As text: to take it for JSON would have it parsed, a fifth of what it costs.
+CREATE OR REPLACE FUNCTION transaction_record(t transactions, b blocks) RETURNS text
+LANGUAGE sql STABLE
+RETURN format(
+    '{"hash":"%s","blockNumber":%s,"fromAddress":"%s","toAddress":%s,"value":"%s","gasPrice":"%s",'
+    '"gasUsed":"%s","status":%s,"timestamp":"%s","transactionIndex":%s,"contractAddress":%s,'
+    '"blockHash":"%s","nonce":%s,"gasLimit":%s,"type":%s,"maxFeePerGas":%s,'
+    '"maxPriorityFeePerGas":%s,"maxFeePerBlobGas":%s,"blobVersionedHashes":%s,'
+    '"cumulativeGasUsed":%s,"methodId":%s,"fee":"%s"%s}',
+    hex(t.hash), t.block_number, hex(t.from_address), json_hex(t.to_address), t.value, t.gas_price,
+    t.gas_used, t.status::text, iso(b.timestamp), t.transaction_index,
+    json_hex(t.contract_address), hex(b.hash), coalesce(integer_text(t.nonce), 'null'),
+    json_integer(t.gas_limit), coalesce(integer_text(t.type), 'null'),
+    json_integer(t.max_fee_per_gas), json_integer(t.max_priority_fee_per_gas),
+    json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
+    json_integer(t.cumulative_gas_used), json_hex(method_id(t)), t.fee,
+    CASE WHEN has_own_fields(t) THEN ',' || transaction_details(t) ELSE '' END);
 
 -- An NFT without totalSupply() has as many as are held: of a BEP721, the items with an owner.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE

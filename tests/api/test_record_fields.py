@@ -20,7 +20,8 @@ ENTITIES = {
 }
 OPTIONAL = {
     "BlockDetail": {"withdrawals", "chainFields"},  # of a block that has some
-    "TransactionDetail": {"mint", "chainFields"},  # of rollups
+    "Transaction": {"feeParts", "mint", "chainFields"},  # of rollups
+    "TransactionDetail": {"mint", "chainFields"},
     # Words have none of these.
     "SummaryPart": {"type", "address", "value", "tokenId", "verified", "largerNamesake"},
     "DecodedArgument": {"hashed"},  # of an indexed argument of which the log has the hash alone

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.exports import csv_format
+from scan.exports.csv_columns import Context, columns
 
 pytestmark = pytest.mark.check
 
@@ -71,3 +72,20 @@ def test_amounts_are_exact(units: str, decimals: int, shown: str) -> None:
 def test_rows_are_those_of_rfc_4180() -> None:
     rows = [["a,b", 'say "x"', None, 7, "line\nbreak", "é"]]
     assert csv_format.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é\r\n'.encode()
+
+
+@pytest.mark.parametrize("own", [None, "0xa1", "0xb2"])
+def test_parts_of_a_fee_stand_where_the_fee_does(own: str | None) -> None:
+    """Not in the list of an address that did not pay it."""
+    parts = {"execution": "5", "blob": None, "l1": "7", "operator": None}
+    record = {"fromAddress": "0xa1", "fee": "12", "feeParts": parts, "mint": "3"}
+    cells = {
+        column.name: column.cell(record, Context(own, "", {}))
+        for column in columns("transactions", own)
+        if column.name in ("fee_wei", "l1_fee_wei", "operator_fee_wei", "mint_wei")
+    }
+    paid = own != "0xb2"
+    assert cells == {
+        **{"fee_wei": "12 wei" if paid else None, "l1_fee_wei": "7 wei" if paid else None},
+        **{"operator_fee_wei": None, "mint_wei": "3 wei"},
+    }

@@ -1,5 +1,8 @@
 """A chain of the OP Stack: deposits, fees of vaults, and histories that add up to balances."""
 
+import csv
+import io
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +13,10 @@ import rlp
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.database.connection import Database
 from scan.ethereum.block_hashing import contradicting_fields
 from scan.ethereum.client import Node
+from scan.exports.table_export import ExportOptions, export
 from scan.indexer.block_source import BlockSource
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
@@ -151,6 +156,41 @@ def test_a_deposit_says_what_it_is(rollup: Rollup) -> None:
         page = rollup.client.get(f"/tx/{hash_}").text
         assert "(deposit)" in page and ("Minted" in page) is (mint > 0)
     assert statuses == {True, False}
+
+
+def test_lists_and_files_have_what_one_record_has(rollup: Rollup) -> None:
+    """Of a transaction with fields of the chain's own: anvil gives others no fee for L1."""
+    answer = rollup.client.get("/api/v1/transactions?format=ndjson", buffered=True)
+    records = [json.loads(line) for line in answer.data.splitlines()]
+    assert len(records) > len(rollup.deposits)
+    for record in records:
+        one = rollup.client.get(f"/api/v1/transactions/{record['hash']}").json
+        assert record.items() <= one.items()
+        assert ("feeParts" in record) is ("chainFields" in one) is (record["type"] == 0x7E)
+    answer = rollup.client.get("/api/v1/transactions?format=csv", buffered=True)
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
+    for row, record in zip(rows, records, strict=True):
+        _, mint = rollup.deposits.get(row["transaction"], ("", 0))
+        assert row["mint_wei"] == (f"{mint} wei" if "mint" in record else "")
+        assert (row["type"], row["l1_fee_wei"]) == (str(record["type"]), "")
+
+
+def test_an_export_has_the_credits(rollup: Rollup, tmp_path: Path) -> None:
+    database = Database(rollup.url, statement_timeout_ms=10_000)
+    export(database, ExportOptions(("credits",), "csv", tmp_path, 5, None, None))
+    files = sorted((tmp_path / "credits").iterdir())
+    rows = [row for file in files for row in csv.DictReader(file.open(newline=""))]
+    stored = execute(
+        rollup.url,
+        "SELECT ordinal, block_number, transaction_index, type, address, amount_wei FROM credits"
+        " ORDER BY ordinal",
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        (*(("" if v is None else str(v)) for v in row[:4]), f"0x{row[4].hex()}", str(row[5]))
+        for row in stored
+    ]
+    minted = sum(int(row["amount_wei"]) for row in rows if row["type"] == "0")
+    assert minted == sum(mint for _, mint in rollup.deposits.values()) > 0
 
 
 def test_a_deposit_is_told_in_a_sentence(rollup: Rollup) -> None:

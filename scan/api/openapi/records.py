@@ -112,7 +112,8 @@ SCHEMAS: Json = {
         "example": {"typeName": "deposit", "depositNonce": "7"},
     },
     "FeeParts": record(
-        "What the fee is made of, in wei; null for a part that the chain does not have.",
+        "What the fee is made of, in wei; null for a part that the chain does not have. In lists"
+        " on chains with fields of their own alone.",
         {
             "execution": amount("Gas used times gas price.", "55330000000000"),
             "blob": nullable(amount("For blobs, by EIP-4844.", "131072")),
@@ -149,7 +150,11 @@ SCHEMAS: Json = {
                 " on rollups the fees for L1 and of the operator.",
                 "55330000000000",
             ),
+            "feeParts": ref("FeeParts"),
+            "mint": amount("In wei: what a deposit brought to its sender; absent otherwise."),
+            "chainFields": ref("ChainFields"),
         },
+        optional=("feeParts", "mint", "chainFields"),
     ),
     "Token": record("A token.", _TOKEN),
     "TokenDetail": extended(

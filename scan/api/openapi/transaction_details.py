@@ -214,8 +214,6 @@ SCHEMAS: Json = {
         f" {MAX_CONTRACTS} contracts are used.",
         {
             "feeParts": ref("FeeParts"),
-            "mint": amount("In wei: what a deposit brought to its sender; absent otherwise."),
-            "chainFields": ref("ChainFields"),
             "confirmations": CONFIRMATIONS,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
@@ -232,6 +230,5 @@ SCHEMAS: Json = {
             "error": or_null(ref("TransactionError"), "Why it failed; null if it succeeded."),
             "summary": ref("TransactionSummary"),
         },
-        optional=("mint", "chainFields"),
     ),
 }
