@@ -23,6 +23,7 @@ import orjson
 import requests
 
 from app import create_app
+from scan.commands.chain_recording import DERIVED, RecordedAnswers, pack
 from scan.commands.demo_node import STATE_METHODS, Recording
 from scan.contracts.token_uri import SELECTORS
 from scan.ethereum.block_parameter import NO_BLOCK
@@ -61,9 +62,6 @@ FROM (
     FROM verified_contracts) AS v
 ORDER BY address"""
 
-# The replaying node derives these from its last block.
-NOT_RECORDED = {"eth_blockNumber", "eth_syncing"}
-
 
 class Recorder(ThreadingHTTPServer):
     """Forwards JSON-RPC to a node and records each distinct request with its response."""
@@ -75,30 +73,16 @@ class Recorder(ThreadingHTTPServer):
         self.node_url = node_url
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.session = requests.Session()
-        self.last_new_at = time.monotonic()
-        self._rows: dict[bytes, dict[str, Any]] = {}
-        self._lock = threading.Lock()
+        self.answers = RecordedAnswers()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def keep(self, requests: list[Any], answers: list[Any]) -> None:
         by_id = {answer["id"]: answer for answer in answers}
-        with self._lock:
-            for request in requests:
-                self._keep_one(request, by_id[request["id"]])
-
-    def rows(self) -> list[dict[str, Any]]:
-        with self._lock:
-            return list(self._rows.values())
-
-    def _keep_one(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
-        call = {"method": request["method"], "params": request.get("params", [])}
-        if call["method"] in NOT_RECORDED:
-            return
-        key = orjson.dumps(call, option=orjson.OPT_SORT_KEYS)
-        if key not in self._rows:
-            self.last_new_at = time.monotonic()
-        outcome = {name: answer[name] for name in ("result", "error") if name in answer}
-        self._rows[key] = {**call, **outcome}
+        for request in requests:
+            answer = by_id[request["id"]]
+            outcome = {name: answer[name] for name in ("result", "error") if name in answer}
+            if request["method"] not in DERIVED:
+                self.answers.add(request["method"], request.get("params", []), outcome)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -132,7 +116,7 @@ def main() -> None:
             ask_for_uris(Node(recorder.url), url, anvil.head())
         ask_for_views(Node(recorder.url), stage)
         ask_for_traces(Node(recorder.url), anvil)
-        rows = [row for row in recorder.rows() if NO_BLOCK not in row["params"]]
+        rows = [row for row in recorder.answers.rows() if NO_BLOCK not in row["params"]]
         head = anvil.head()
         if blocks_in(rows) != head + 1:
             raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were requested")
@@ -256,7 +240,7 @@ def ask_for_traces(node: Node, anvil: Anvil) -> None:
 
 def wait_until_quiet(recorder: Recorder, indexer: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + TIMEOUT_S
-    while time.monotonic() - recorder.last_new_at < QUIET_S:
+    while time.monotonic() - recorder.answers.changed_at < QUIET_S:
         if indexer.poll() is not None or time.monotonic() > deadline:
             raise SystemExit("the indexer did not become idle")
         time.sleep(0.2)
@@ -334,9 +318,7 @@ def only_changes(traced: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def write(rows: list[dict[str, Any]]) -> None:
-    """Sorted by text, so that a new recording has a minimal diff."""
-    lines = sorted(orjson.dumps(row) for row in rows)
-    packed = gzip.compress(b"\n".join(lines) + b"\n", compresslevel=9, mtime=0)
+    packed = pack(map(orjson.dumps, rows))
     if len(packed) > LARGEST_BYTES:
         raise SystemExit(f"the recording has {len(packed)} bytes; {LARGEST_BYTES} are allowed")
     CHAIN.write_bytes(packed)

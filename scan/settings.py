@@ -318,4 +318,5 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "READ_DATABASE_URL": settings.read_database_url,
         "RPC_URL": ",".join(settings.rpc_urls),
         "SCAN_DATA_DIR": str(settings.data_dir),
+        "SCAN_START_BLOCK": str(settings.start_block),
     }

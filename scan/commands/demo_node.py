@@ -1,15 +1,18 @@
-"""A JSON-RPC node that replays a recording; `make run` uses it if RPC_URL is not set.
+"""A JSON-RPC node that replays a recording: the demo chain, or one by `scan doctor --record`.
 
 The recording is gzipped JSON lines, one per request: {"method", "params", and "result" or "error"}.
+That of a part of a chain has a line for HEADER, a method of no node, with its first and last block.
 """
 
 import argparse
 import gzip
 import sys
 import threading
+import zlib
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,8 @@ import orjson
 from scan.settings import ROOT
 
 RECORDING = ROOT / "demo" / "chain.jsonl.gz"
+HEADER = "scan_recording"
+MAX_RECORDING_BYTES = 512 * 1024 * 1024  # unpacked; a file may come from anybody
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_BATCH = 10_000
 IDLE_TIMEOUT_S = 60
@@ -46,16 +51,21 @@ class RpcFault(Exception):
 
 
 class Recording:
-    """A recording has all requests of the time when the demo was recorded, with their responses."""
+    """A recording has the requests that were made while it was recorded, with their responses."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
+        """Raises ValueError where the lines are no recording."""
         self._exact: dict[tuple[str, bytes], Outcome] = {}
         self._blocks: dict[int, Block] = {}
         self._by_hash: dict[str, Block] = {}
         self._states: dict[tuple[str, bytes], list[tuple[int, Outcome]]] = defaultdict(list)
-        rows = [orjson.loads(line) for line in lines]
-        self._keep_blocks(rows)
-        self.head = max(self._blocks)
+        rows = list(map(_row, lines))
+        self._is_part = any(row["method"] == HEADER for row in rows)
+        try:
+            self._keep_blocks(rows)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"a block is malformed: {error!r}") from None
+        self.first, self.head = min(self._blocks), max(self._blocks)
         for row in rows:
             self._keep(row)
         for states in self._states.values():
@@ -66,7 +76,7 @@ class Recording:
             "eth_blockNumber": lambda params: hex(self.head),
             "eth_syncing": lambda params: False,
             "eth_getBlockByNumber": lambda params: _with_transactions(
-                self._blocks.get(self._number(params[0] if params else None)), params
+                self._block(self._number(params[0] if params else None)), params
             ),
             "eth_getBlockByHash": lambda params: _with_transactions(
                 self._by_hash.get(_hash(params)), params
@@ -78,20 +88,32 @@ class Recording:
 
     @staticmethod
     def read(path: Path) -> "Recording":
-        with gzip.open(path, "rb") as lines:
-            return Recording(lines)
+        """Raises ValueError where the file is no recording."""
+        try:
+            with gzip.open(path, "rb") as file:
+                content = file.read(MAX_RECORDING_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"it cannot be read: {error}") from None
+        if len(content) > MAX_RECORDING_BYTES:
+            raise ValueError(f"it has more than {MAX_RECORDING_BYTES >> 20} MiB")
+        return Recording(content.splitlines())
 
     def respond(self, method: str, params: list[Any]) -> Outcome:
         """Return the node's {"result"} or {"error"}; raises RpcFault if none was recorded."""
+        outcome = self._exact.get(_exact_key(method, params))
         if derived := self._derived.get(method):
-            return {"result": derived(params)}
-        if outcome := self._exact.get(_exact_key(method, params)):
+            try:
+                return {"result": derived(params)}
+            except RpcFault:  # of a header beside the recorded blocks, such as that of block 0
+                if outcome is None:
+                    raise
+        if outcome:
             return outcome
         if method in STATE_METHODS:
             return self._state(method, params)
         if method not in self._methods:
-            raise RpcFault(-32601, f"the demo chain has no method {method}")
-        raise RpcFault(-32000, "the recording of the demo chain has no response to this request")
+            raise RpcFault(-32601, f"the recording has no method {method}")
+        raise RpcFault(-32000, "the recording has no response to this request")
 
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
         """Keep only blocks with full transactions, from which blocks with hashes can be made."""
@@ -99,7 +121,7 @@ class Recording:
             if (
                 row["method"].startswith("eth_getBlockBy")
                 and row.get("result")
-                and row["params"][1]
+                and row["params"][1:] == [True]
             ):
                 self._blocks[int(row["result"]["number"], 16)] = row["result"]
         if not self._blocks:
@@ -111,8 +133,8 @@ class Recording:
         self._receipts = {
             receipt["transactionHash"]: receipt
             for row in rows
-            if row["method"] == "eth_getBlockReceipts"
-            for receipt in row.get("result") or ()
+            if row["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt")
+            for receipt in _as_list(row.get("result") or [])
         }
 
     def _keep(self, row: dict[str, Any]) -> None:
@@ -120,8 +142,9 @@ class Recording:
         method, params = row["method"], row["params"]
         self._exact[_exact_key(method, params)] = outcome
         if method in STATE_METHODS:
-            key, block = self.state_key(method, params)
-            self._states[key].append((block, outcome))
+            with suppress(RpcFault):  # of a block that is not recorded: only the same is answered
+                key, block = self.state_key(method, params)
+                self._states[key].append((block, outcome))
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
         """Return the recorded state of that block; for the head, the last one recorded.
@@ -134,12 +157,13 @@ class Recording:
             at = bisect_left(states, block, key=lambda state: state[0])
             if at == len(states) or states[at][0] != block:
                 reason = f"historical state of block {block} is not available"
-                raise RpcFault(-32000, f"{reason}: the demo chain has only the state of its head")
+                raise RpcFault(-32000, f"{reason}: the recording has only the state of its head")
             return states[at][1]
-        if not states and method in NEVER_USED:  # the recording has every account of the chain
+        # The recording of a whole chain has every account of it.
+        if not states and method in NEVER_USED and not self._is_part:
             return {"result": NEVER_USED[method]}
         if not states:
-            raise RpcFault(-32000, f"the recording of the demo chain has no such {method}")
+            raise RpcFault(-32000, f"the recording has no such {method}")
         return states[-1][1]
 
     def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
@@ -167,8 +191,8 @@ class Recording:
         last = self._number(at or log_filter.get("toBlock", "latest"))
         hashes = (
             transaction["hash"]
-            for number in range(first, min(last, self.head) + 1)
-            for transaction in self._blocks[number]["transactions"]
+            for number in range(max(first, self.first), min(last, self.head) + 1)
+            for transaction in self._blocks.get(number, {"transactions": ()})["transactions"]
         )
         logs = (log for hash_ in hashes for log in self._receipts.get(hash_, {"logs": ()})["logs"])
         topics = log_filter.get("topics") or []
@@ -180,6 +204,11 @@ class Recording:
             and all(map(_is_one_of, log["topics"], topics))
         ]
 
+    def _block(self, number: int) -> Block | None:
+        if number <= self.head and number not in self._blocks:
+            raise RpcFault(-32000, f"the recording has no block {number}")
+        return self._blocks.get(number)
+
     def _number(self, block: Any) -> int:
         """Return the number of the block that a parameter refers to (EIP-1898 allows an object)."""
         if isinstance(block, dict) and "blockNumber" in block:
@@ -190,7 +219,7 @@ class Recording:
                 raise RpcFault(-32000, "block not found")
             return int(target["number"], 16)
         if block == "earliest":
-            return min(self._blocks)
+            return self.first
         if block in ("latest", "pending", "safe", "finalized"):
             return self.head
         try:
@@ -199,6 +228,23 @@ class Recording:
         except ValueError:
             pass
         raise RpcFault(-32602, f"not a block: {str(block)[:80]}")
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    """Parse a line of a recording; raises ValueError."""
+    row = orjson.loads(line)
+    if (
+        not isinstance(row, dict)
+        or not isinstance(row.get("method"), str)
+        or not isinstance(row.get("params"), list)
+        or not ("result" in row or isinstance(row.get("error"), dict))
+    ):
+        raise ValueError("a line is no request with its response")
+    return row
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
@@ -338,7 +384,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8545, help="0: any free port")
     arguments = parser.parse_args()
     node = start(arguments.path, arguments.port)
-    print(f"demo chain of {node.recording.head + 1} blocks on {node.url}", flush=True)
+    recording = node.recording
+    print(f"blocks {recording.first} to {recording.head} on {node.url}", flush=True)
     try:
         node.wait()
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from enum import Enum
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from urllib.request import Request, urlopen
 
 from limits.storage import storage_from_string
 
+from scan.commands.chain_recording import block_range, write_recording
 from scan.commands.node_checks import check_node
 from scan.commands.startup import with_running_database
 from scan.database import migrations
@@ -48,7 +50,8 @@ Checks everything that Scan depends on, with this environment: the node (methods
 speed), the database (version, settings, schema, indexes, growth of its disk, WAL archive, clock),
 the replica, Redis, compilers and disks. Each line is ok, a warning, or an error with what to do.
 Changes nothing. With --url it also sends three requests to the service. Exits 1 if there is an
-error."""
+error. With --record it writes blocks of the node instead, with all that indexing them reads, to one
+file, as for a bug report, and says first what is in it; `scan run --recording` replays the file."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -56,6 +59,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--record", metavar="FILE", type=Path, help="write blocks of the node")
+    command.add_argument(
+        "--blocks", metavar="FIRST-LAST", type=block_range, help="of --record; default: the newest"
+    )
+    command.add_argument("--yes", action="store_true", help="of --record: write without asking")
 
 
 class Level(Enum):
@@ -78,6 +86,8 @@ Findings = Iterator[Finding]
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Prints one line per check; returns 1 if one of them is an error."""
+    if options.record is not None:
+        return write_recording(settings, options)
     findings = []
     for finding in _findings(settings, options.url):
         findings.append(finding)

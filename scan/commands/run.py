@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -28,7 +30,7 @@ from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
-from scan.settings import Settings
+from scan.settings import Settings, without_password
 
 log = logging.getLogger(__name__)
 
@@ -38,21 +40,33 @@ CHECK_EVERY_S = 0.5
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
+    command.add_argument(
+        "--recording",
+        metavar="FILE",
+        type=Path,
+        help="index what `scan doctor --record` wrote, not the chain of RPC_URL",
+    )
 
 
-def run(settings: Settings, _options: argparse.Namespace) -> int:
+def run(settings: Settings, options: argparse.Namespace) -> int:
     """Run everything on one machine, and return the exit code."""
+    if options.recording is not None and settings.database_url:
+        reason = "must not be set with --recording, which gets a database of its own"
+        raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
+    recording = options.recording or (None if settings.rpc_urls else demo_node.RECORDING)
+    if recording is not None:
+        settings = _with_replaying_node(settings, recording)
     stop = threading.Event()
     on_stop_signals(stop.set)
     with _locked_data_dir(settings):
         _require_free_port(settings, stop)
-        if not settings.database_url:
-            _run_with_postgres(settings, stop)
-        elif settings.rpc_urls:
-            _run_children(settings, stop)
+        if recording == demo_node.RECORDING:
+            log.info("RPC_URL is not set: using the bundled demo chain")
+        if settings.database_url:
+            _run_children(settings, stop, recording=recording)
         else:
-            _run_children(_with_demo_node(settings), stop, is_demo=True)
+            _run_with_postgres(settings, stop, recording)
     return 0
 
 
@@ -96,24 +110,23 @@ def _bind_error(settings: Settings) -> OSError | None:
     return None
 
 
-def _with_demo_node(settings: Settings) -> Settings:
-    server = demo_node.start(demo_node.RECORDING)
-    log.info("RPC_URL is not set: using the bundled demo chain")
-    return replace(settings, rpc_urls=(server.url,))
+def _with_replaying_node(settings: Settings, recording: Path) -> Settings:
+    try:
+        server = demo_node.start(recording)
+    except ValueError as error:
+        raise SettingError("--recording", str(recording), str(error)) from None
+    return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)
 
 
-def _run_with_postgres(settings: Settings, stop: threading.Event) -> None:
+def _run_with_postgres(settings: Settings, stop: threading.Event, recording: Path | None) -> None:
     """Uses one database per chain, and switches when the node serves a different chain."""
-    is_demo = not settings.rpc_urls
-    if is_demo:
-        settings = _with_demo_node(settings)
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
         _start_database(postgres, stop)
         while not stop.is_set():
-            name = _database_of_chain(settings, postgres, stop, remembers=not is_demo)
+            name = _database_of_chain(settings, postgres, stop, recording)
             if name and not stop.is_set():
-                _follow_chain(settings, postgres, name, stop, is_demo=is_demo)
+                _follow_chain(settings, postgres, name, stop, recording)
     finally:
         log.info("stopping PostgreSQL")
         (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
@@ -130,7 +143,10 @@ def _start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
 
 
 def _database_of_chain(
-    settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, *, remembers: bool
+    settings: Settings,
+    postgres: EmbeddedPostgres,
+    stop: threading.Event,
+    recording: Path | None,
 ) -> str:
     """Return the database's name, after waiting for the node if need be; empty when stopped."""
     source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
@@ -138,8 +154,8 @@ def _database_of_chain(
     while not stop.is_set():
         try:
             name = database_name(read_identity(source))
-            if not remembers:  # recordings of the demo begin with the same genesis block
-                return f"{name}_{source.head()[0]}"
+            if recording is not None:  # others of this chain begin with the same genesis block
+                return f"{name}_{sha256(recording.read_bytes()).hexdigest()[:8]}"
             postgres.remember_chain(key, name)
             return name
         except NodeError as error:
@@ -156,16 +172,15 @@ def _follow_chain(
     postgres: EmbeddedPostgres,
     name: str,
     stop: threading.Event,
-    *,
-    is_demo: bool,
+    recording: Path | None,
 ) -> None:
     """Runs until it is stopped or the node serves a different chain."""
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
     publish_database(settings)
-    if is_demo:
-        return _run_children(settings, stop, postgres, is_demo=True)
+    if recording is not None:
+        return _run_children(settings, stop, postgres, recording=recording)
     watch = ChainWatch(settings, name)
     try:
         _run_children(settings, stop, postgres, watch)
@@ -179,11 +194,11 @@ def _run_children(
     postgres: EmbeddedPostgres | None = None,
     watch: ChainWatch | None = None,
     *,
-    is_demo: bool = False,
+    recording: Path | None = None,
 ) -> None:
     # The children do this too, but would be restarted again and again if it fails.
     prepare_database(settings, reads=True, may_be_away=False)
-    if is_demo:
+    if recording == demo_node.RECORDING:
         demo_data.load(settings)
     children = [
         ChildProcess("indexer", "index", settings),

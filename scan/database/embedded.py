@@ -244,13 +244,16 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def write_private(path: Path, text: str, owner: os.stat_result | None = None) -> None:
+def write_private(path: Path, content: str | bytes, owner: os.stat_result | None = None) -> None:
     """Write a file whole or not at all, readable by `owner` alone, by default by this user."""
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        if owner is not None:
-            os.fchown(descriptor, owner.st_uid, owner.st_gid)
-        file.write(text)
-    unfinished.replace(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if owner is not None:
+                os.fchown(descriptor, owner.st_uid, owner.st_gid)
+            file.write(content.encode() if isinstance(content, str) else content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -220,6 +220,34 @@ def test_a_body_of_no_length_or_too_long_is_refused(
         assert status in connection.recv(65536).split(b"\r\n")[0]
 
 
+PART = [
+    ("scan_recording", [], {"result": {"format": 1, "first": 2, "last": 3}}),
+    ("eth_getBlockByNumber", ["0x0", False], {"result": {"number": "0x0", "hash": "0x00"}}),
+    *(row for row in ROWS if row[1] not in (["0x0", True], ["0x1", True])),
+]
+
+
+def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path: Path) -> None:
+    """Unlike the demo chain's, its recording does not have all accounts."""
+    write(tmp_path / "part.gz", PART)
+    node = start(tmp_path / "part.gz")
+    try:
+        assert (node.recording.first, node.recording.head) == (2, 3)
+        assert ask(node, "eth_getBlockByNumber", "0x0", False)["hash"] == "0x00"
+        assert ask(node, "eth_getBlockByNumber", "earliest", True) == block(2)
+        assert ask(node, "eth_getBlockByNumber", "0x4", True) is None
+        assert ask(node, "eth_getLogs", {"fromBlock": "0x0", "toBlock": "0x9"}) == []
+        for method, params, reason in (
+            ("eth_getBlockByNumber", ["0x1", True], "the recording has no block 1"),
+            ("eth_getBalance", ["0x" + 40 * "9", "latest"], "has no such eth_getBalance"),
+            ("eth_getBlockReceipts", ["0x2"], "has no response to this request"),
+        ):
+            with pytest.raises(RpcError, match=reason):
+                Node([node.url]).call(method, *params)
+    finally:
+        node.stop()
+
+
 def test_a_recording_without_blocks_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "empty.gz", ROWS[:2])
     with pytest.raises(ValueError, match="no block"):

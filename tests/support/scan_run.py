@@ -41,7 +41,9 @@ class ScanRun:
 
 
 @contextmanager
-def scan_run(command: Sequence[str], folder: Path, **environment: str) -> Iterator[ScanRun]:
+def scan_run(
+    command: Sequence[str], folder: Path, *options: str, **environment: str
+) -> Iterator[ScanRun]:
     """`command` with `run`, its data under `folder`, at a free port."""
     port = free_port()
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
@@ -49,7 +51,7 @@ def scan_run(command: Sequence[str], folder: Path, **environment: str) -> Iterat
     output = folder / "output"
     with output.open("wb") as file:
         process = subprocess.Popen(
-            [*command, "run"], cwd=folder, env=kept | given, stdout=file, stderr=file
+            [*command, "run", *options], cwd=folder, env=kept | given, stdout=file, stderr=file
         )
     try:
         yield ScanRun(process, f"http://127.0.0.1:{port}", output)

@@ -1,0 +1,268 @@
+"""`scan doctor --record`: what its file has and has not; it is indexed as the node's chain is."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scan.commands import chain_recording, demo_node
+from scan.commands.chain_recording import BlockRange, block_range, record, write_recording
+from scan.commands.run import run
+from scan.errors import ScanError, SettingError
+from tests.commands.test_command import scan
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, hang
+from tests.support.indexing import Indexing, settings_for
+from tests.support.scan_run import scan_run
+from tests.support.serving import wait_until
+from tests.support.table_digest import digest
+
+SECRETS = ("/v3/9f8e7d6c5b4a", "?token=t0pS3cret")
+RECORDED = BlockRange(3, 9)
+
+
+@pytest.fixture(scope="module")
+def chain() -> Iterator[Anvil]:
+    """Tokens, a contract that only a trace shows, failures; blocks before and after."""
+    with Anvil() as node:
+        me, *others = node.accounts
+        coin, maker = node.deploy(me, "NulName"), node.deploy(me, "Maker")
+        for number in range(3, 11):
+            node.send(me, coin.address, data=coin.data("mint", others[number % 9], number))
+            if number % 3 == 0:
+                node.send(me, maker.address, data=maker.data("makeFunded"), value=9, gas=1_000_000)
+            node.send(others[0], others[number % 9], value=number)
+            node.mine()
+        yield node
+
+
+@pytest.fixture
+def node(chain: Anvil) -> Iterator[FaultyNode]:
+    with FaultyNode(chain.url) as proxy:
+        yield proxy
+
+
+def no_database() -> AbstractContextManager[str]:
+    raise AssertionError("blocks come first")
+
+
+def rows_of(packed: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in gzip.decompress(packed).splitlines()]
+
+
+def alter(node: FaultyNode, method: str, **answer: Any) -> None:
+    """Of each call of a method."""
+
+    def fault(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, other in zip(calls, answers, strict=True):
+            if call["method"] == method:
+                other.pop("result", None)
+                other |= answer
+        return Reply(body=answers)
+
+    node.fault = fault
+
+
+def test_a_recording_is_indexed_as_the_node_was(
+    chain: Anvil, node: FaultyNode, postgres: Postgres, template: str, tmp_path: Path
+) -> None:
+    node_url = node.url + "".join(SECRETS)
+    settings = settings_for("", node_url, traces="off")
+    contents, packed = record(settings, RECORDED, lambda: postgres.cloned(template))
+    assert "blocks 3 to 9: 17 transactions" in contents and "did not end" not in contents
+    text = gzip.decompress(packed).decode()
+    for private in ("9f8e7d6c5b4a", "t0pS3cret", "127.0.0.1", "anvil", "pending"):
+        assert private not in text
+    path = tmp_path / "recording"
+    path.write_bytes(packed)
+    replay = demo_node.start(path)
+    with postgres.cloned(template) as replayed, postgres.cloned(template) as fresh:
+        Indexing(replayed, replay.url, start_block=3).run_until(9)
+        with FaultyNode(chain.url) as cut:
+            cut.fault = up_to(9)
+            Indexing(fresh, cut.url, start_block=3).run_until(9)
+        assert digest(replayed) == digest(fresh)
+    replay.stop()
+
+
+def up_to(last: int) -> Fault:
+    """The node of a chain that ends there."""
+
+    def fault(calls: Calls, forward: Forward) -> Reply:
+        tagged = [
+            {**call, "params": [hex(last) if p == "latest" else p for p in call["params"]]}
+            for call in calls
+        ]
+        answers = forward(tagged)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == "eth_blockNumber":
+                answer["result"] = hex(last)
+        return Reply(body=answers)
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "recorded"),
+    [
+        (
+            "debug_traceBlockByHash",
+            {"error": {"code": -32601, "message": "no such method for t0pS3cret of bob@example"}},
+            {"code": -32601, "message": "the method does not exist"},
+        ),
+        (
+            "eth_call",
+            {"error": {"code": 3, "message": "execution reverted: bob", "data": "0x0102"}},
+            {"code": 3, "message": "execution reverted", "data": "0x0102"},
+        ),
+        (
+            "eth_call",
+            {"error": {"code": -32000, "message": "out of gas", "data": "t0pS3cret"}},
+            {"code": -32000, "message": "error"},
+        ),
+    ],
+)
+def test_of_an_error_its_kind_is_recorded(
+    node: FaultyNode,
+    postgres: Postgres,
+    template: str,
+    method: str,
+    answer: dict[str, Any],
+    recorded: dict[str, Any],
+) -> None:
+    alter(node, method, **answer)
+    settings = settings_for("", node.url)
+    _, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
+    errors = [row["error"] for row in rows_of(packed) if row["method"] == method]
+    assert errors and all(error == recorded for error in errors)
+    assert b"bob" not in gzip.decompress(packed)
+
+
+def test_a_response_with_a_part_of_the_url_is_not_recorded(
+    node: FaultyNode, postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain_recording, "QUIET_S", 1.0)
+    settings = settings_for("", node.url + "".join(SECRETS))
+    alter(node, "debug_traceBlockByHash", result=[{"result": {"output": "see t0pS3cret"}}])
+    contents, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
+    assert "Indexing did not end" in contents and "a part of its URL" in contents
+    assert b"t0pS3cret" not in gzip.decompress(packed)
+    assert not [row for row in rows_of(packed) if row["method"] == "debug_traceBlockByHash"]
+
+
+@pytest.mark.parametrize(
+    ("method", "result"),
+    [
+        ("eth_blockNumber", "0xzz"),
+        ("eth_chainId", None),
+        ("eth_getBlockByNumber", None),
+        ("eth_getBlockByNumber", {"transactions": 7}),
+        ("eth_getBlockByNumber", ["t"] * 9),
+    ],
+)
+def test_a_node_without_these_blocks_is_said_so(node: FaultyNode, method: str, result: Any) -> None:
+    alter(node, method, result=result)
+    with pytest.raises(ScanError, match="the node cannot give these blocks"):
+        record(settings_for("", node.url), BlockRange(3, 4), no_database)
+
+
+def test_more_bytes_than_allowed_are_no_recording(
+    node: FaultyNode, postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain_recording, "MAX_BYTES", 10_000)
+    with pytest.raises(ScanError, match="choose fewer blocks"):
+        record(settings_for("", node.url), RECORDED, lambda: postgres.cloned(template))
+
+
+@pytest.mark.parametrize("text", ["", "3-", "-3", "9-3", "3-103", "a-b", "3-4-5", "\uff19"])
+def test_a_range_of_no_or_too_many_blocks_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError):
+        block_range(text)
+    assert (block_range("3"), block_range("3-102")) == ((3, 3), (3, 102))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_agreed", "blocks", "reason"),
+    [
+        ("new", False, None, "where nobody can be asked"),
+        ("old", True, None, "must be a new file"),
+        ("nowhere/new", True, None, "in an existing directory"),
+        ("new", True, BlockRange(900, 901), "the newest block is"),
+    ],
+)
+def test_a_wrong_call_writes_nothing(
+    chain: Anvil,
+    tmp_path: Path,
+    name: str,
+    is_agreed: bool,
+    blocks: BlockRange | None,
+    reason: str,
+) -> None:
+    (tmp_path / "old").write_text("kept")
+    options = Namespace(record=tmp_path / name, yes=is_agreed, blocks=blocks)
+    with pytest.raises(SettingError, match=reason):
+        write_recording(settings_for("", chain.url), options)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_an_interrupted_recording_leaves_no_file(node: FaultyNode, tmp_path: Path) -> None:
+    node.fault = hang(30)
+    command = [sys.executable, "-m", "scan", "doctor", "--yes", "--record", str(tmp_path / "file")]
+    process = subprocess.Popen(
+        command, env={**os.environ, "RPC_URL": node.url}, stdout=subprocess.PIPE, text=True
+    )
+    wait_until(lambda: node.requests > 0)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert (process.returncode, output) == (1, "nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_recording_is_replayed_by_scan_run(chain: Anvil, tmp_path: Path) -> None:
+    path = tmp_path / "blocks"
+    done = scan("doctor", "--record", str(path), "--blocks", "3-9", "--yes", RPC_URL=chain.url)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "blocks 3 to 9" in done.stdout and "On a private chain all this is private" in done.stdout
+    )
+    assert path.stat().st_mode & 0o077 == 0
+    with tempfile.TemporaryDirectory(prefix="scan-run-") as folder:
+        Path(folder).chmod(0o755)
+        command = (sys.executable, "-m", "scan")
+        with scan_run(command, Path(folder), "--recording", str(path)) as running:
+            running.wait_for_block(9)
+            assert running.ready()["problem"] is None
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"plain", "cannot be read"),
+        (gzip.compress(b'{"method": "eth_chainId", "params": []}'), "no request"),
+        (gzip.compress(b'{"method": "eth_chainId", "params": [], "result": "0x1"}'), "no block"),
+        (gzip.compress(b"[" * 100), "EOF|unexpected"),
+    ],
+)
+def test_what_is_no_recording_is_not_run(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(SettingError, match=f"--recording.*({reason})"):
+        run(settings_for("", ""), Namespace(recording=path))
+
+
+def test_a_recording_is_not_run_into_a_database_of_a_chain(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="a database of its own"):
+        run(settings_for("postgresql://127.0.0.1/scan", ""), Namespace(recording=tmp_path))
