@@ -180,8 +180,11 @@ def _fees(
     """What the sender of each transaction paid: for gas, for blobs, and what its chain adds."""
     fees = list(map(mul, columns["gas_price"], columns["gas_used"]))
     nothing: Sequence[Any] = (None,) * len(fees)
+    in_tokens: Sequence[int | None] = nothing
     if form and form.pays_in_tokens:
-        fees = [0 if t else fee for fee, t in zip(fees, form.pays_in_tokens(sent), strict=True)]
+        paid = [*zip(fees, form.pays_in_tokens(sent), strict=True)]
+        in_tokens = [fee if t else None for fee, t in paid]
+        fees = [0 if t else fee for fee, t in paid]
     for index, price in enumerate(columns["blob_gas_price"]):
         if price is not None:
             blobs = len(columns["blob_versioned_hashes"][index])
@@ -194,7 +197,9 @@ def _fees(
     return {
         "fee": fees,
         "operator_fee": [fee and as_unsigned(fee) for fee in operator],
-        "chain_fields": form.chain_fields_of_transactions(columns["type"], sent, received),
+        "chain_fields": form.chain_fields_of_transactions(
+            columns["type"], sent, received, in_tokens
+        ),
     }
 
 

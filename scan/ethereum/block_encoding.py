@@ -283,6 +283,7 @@ def _logs(logs: Sequence[Any]) -> str:
 
 _ITEMS: dict[str, _Items] = {
     "to": _each(_to),
+    "feeCurrency": _each(_to),
     "accessList": _each(_access_list),
     "authorizationList": _each(_authorizations),
     "blobVersionedHashes": _each(_strings),

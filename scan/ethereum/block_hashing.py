@@ -147,7 +147,12 @@ _sender = attrgetter("from")
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
-    """Return whether the price paid for gas is that of EIP-1559."""
+    """Return whether the price paid for gas is that of EIP-1559; of Celo's CIP-64 by the base fee
+    of its receipt, which is in the fee currency."""
+    if getattr(transaction, "feeCurrency", None) is not None:
+        if receipt.baseFee is None:
+            return True  # from before Celo's receipts had it
+        base_fee = int(receipt.baseFee, 16)
     price = transaction.gasPrice or "0x0"  # deposits have none; encodings of all others have it
     paid = int(receipt.effectiveGasPrice or price, 16)
     if transaction.maxFeePerGas is None:

@@ -23,6 +23,7 @@ from scan.queries.pages import Window
 
 MAX_INTERNAL = 200
 MAX_LOGS = 100
+ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
 
 blueprint = Blueprint("pages_transactions", __name__)
 
@@ -75,9 +76,14 @@ def get_transaction(transaction_hash: str) -> Response:
         names=names_of(
             [record, *transfers, *trades, *internal],
             *_addresses(details.method, logs, failure),
+            *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
             *traces.addresses(),
         ),
     )
+
+
+def _is_address(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("0x") and len(value) == ADDRESS_CHARACTERS
 
 
 def _addresses(

@@ -164,7 +164,9 @@ def test_celo_s_fee_currency_is_no_coin() -> None:
     in_token, in_coin = sent(0, "0x7b", feeCurrency=token), sent(1, chainId="0xa4ec")
     block = decoded((in_token, received(in_token)), (in_coin, received(in_coin, l1Fee="0x0")))
     assert [t.fee for t in block.transactions] == [0, PRICE * GAS]
-    assert fields_of(block) == {"feeCurrency": token, "typeName": "CIP-64"}
+    assert fields_of(block) == {
+        **{"feeCurrency": token, "typeName": "CIP-64", "feeInFeeCurrency": str(PRICE * GAS)}
+    }
     assert credited(block) == [
         (None, FEE_VAULT, "cd437749e43a154c07f3553504c68fbfd56b8778", BASE_FEE * GAS)
     ]

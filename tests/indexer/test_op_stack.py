@@ -31,6 +31,7 @@ L1_BLOCK = "0x4200000000000000000000000000000000000015"
 BASE_FEE_VAULT = "0x4200000000000000000000000000000000000019"
 TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
 L1_HASH = "ab" * 32
+FEE_TOKEN = "0x" + "ce" * 20
 SEED, BLOCKS = 7, 14
 SIGNS = {"in": 1, "out": -1, "self": 0}
 
@@ -191,6 +192,29 @@ def test_an_export_has_the_credits(rollup: Rollup, tmp_path: Path) -> None:
     ]
     minted = sum(int(row["amount_wei"]) for row in rows if row["type"] == "0")
     assert minted == sum(mint for _, mint in rollup.deposits.values()) > 0
+
+
+def test_a_page_tells_a_fee_in_another_currency(
+    rollup: Rollup, postgres: Postgres, template: str
+) -> None:
+    """As the row of a transaction of CIP-64 has it, which no node here mines."""
+    fields = {"feeCurrency": FEE_TOKEN, "feeInFeeCurrency": "1500000", "typeName": "CIP-64"}
+    with postgres.cloned(template) as url:
+        settings = Indexing(url, rollup.node.url).run_until(rollup.node.head()).settings
+        execute(
+            url,
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " wraps) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, false)",
+            bytes.fromhex(FEE_TOKEN[2:]),
+        )
+        [(hash_,)] = execute(
+            url,
+            "UPDATE transactions SET chain_fields = %s WHERE ordinal = 1 RETURNING hash",
+            json.dumps(fields),
+        )
+        text = create_app(settings).test_client().get(f"/tx/0x{bytes(hash_).hex()}").text
+    told = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
+    assert 'value="1500000">1<' in told and "DLR" in told and f"/token/{FEE_TOKEN}" in told
 
 
 def test_a_deposit_is_told_in_a_sentence(rollup: Rollup) -> None:

@@ -1,15 +1,17 @@
 """Celo, since it is a chain of the OP Stack: fees in other currencies (CIP-64).
 
-core/types/celo_dynamic_fee_tx_v2.go, core/state_transition.go and contracts/addresses of
-celo-org/op-geth.
+core/types/celo_dynamic_fee_tx_v2.go, core/types/receipt.go, core/state_transition.go and
+contracts/addresses of celo-org/op-geth. Its L1's blocks, before that, are in part encoded in other
+ways.
 """
 
 from typing import Any
 
 from scan.ethereum.forms import op_stack
-from scan.ethereum.forms.form import Settlement, Values, address, number
+from scan.ethereum.forms.form import Encoding, Settlement, Values, address, number
 
 MAINNET, SEPOLIA = 42220, 11142220
+CIP_64 = 0x7B
 FEE_HANDLER = bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778")
 
 
@@ -27,7 +29,7 @@ CELO = op_stack.OP_STACK._replace(
     name="Celo",
     signs=frozenset(("feeCurrency",)),
     chain_ids=frozenset((MAINNET, SEPOLIA)),
-    type_names={**op_stack.OP_STACK.type_names, 0x7A: "CIP-66", 0x7B: "CIP-64", 0x7C: "CIP-42"},
+    type_names={**op_stack.OP_STACK.type_names, 0x7A: "CIP-66", CIP_64: "CIP-64", 0x7C: "CIP-42"},
     transaction_fields={
         **op_stack.OP_STACK.transaction_fields,
         "feeCurrency": address,
@@ -36,4 +38,14 @@ CELO = op_stack.OP_STACK._replace(
     receipt_fields={**op_stack.OP_STACK.receipt_fields, "baseFee": number},
     pays_in_tokens=pays_in_tokens,
     settle=settle,
+    encodings={
+        **op_stack.OP_STACK.encodings,
+        CIP_64: Encoding(
+            (
+                *("chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", "gas", "to", "value"),
+                *("input", "accessList", "feeCurrency", "yParity", "r", "s"),
+            ),
+            ("baseFee",),  # in the fee currency
+        ),
+    },
 )

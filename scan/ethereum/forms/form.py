@@ -133,7 +133,11 @@ class Form(NamedTuple):
     withdraws_to_l1: bool = False
 
     def chain_fields_of_transactions(
-        self, types: Sequence[bytes], sent: Values, received: Values
+        self,
+        types: Sequence[bytes],
+        sent: Values,
+        received: Values,
+        fees_in_tokens: Sequence[int | None],
     ) -> list[str | None]:
         """JSON of each transaction; None where it has nothing of the chain's own."""
         columns = [
@@ -151,6 +155,8 @@ class Form(NamedTuple):
             type_name = self.type_names.get(int.from_bytes(type_))
             if type_name is not None:
                 fields["typeName"] = type_name
+            if fees_in_tokens[index] is not None:
+                fields["feeInFeeCurrency"] = str(fees_in_tokens[index])
             texts.append(_text(fields))
         return texts
 
