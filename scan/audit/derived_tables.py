@@ -34,6 +34,7 @@ DERIVED = {
     "addresses": "{address}",
     "daily_stats": "{day}",
     "event_topics": "topic0 {topic0}",
+    "list_counts": "{list} of {key}",
     "list_checkpoints": "{list} of {key} at {place}",
     "chain": "the chain",
 }

@@ -39,6 +39,7 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
+from scan.ethereum.user_operations import user_operations
 from scan.hex import data, to_hex
 from scan.indexer import log_selection
 from scan.indexer.block_source import BlockSource
@@ -73,6 +74,7 @@ ENTITIES = {
     "trade": Entity("audit/dex_trades_get_rows", _OF_LOG),
     "withdrawal": Entity("audit/withdrawals_get_rows", ("block_number", "withdrawal_index")),
     "credit": Entity("audit/credits_get_rows", ("ordinal",)),
+    "user operation": Entity("audit/user_operations_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
@@ -224,6 +226,7 @@ def _expect_block(
     expected["block"].append({name: getattr(block, name) for name in BLOCK_COLUMNS})
     expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
     expected["credit"] += [credit._asdict() for credit in block.credits]
+    expected["user operation"] += [operation._asdict() for operation in user_operations(block)]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
     expected["log"] += [

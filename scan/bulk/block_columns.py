@@ -74,6 +74,7 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "internal_transfers": KINDS["internal_transfers"],
     "withdrawals": KINDS["withdrawals"],
     "credits": KINDS["credits"],
+    "user_operations": KINDS["user_operations"],
     "log_emitters": KINDS["log_emitters"],
     "logs": KINDS["logs"],
     "transfer_events": TRANSFER_EVENTS,
@@ -83,7 +84,10 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "blocks": KINDS["blocks"],  # the last: its file says that the others are there
 }
 # Kinds whose rows are made for both writers.
-MADE = (*("transactions", "internal_transfers", "withdrawals", "credits", "log_emitters", "logs"),)
+MADE = (
+    *("transactions", "internal_transfers", "withdrawals", "credits", "user_operations"),
+    *("log_emitters", "logs"),
+)
 _SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
 # Stand for a pool's tokens while only the direction is to be known.
 _TOKEN0, _TOKEN1 = b"0", b"1"

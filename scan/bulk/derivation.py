@@ -23,7 +23,10 @@ from scan.exports.columns import (
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of schema.sql
 # The kinds whose rows have ordinals, and the statement that numbers them.
-NUMBERED = {entity: f"bulk/{entity}_number" for entity in all_entities()}
+NUMBERED = {
+    name: f"bulk/{name}_number" for name, entity in all_entities().items() if not entity.is_sparse
+}
+SPARSE = tuple(name for name, entity in all_entities().items() if entity.is_sparse)
 SELECT = {
     "token_transfers": "bulk/token_transfers_select",
     "dex_trades": "bulk/dex_trades_select",
@@ -34,6 +37,7 @@ DERIVED = {
     "token_holders": "bulk/token_holders_derive",
     "item_balances": "bulk/item_balances_derive",
     "token_items": "bulk/token_items_derive",
+    "list_counts": "bulk/list_counts_derive",
     "token_counts": "bulk/tokens_derive",
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
@@ -42,14 +46,16 @@ DERIVED = {
 }
 # Functions of sql/schema/ that these read: DuckDB has the same tables, and macros of the rest.
 FUNCTIONS = (
-    "credit_ordinal",
+    *("first_ordinal_in", "last_ordinal_in"),
     *("addresses_seen", "addresses_changes", "token_holders_changes", "item_balances_changes"),
     *("token_items_changes", "item_owner", "tokens_changes", "token_holders_expected"),
     *("item_balances_expected", "token_items_expected", "tokens_expected", "addresses_expected"),
     *("internal_transfer_type", "daily_stats_changes", "daily_stats_expected"),
+    *("list_counts_changes", "list_counts_expected"),
 )
 VIEWS = (
     *("bulk/tokens_view", "bulk/withdrawals_view", "bulk/credits_view", "bulk/log_emitters_view"),
+    *(f"bulk/{name}_view" for name in SPARSE),
 )
 # Functions for which their derived table stands as soon as it is there.
 EXPECTED = ("token_holders", "item_balances", "token_items", "addresses")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from scan.settings import ROOT
 
 TABLE = ROOT / "sql" / "lists.toml"
+EMPTY_KEY = "''::bytea"  # in SQL
 
 T = TypeVar("T")
 
@@ -33,7 +34,7 @@ class Filter(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """A column that counts the entries of each key's list."""
+    """A column that counts the entries of each key's list; of `list_counts` also of other lists."""
 
     table: str
     column: str
@@ -88,6 +89,7 @@ class Entity:
     extra: str | None
     bytes: str | None
     has_total: bool
+    is_sparse: bool
     params: str | None
     condition: str | None
     filters: tuple[Filter, ...]
@@ -114,10 +116,17 @@ class Entity:
         own = [f"{filter_.param} {filter_.type} null" for filter_ in self.by_param.values()]
         return ", ".join([*own, self.params] if self.params else own)
 
+    def within(self, first: str, last: str) -> str:
+        """The condition on ordinals in a range of blocks; its ends are SQL with {} for `range`."""
+        first, last = first.format(self.range), last.format(self.range)
+        if self.is_sparse:
+            first, last = f"first_ordinal_in({first})", f"last_ordinal_in({last})"
+        return f"{self.alias}.ordinal BETWEEN {first} AND {last}"
+
     def match(self, list: List, entries: Entries) -> str:
         """The condition on a list's entries of one way, for the value of its filter."""
         if list.filter is None:
-            return entries.key
+            return "true"
         by_filter = self.by_param[list.filter]
         return by_filter.condition if list.id else entries.match(by_filter.value)
 
@@ -125,6 +134,11 @@ class Entity:
     def listed(self) -> Mapping[str, List]:
         """The lists with a counter and checkpoints, by the parameter that chooses them."""
         return {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
+
+    @property
+    def counted(self) -> tuple[List, ...]:
+        """The lists that have a counter and checkpoints; where rows are few also that of all."""
+        return tuple(list_ for list_ in self.lists if list_.counter)
 
 
 class HistoryType(NamedTuple):
@@ -157,7 +171,10 @@ def read_table() -> Mapping[str, Any]:
 @functools.cache
 def all_lists() -> Mapping[str, List]:
     """Every list by its name, also of those that no filter chooses."""
-    return {name: _list(name, **values) for name, values in read_table()["lists"].items()}
+    declared = {name: _list(name, **values) for name, values in read_table()["lists"].items()}
+    entities = read_table()["entities"].items()
+    sparse = [name for name, values in entities if values.get("is_sparse")]
+    return declared | {name: _whole_list(name, "list_counts.count") for name in sparse}
 
 
 @functools.cache
@@ -188,6 +205,12 @@ def grown_by(table: str) -> Mapping[str, str]:
     """The lists that counters of a table count: their columns, by the list's name."""
     counted = {name: list_.counter for name, list_ in all_lists().items()}
     return {name: c.column for name, c in counted.items() if c is not None and c.table == table}
+
+
+def ways_counted_in(table: str) -> list[tuple[Entity, Entries, List]]:
+    """Each way by which rows are in lists that a table counts."""
+    counted = [all_lists()[name] for name in grown_by(table)]
+    return [(all_entities()[c.table], entries, c) for c in counted for entries in c.entries]
 
 
 def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
@@ -221,7 +244,7 @@ def _list(
         name,
         table,
         filter,
-        None if counter is None else _counter(*counter.split(".")),
+        None if counter is None else _counter(name, *counter.split(".")),
         tuple(Entries(key, condition) for key, _, condition in keys_and_conditions),
         id,
         stored_key,
@@ -229,9 +252,15 @@ def _list(
     )
 
 
-def _counter(table: str, column: str) -> Counter:
+def _whole_list(entity: str, counter: str | None) -> List:
+    """The list of all rows of an entity, whose key is empty."""
+    return _list(entity, entity, [], [EMPTY_KEY], counter=counter)
+
+
+def _counter(list_: str, table: str, column: str) -> Counter:
     of_table = read_table()["counters"][table]
-    return Counter(table, column, of_table["index"], of_table["row"], of_table["key"])
+    row = of_table["row"].format(list=list_, key="{key}")
+    return Counter(table, column, of_table["index"], row, of_table["key"])
 
 
 def _entity(
@@ -245,13 +274,14 @@ def _entity(
     extra: str | None = None,
     bytes: str | None = None,
     has_total: bool = False,
+    is_sparse: bool = False,
     params: str | None = None,
     matches: str | None = None,
 ) -> Entity:
     declared = read_table()["filters"].items()
     filters = [*chain.from_iterable(_filters(name, key, **values) for key, values in declared)]
     lists = [list_ for list_ in all_lists().values() if list_.table == name and list_.filter]
-    lists.append(List(name, name, None, None, (Entries("true", ""),), None, "", ()))
+    lists.append(all_lists().get(name) or _whole_list(name, None))
     return Entity(
         name,
         alias,
@@ -263,6 +293,7 @@ def _entity(
         extra,
         bytes,
         has_total,
+        is_sparse,
         params,
         matches,
         tuple(filters),

@@ -1,7 +1,8 @@
 """The files of sql/: one statement each, with a header that says what it takes.
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
-has {entity}, {counted} (a list with a counter) or {list}, it is rendered for each of these.
+has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals), {counted} (a
+list with a counter) or {list}, it is rendered for each of these.
 `python -m scan.database.statements NAME` prints a statement.
 
 A statement whose header has a line `literals:` is prepared: planned once for all values, since
@@ -25,6 +26,7 @@ from scan.database.lists import (
     all_lists,
     grown_by,
     history_numbers,
+    ways_counted_in,
     ways_into_lists,
 )
 from scan.settings import ROOT
@@ -96,6 +98,7 @@ def _environment() -> Environment:
         "history_types": all_history_types(),
         "nullable_columns": nullable_columns,
         "result_columns": result_columns,
+        "ways_counted_in": ways_counted_in,
         "ways_into_lists": ways_into_lists,
     }
     return environment
@@ -130,7 +133,9 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
     for entity in all_entities().values():
         for placeholder, instances in (
             ("entity", [entity]),
-            ("counted", entity.listed.values()),
+            ("numbered", [] if entity.is_sparse else [entity]),
+            ("sparse", [entity] if entity.is_sparse else []),
+            ("counted", entity.counted),
             ("list", entity.lists),
         ):
             if f"{{{placeholder}}}" in name:

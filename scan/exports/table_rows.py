@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from scan.database.connection import Database
+from scan.database.lists import all_entities
 from scan.database.statements import identifiers
 from scan.exports.columns import KINDS, TEXT, UINT256, ColumnFormat
 
@@ -26,6 +27,7 @@ TOKEN_COLUMNS = {
 _COUNTED = (
     *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
     "credits",
+    *(name for name, entity in all_entities().items() if entity.is_sparse),
 )
 RANGE_TABLES = ("blocks", *_COUNTED)
 TABLES = (*RANGE_TABLES, TOKENS)

@@ -28,6 +28,7 @@ from scan.ethereum.events import (
 )
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.traces import InternalTransfer
+from scan.ethereum.user_operations import ENTRY_POINTS, UserOperation, user_operations
 from scan.hex import to_hex
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS, LogSelection
@@ -42,6 +43,7 @@ TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
 WITHDRAWAL_COLUMNS = ("block_number", *Withdrawal._fields)
 CREDIT_COLUMNS = Credit._fields
+USER_OPERATION_COLUMNS = UserOperation._fields
 EMITTER_COLUMNS = ("address", "block_number")
 TRANSFER_COLUMNS = (
     *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
@@ -101,6 +103,7 @@ class TableRows(NamedTuple):
     internal_transfers: Rows
     withdrawals: Rows
     credits: Rows
+    user_operations: Rows
     log_emitters: Rows
     logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
@@ -123,6 +126,7 @@ class BlockRows(NamedTuple):
     internal_transfers: list[str]
     withdrawals: list[str]
     credits: list[str]
+    user_operations: list[str]
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
@@ -141,6 +145,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
+    has_operations = not ENTRY_POINTS.keys().isdisjoint(emitters)
     transfers, swaps = _events(block)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     return TableRows(
@@ -157,6 +162,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         internal_transfers=[(number, *t) for t in internal_transfers],
         withdrawals=[(number, *w) for w in block.withdrawals or ()],
         credits=list(block.credits),
+        user_operations=list(user_operations(block) if has_operations else ()),
         log_emitters=[(address, number) for address in emitters],
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
@@ -192,6 +198,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         internal_transfers=list(map(line, rows.internal_transfers)),
         withdrawals=list(map(line, rows.withdrawals)),
         credits=list(map(line, rows.credits)),
+        user_operations=list(map(line, rows.user_operations)),
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=_shared([row[3] for row in rows.logs]),
         watched_logs=_watched_logs(block, selection),

@@ -20,6 +20,7 @@ from scan.indexer.block_rows import (
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
+    USER_OPERATION_COLUMNS,
     WITHDRAWAL_COLUMNS,
     BlockRows,
     WatchedLog,
@@ -126,6 +127,8 @@ class Append:
         withdrawals = _lines(block.withdrawals for block in blocks)
         tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, withdrawals)
         tx.copy_lines("credits", CREDIT_COLUMNS, _lines(block.credits for block in blocks))
+        operations = _lines(block.user_operations for block in blocks)
+        tx.copy_lines("user_operations", USER_OPERATION_COLUMNS, operations)
         _copy_logs(tx, before.logs, blocks)
         tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
         if self._first_block is None:
@@ -268,6 +271,8 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
             lists=list(lists),
             keys=[bytes(key) for key in keys],
             entries=list(entries),
+            first_block=written.blocks["block_from"],
+            last_block=written.blocks["block_to"],
             **written.rows,
             **written.logs,
         )

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scan.database.lists import all_history_types, history_numbers
+from scan.ethereum.forms.form import PLACE_BITS
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
@@ -27,7 +28,6 @@ DIRECTIONS = ("in", "out", "self")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals; of
 # what deposits minted, fees of a vault, genesis.
 POSITION = (ORDINAL,) * 10
-CREDITS_BITS = 20  # of credit_ordinal() of sql/schema/changes.sql
 # What an address sent to others is read past what it sent to itself: where there are more such
 # rows, a history by direction takes a place among statements that no index bounds.
 MAX_TO_SELF = 1000
@@ -206,7 +206,7 @@ def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
     """For a client that has dropped the rows above a block: with all up to there, or older ones."""
     blocks, transactions = ends.blocks, ends.transactions
     lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)
-    credits = blocks << CREDITS_BITS
+    credits = blocks << PLACE_BITS
     of_blocks = (credits, credits, blocks)
     if traversal.direction == "asc" or traversal.cursor is None:
         return (*lists, blocks, 0, *of_blocks)

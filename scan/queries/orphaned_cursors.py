@@ -1,10 +1,11 @@
 """Cursors below which a fork took blocks: what the client has to drop, and where it goes on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from scan.errors import Reorganised, Unavailable
 from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.forms.form import PLACE_BITS
 from scan.queries.cursors import Traversal, Value
 from scan.queries.reader import Reader
 from scan.queries.reorganisations import newest_common_block
@@ -23,6 +24,11 @@ class RowEnds(NamedTuple):
     internal_transfers: int
     dex_trades: int
     logs: int
+
+    def of(self, entity: str) -> int:
+        """The ordinal of an entity's first row after the block."""
+        counted: Mapping[str, int] = self._asdict()
+        return counted.get(entity, self.blocks << PLACE_BITS)
 
 
 def require_same_chain(

@@ -101,7 +101,7 @@ class Page:
             reader,
             traversal,
             read_reference(seen),
-            lambda ends: [_position_at(traversal, getattr(ends, entity))],
+            lambda ends: [_position_at(traversal, ends.of(entity))],
         )
         after = None if position is None else [position]
         following = traversal.next(after, read_reference(newest))
@@ -138,12 +138,15 @@ def filtered_page(
         values["form"] = form
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
     listed = all_entities()[entity].listed
-    if not given:
+    is_counted = all_entities()[entity].is_sparse  # the list of all rows, by an empty key
+    if not given and not is_counted:
         row = reader.row(f"queries/{entity}_list", **values)
-    elif len(given) == 1 and given.keys() <= listed.keys():
-        [(name, value)] = given.items()
+    elif len(given) <= 1 and given.keys() <= listed.keys():
+        [(list_, value)] = [(listed[name].name, value) for name, value in given.items()] or [
+            (entity, b"")
+        ]
         values |= {"key": _key(value), "has_lower": has_lower, "has_upper": has_upper}
-        row = reader.row(f"queries/{listed[name].name}_list", **values)
+        row = reader.row(f"queries/{list_}_list", **values)
     else:
         has_cursor = traversal.cursor is not None
         values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")

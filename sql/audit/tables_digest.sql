@@ -53,6 +53,8 @@ FROM (
     UNION ALL
     SELECT 'credits', c::text FROM credits c
     UNION ALL
+    SELECT 'user_operations', u::text FROM user_operations u
+    UNION ALL
     SELECT 'addresses', (to_jsonb(a) - ARRAY['balance', 'balance_block', 'unwound'])::text
     FROM addresses a
     UNION ALL
@@ -64,6 +66,8 @@ FROM (
     SELECT 'event_topics', ROW(e.topic0, e.log_count)::text FROM event_topics e WHERE e.log_count > 0
     UNION ALL
     SELECT 'daily_stats', s::text FROM daily_stats s
+    UNION ALL
+    SELECT 'list_counts', n::text FROM list_counts n
     UNION ALL
     SELECT 'list_checkpoints', l::text FROM list_checkpoints l
 ) AS rows

@@ -4,5 +4,5 @@
 -- index: credits_pkey
 SELECT %(columns)s
 FROM credits c
-WHERE c.ordinal BETWEEN credit_ordinal(%(block_from)s) AND credit_ordinal(%(block_to)s) + 1048575
+WHERE c.ordinal BETWEEN first_ordinal_in(%(block_from)s) AND last_ordinal_in(%(block_to)s)
 ORDER BY c.ordinal;

@@ -35,9 +35,13 @@ CREATE OR REPLACE FUNCTION sum_or_null(amount numeric, added numeric) RETURNS nu
 LANGUAGE sql IMMUTABLE
 RETURN nullif(coalesce(amount, 0) + coalesce(added, 0), 0);
 
--- The ordinal of a block's first row in credits; a block has fewer than 2^20.
-CREATE OR REPLACE FUNCTION credit_ordinal(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
-RETURN least(block, 8796093022207) << 20;
+-- The first and the last ordinal that rows of a block may have in a table of few rows, such as credits,
+-- where ordinals have gaps: a block has at most 2^20 of them.
+CREATE OR REPLACE FUNCTION first_ordinal_in(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN least(block, 8796093022206) << 20;
+
+CREATE OR REPLACE FUNCTION last_ordinal_in(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN first_ordinal_in(block) + 1048575;
 
 -- Every address in the rows of a range of blocks: in which role, whether the same row has it as its sender
 -- already, and the coin and the fees that it gained, or lost.
@@ -94,8 +98,8 @@ LANGUAGE sql STABLE AS $$
     UNION ALL
     SELECT c.address, c.block_number, 'credit', false, c.amount_wei, NULL
     FROM credits c
-    WHERE c.ordinal BETWEEN credit_ordinal((span).first_block)
-        AND credit_ordinal((span).last_block) + 1048575
+    WHERE c.ordinal BETWEEN first_ordinal_in((span).first_block)
+        AND last_ordinal_in((span).last_block)
     UNION ALL
     SELECT e.address, e.block_number, 'emitter', false, NULL, NULL
     FROM log_emitters e

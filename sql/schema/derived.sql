@@ -210,6 +210,15 @@ CREATE TABLE IF NOT EXISTS daily_stats (
     burnt_wei numeric NOT NULL     -- base fees, as far as they are known, and what blobs cost
 ) WITH (fillfactor = 50);          -- the newest one changes in place with every batch
 
+-- How many entries the lists have whose rows are few, such as those of user operations. A list without
+-- entries has no row.
+CREATE TABLE IF NOT EXISTS list_counts (
+    list text NOT NULL,            -- its name in sql/lists.toml
+    key bytea NOT NULL,            -- an address; empty of the list of all rows of a table
+    count bigint NOT NULL,
+    PRIMARY KEY (list, key)
+) WITH (fillfactor = 80);          -- counts change in place
+
 -- Every 128th entry of a list: which row it is, so that a deep page starts near by.
 CREATE TABLE IF NOT EXISTS list_checkpoints (
     place bigint NOT NULL,         -- in the list: from 0, oldest first

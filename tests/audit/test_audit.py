@@ -27,12 +27,15 @@ def test_a_true_index_passes(copied: Settings, capsys: pytest.CaptureFixture[str
     assert "0 differences in" in output and "addresses differ: 0" in output
 
 
+# The scenario has no list of few rows.
+COUNT_OPERATIONS = "INSERT INTO list_counts (list, key, count) VALUES ('user_operations', '', 3)"
 CHANGED = (
     "UPDATE blocks SET transactions_before = transactions_before + 1 WHERE number > 50",
     "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
     "UPDATE addresses SET last_seen = 0 WHERE trade_count > 0",
     "UPDATE addresses SET internal_count = 1, internal_sent_count = 7 WHERE internal_count > 1",
     "UPDATE blocks SET untraced_before = 3, internal_transfers_before = 0 WHERE number > 20",
+    COUNT_OPERATIONS,
     COUNT_HOLDERS,
     "UPDATE token_holders SET balance = balance + 1",
     "UPDATE token_holder_ranges SET holder_count = holder_count + 1",
@@ -51,6 +54,7 @@ CHANGED = (
 LOST = (
     "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
     "DELETE FROM addresses WHERE transfer_count > 0",
+    COUNT_OPERATIONS,
     COUNT_HOLDERS,
     "DELETE FROM token_holders",
     "UPDATE token_holder_ranges SET holder_count = 1",
@@ -72,6 +76,7 @@ ADDED = (
     " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count,"
     " internal_count, internal_sent_count, internal_received_count)"
     " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+    COUNT_OPERATIONS,
     COUNT_HOLDERS,
     "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
     "INSERT INTO token_holder_ranges SELECT address, -1, 1 FROM tokens",

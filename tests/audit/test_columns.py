@@ -11,6 +11,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.client import Node
 from scan.ethereum.forms.form import Credit
+from scan.ethereum.user_operations import UserOperation
 from scan.settings import Settings
 from tests.audit.auditing import COUNT_HOLDERS, spoil
 
@@ -76,6 +77,7 @@ KEYS = {
     "event_topics": ("topic0",),
     "item_balances": ("holder", "first_ordinal"),
     "list_checkpoints": ("list", "key", "place"),
+    "list_counts": ("list", "key"),
     "pool_candles": ("pool_address", "hour"),
     "token_holder_ranges": ("token_address", "balance_range"),
     "token_holders": ("holder", "token_address"),
@@ -126,6 +128,9 @@ def test_every_column_is_compared_or_says_why_not(copied: Settings) -> None:
     tables = columns_to_audit(copied)
     assert tables.pop("withdrawals").keys() < set(Withdrawal._fields)  # of which there are none
     assert tables.pop("credits").keys() < set(Credit._fields)  # nor of these
+    # tests/indexer/test_user_operations.py compares these, which the scenario lacks
+    assert tables.pop("user_operations").keys() < set(UserOperation._fields)
+    assert tables.pop("list_counts") == {"count": "bigint"}
     assert tables.pop("log_emitters") == {}
     spoil(copied, COUNT_HOLDERS)  # as of large tokens, of which there are none
     steps = itertools.count(1)

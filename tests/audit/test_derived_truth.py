@@ -15,7 +15,7 @@ import pytest
 
 from scan.audit import derived_tables
 from scan.database.connection import Database
-from scan.database.lists import all_lists
+from scan.database.lists import all_lists, grown_by
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
@@ -29,6 +29,8 @@ from tests.support.indexing import Indexing
 from tests.support.truth import ZERO, Truth
 
 BIGINT_MAX = 2**63 - 1
+# Lists of which the scenario has no rows: tests/indexer/test_user_operations.py has some.
+OF_FEW_ROWS = grown_by("list_counts")
 # Each table's key.
 TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
     derived_truth.blocks: ("number",),
@@ -179,7 +181,7 @@ def test_checkpoints_are_as_the_node_has_it(
         truth = derived_truth.list_checkpoints(scenario.truth, every)
         require_same(stored(settings, "list_checkpoints", key, columns), truth)
     assert {name for name, *_ in truth} == {
-        *(name for name, list_ in all_lists().items() if list_.counter),
+        *(n for n, list_ in all_lists().items() if list_.counter and n not in OF_FEW_ROWS),
         *("token_transfers_by_item", "token_items_by_token"),
     }
     assert run(reorganised) == derived_tables.EXACT

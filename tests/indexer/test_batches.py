@@ -24,6 +24,7 @@ def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
         internal_transfers=[],
         withdrawals=[],
         credits=[],
+        user_operations=[],
         logs=[logs],
         first_topics=(),
         watched_logs=[],

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from tests.support.truth import ZERO, Record, Truth, balances_of
 
 Rows = dict[Any, dict[str, Any]]
+Entries = dict[tuple[str, str], list[tuple[int, int]]]  # ordinals and blocks, by list and key
 COUNTERS = (
     *("transaction_count", "sent_count", "received_count", "transfer_count"),
     *("transfer_sent_count", "transfer_received_count", "trade_count", "internal_count"),
@@ -207,7 +208,7 @@ def item_balances(truth: Truth) -> Rows:
 def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
     """Every so manyth entry of each key's list but the first, by list, key and place."""
     block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
-    entries: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    entries: Entries = defaultdict(list)
     for records, listed in (
         (truth.transactions, _lists_of_transaction),
         (truth.token_transfers, _lists_of_token_transfer),
@@ -223,11 +224,40 @@ def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
     for (token, _), transfers in _items(truth).items():
         ordinal, first = transfers[0]
         entries["token_items_by_token", token].append((ordinal, block_of[first["transactionHash"]]))
+    return checkpoints_of(entries, every)
+
+
+def checkpoints_of(entries: Entries, every: int) -> Rows:
+    """Every so manyth entry but the first, by list, key and place."""
     return {
         (*key, place): dict(zip(("ordinal", "block_number"), sorted(listed)[place], strict=True))
         for key, listed in entries.items()
         for place in range(every, len(listed), every)
     }
+
+
+def entries_of_user_operations(operations: Sequence[Record]) -> Entries:
+    """The lists of user operations, which are given oldest first."""
+    entries: Entries = defaultdict(list)
+    places: Counter[int] = Counter()
+    for operation in operations:
+        block = operation["blockNumber"]
+        ordinal = block * 2**20 + places[block]
+        places[block] += 1
+        entries["user_operations", "0x"].append((ordinal, block))
+        for list_, field in (
+            *(("by_sender", "sender"), ("by_paymaster", "paymaster"), ("by_bundler", "bundler")),
+            ("by_entry_point", "entryPoint"),
+        ):
+            if operation[field] is not None:
+                key = f"user_operations_{list_}", operation[field]
+                entries[key].append((ordinal, block))
+    return entries
+
+
+def list_counts(entries: Entries) -> Rows:
+    """The number of entries of lists of few rows, by list and key."""
+    return {key: {"count": len(listed)} for key, listed in entries.items()}
 
 
 def _lists_of_transaction(t: Record) -> dict[str, set[Any]]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from scan.hex import BadHex, data, excerpt, quantity
 
 BLOB_GAS = 131_072  # EIP-4844
-CREDIT_BITS = 20  # of an ordinal for a credit's place in its block
+PLACE_BITS = 20  # of an ordinal, for a row's place in its block: first_ordinal_in() of sql/schema
 MINT, FEE_VAULT = 0, 1  # types of credits
 _is_decimal = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,4})?\Z").match
 
@@ -183,7 +183,7 @@ def numbered(
     block: Any, credits: Sequence[tuple[int | None, int, bytes, int]]
 ) -> tuple[Credit, ...]:
     """Those that are not 0, with their ordinals."""
-    first = block.number << CREDIT_BITS
+    first = block.number << PLACE_BITS
     present = [credit for credit in credits if credit[-1]]
     return tuple(
         [

@@ -1,0 +1,134 @@
+"""User operations (ERC-4337) in the logs of a block. Pure.
+
+Sources: the events of EntryPoint 0.6 to 0.9, and the order in which handleOps() emits them. Anybody
+may emit the same events: only those of the entry points' own addresses count.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from eth_hash.auto import keccak
+
+from scan.ethereum.blocks import DecodedBlock, EventLog
+from scan.ethereum.forms.form import PLACE_BITS
+
+# The canonical deployments, which have the same address on every chain, and their versions.
+ENTRY_POINTS = {
+    bytes.fromhex("5ff137d4b0fdcd49dca30c7cf57e578a026d2789"): "0.6",
+    bytes.fromhex("0000000071727de22e5e9d8baf0edac6f37da032"): "0.7",
+    bytes.fromhex("4337084d9e255ff0702461cf8895ce9e3b5ff108"): "0.8",
+    bytes.fromhex("433709009b8330fda32311df1c2afa402ed8d009"): "0.9",
+}
+MAX_REVERT_BYTES = 2048  # as many as the entry points emit
+_OPERATION = keccak(b"UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")
+_DEPLOYED = keccak(b"AccountDeployed(bytes32,address,address,address)")
+_REVERTS = {
+    keccak(b"UserOperationRevertReason(bytes32,address,uint256,bytes)"),
+    keccak(b"PostOpRevertReason(bytes32,address,uint256,bytes)"),
+}
+# What is emitted right before the first operation of a bundle, or of an aggregator, is executed.
+_BEFORE_OPERATIONS = {
+    keccak(b"BeforeExecution()"),
+    keccak(b"SignatureAggregatorChanged(address)"),
+}
+_ADDRESS_PADDING = bytes(12)
+
+
+class UserOperation(NamedTuple):
+    """A user operation that was executed; a row of the table user_operations."""
+
+    ordinal: int
+    block_number: int
+    transaction_index: int
+    log_index: int  # of its UserOperationEvent, the last of its logs
+    first_log_index: int | None  # of its execution
+    hash: bytes  # chosen by no one, but the same twice where an entry point lets it
+    entry_point: bytes
+    sender: bytes
+    paymaster: bytes | None
+    bundler: bytes  # who sent the transaction
+    nonce: int
+    success: bool
+    fee: int  # actualGasCost, in wei
+    gas_used: int
+    factory: bytes | None  # of an account that was deployed for it
+    revert_data: bytes | None
+
+
+class _Bundle:
+    """What an entry point has emitted in a transaction for operations still to be executed."""
+
+    def __init__(self) -> None:
+        self.first_log_index: int | None = None
+        self.factories: dict[bytes, bytes] = {}
+        self.revert_data: dict[bytes, bytes] = {}
+
+
+def user_operations(block: DecodedBlock) -> Iterator[UserOperation]:
+    """The operations of a block in the order of their events, as far as there are ordinals."""
+    return islice(_operations(block), 1 << PLACE_BITS)
+
+
+def _operations(block: DecodedBlock) -> Iterator[UserOperation]:
+    bundles: dict[tuple[int, bytes], _Bundle] = {}
+    ordinal = block.number << PLACE_BITS
+    for log in block.logs:
+        if log.address not in ENTRY_POINTS or not log.topics:
+            continue
+        bundle = bundles.setdefault((log.transaction_index, log.address), _Bundle())
+        if log.topics[0] in _BEFORE_OPERATIONS:
+            bundle.first_log_index = log.log_index + 1
+        elif len(log.topics) == 3 and len(log.data) >= 64:
+            if log.topics[0] == _DEPLOYED and log.data.startswith(_ADDRESS_PADDING):
+                bundle.factories[log.topics[1]] = log.data[12:32]
+            elif log.topics[0] in _REVERTS:
+                bundle.revert_data.setdefault(log.topics[1], _revert_data(log.data))
+        elif _is_operation(log):
+            bundler = block.transactions[log.transaction_index].from_address
+            yield _operation(log, bundle, ordinal, block.number, bundler)
+            bundle.first_log_index = log.log_index + 1
+            ordinal += 1
+
+
+def _is_operation(log: EventLog) -> bool:
+    return (
+        len(log.topics) == 4
+        and log.topics[0] == _OPERATION
+        and len(log.data) >= 128
+        and all(topic.startswith(_ADDRESS_PADDING) for topic in log.topics[2:])
+    )
+
+
+def _operation(
+    log: EventLog, bundle: _Bundle, ordinal: int, block_number: int, bundler: bytes
+) -> UserOperation:
+    _, hash_, sender, paymaster = log.topics
+    nonce, success, fee, gas_used = (
+        int.from_bytes(log.data[at : at + 32]) for at in range(0, 128, 32)
+    )
+    return UserOperation(
+        ordinal,
+        block_number,
+        log.transaction_index,
+        log.log_index,
+        bundle.first_log_index,
+        hash_,
+        log.address,
+        sender[12:],
+        paymaster[12:] if any(paymaster) else None,
+        bundler,
+        nonce,
+        success != 0,
+        fee,
+        gas_used,
+        bundle.factories.pop(hash_, None),
+        bundle.revert_data.pop(hash_, None),
+    )
+
+
+def _revert_data(data: bytes) -> bytes:
+    """The bytes after the nonce, as far as the data has them."""
+    start = int.from_bytes(data[32:64])
+    length = int.from_bytes(data[start : start + 32])
+    return data[start + 32 : start + 32 + min(length, MAX_REVERT_BYTES)]

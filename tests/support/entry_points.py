@@ -1,0 +1,219 @@
+"""Entry points (ERC-4337) where they are on every chain, and operations of their simple accounts.
+
+The contracts are those that their authors publish, compiled.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from eth_abi import decode
+from eth_account import Account
+from eth_account.messages import encode_defunct
+from eth_utils import keccak
+
+from tests.support.anvil import Anvil, Contract, creation_code
+from tests.support.solidity import NODE, Artifact
+
+ADDRESSES = {
+    "0.6": "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
+    "0.7": "0x0000000071727De22E5E9d8BAf0edAc6f37da032",
+    "0.8": "0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108",
+}
+BUNDLE_GAS = 5_000_000
+CALL_GAS, VERIFICATION_GAS, PAYMASTER_GAS = 200_000, 600_000, 100_000
+PRICE_WEI = 2_000_000_000
+
+
+def _published(version: str, name: str) -> Artifact:
+    path = NODE / "node_modules" / f"entry-point-{version}" / "artifacts" / f"{name}.json"
+    found = json.loads(path.read_text())
+    code, runtime = (bytes.fromhex(found[key][2:]) for key in ("bytecode", "deployedBytecode"))
+    return Artifact(name, found["abi"], code, runtime)
+
+
+class Account4337(NamedTuple):
+    """An account, which may not be deployed yet."""
+
+    address: str
+    owner: Any  # its key
+    init_code: bytes
+
+
+class EntryPoint:
+    """An entry point with a factory of simple accounts."""
+
+    def __init__(self, node: Anvil, version: str) -> None:
+        self.node, self.version = node, version
+        self.sender = node.accounts[0]
+        deployed = self._deploy("EntryPoint")
+        self.contract = Contract(ADDRESSES[version].lower(), deployed.artifact)
+        self._move(deployed)
+        self.factory = self._deploy("SimpleAccountFactory", self.contract.address)
+
+    def account(self, number: int, *, deposit_wei: int = 10**18) -> Account4337:
+        owner = Account.from_key(number.to_bytes(32))
+        address = self.node.read(self.factory, "getAddress", owner.address, 0)
+        creation = self.factory.data("createAccount", owner.address, 0)
+        init_code = bytes.fromhex(self.factory.address[2:] + creation[2:])
+        if deposit_wei:
+            self.deposit(address, deposit_wei)
+        return Account4337(address, owner, init_code)
+
+    def deposit(self, address: str, amount_wei: int) -> None:
+        self.node.receipt_of(
+            self.node.transact(self.sender, self.contract, "depositTo", address, value=amount_wei)
+        )
+
+    def operation(
+        self,
+        account: Account4337,
+        call_data: str,
+        nonce: int,
+        *,
+        paymaster: str | None = None,
+    ) -> tuple[Any, ...]:
+        """A signed one. It deploys its account where the node has no code there."""
+        is_new = self.node.call("eth_getCode", account.address, "latest") == "0x" and nonce == 0
+        before = (
+            *(account.address, nonce, account.init_code if is_new else b""),
+            bytes.fromhex(call_data[2:]),
+        )
+        paid = b"" if paymaster is None else bytes.fromhex(paymaster[2:])
+        if self.version == "0.6":
+            gas: tuple[Any, ...] = (CALL_GAS, VERIFICATION_GAS, 50_000, PRICE_WEI, PRICE_WEI)
+        else:
+            gas = (_pair(VERIFICATION_GAS, CALL_GAS), 50_000, _pair(PRICE_WEI, PRICE_WEI))
+            paid += _pair(PAYMASTER_GAS, PAYMASTER_GAS) if paid else b""
+        unsigned = (*before, *gas, paid, b"")
+        hash_ = self.hash(unsigned)
+        if self.version == "0.8":
+            signature = account.owner.unsafe_sign_hash(hash_).signature
+        else:
+            signature = account.owner.sign_message(encode_defunct(hash_)).signature
+        return (*unsigned[:-1], bytes(signature))
+
+    def hash(self, operation: Sequence[Any]) -> bytes:
+        return bytes(self.node.read(self.contract, "getUserOpHash", operation))
+
+    def bundle(self, *operations: Sequence[Any]) -> str:
+        """The call of a bundle; what is left of fees goes to nobody in particular."""
+        return self.contract.data("handleOps", operations, "0x" + "be" * 20)
+
+    def send(self, *operations: Sequence[Any], bundler: int = 1) -> str:
+        return self.node.send(
+            self.node.accounts[bundler],
+            self.contract.address,
+            data=self.bundle(*operations),
+            gas=BUNDLE_GAS,
+            maxFeePerGas=PRICE_WEI,
+            maxPriorityFeePerGas=PRICE_WEI // 2,
+        )
+
+    def execute(self, to: str, data: str, value: int = 0) -> str:
+        """Call data of an account that makes a call."""
+        account = Contract(to, _published(self.version, "SimpleAccount"))
+        return account.data("execute", to, value, bytes.fromhex(data[2:]))
+
+    def execute_batch(self, calls: Sequence[tuple[str, int, str]]) -> str:
+        account = Contract(ADDRESSES[self.version], _published(self.version, "SimpleAccount"))
+        targets, values, data = zip(*calls, strict=True)
+        inputs = [bytes.fromhex(text[2:]) for text in data]
+        if self.version == "0.6":
+            return account.data("executeBatch", targets, inputs)
+        if self.version == "0.7":
+            return account.data("executeBatch", targets, values, inputs)
+        return account.data("executeBatch", [*zip(targets, values, inputs, strict=True)])
+
+    def _deploy(self, name: str, *arguments: Any) -> Contract:
+        found = _published(self.version, name)
+        code = creation_code(found, *arguments)
+        receipt = self.node.receipt_of(self.node.send(self.sender, None, data=code, gas=12_000_000))
+        assert receipt["status"] == "0x1", name
+        return Contract(receipt["contractAddress"], found)
+
+    def _move(self, deployed: Contract) -> None:
+        """With what its constructor stored in its code; 0.8's creator of accounts knows it, too."""
+        code = self.node.call("eth_getCode", deployed.address, "latest")
+        self.node.call("anvil_setCode", self.contract.address, code)
+        if self.version == "0.8":
+            creator = self.node.read(deployed, "senderCreator")
+            code = self.node.call("eth_getCode", creator, "latest")
+            moved = code.replace(deployed.address[2:], self.contract.address[2:])
+            self.node.call("anvil_setCode", creator, moved)
+
+
+def _pair(high: int, low: int) -> bytes:
+    return high.to_bytes(16) + low.to_bytes(16)
+
+
+def read_operations(node: Anvil) -> list[dict[str, Any]]:
+    """What the API shows of every operation on the chain, oldest first, by the receipts alone."""
+    operations: list[dict[str, Any]] = []
+    for number in range(node.head() + 1):
+        block = node.call("eth_getBlockByNumber", hex(number), True)
+        for transaction in block["transactions"]:
+            logs = node.receipt_of(transaction["hash"])["logs"]
+            for place, log in enumerate(logs):
+                if _event(log) == "UserOperationEvent":
+                    record = _record(log, logs[:place])
+                    operations.append(
+                        {
+                            **record,
+                            "transactionHash": transaction["hash"],
+                            "bundler": transaction["from"],
+                            "timestamp": _iso(int(block["timestamp"], 16)),
+                        }
+                    )
+    return operations
+
+
+def _record(log: dict[str, Any], before: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    _, hash_, sender, paymaster = log["topics"]
+    data = bytes.fromhex(log["data"][2:])
+    nonce, success, cost, gas = decode(["uint256", "bool", "uint256", "uint256"], data)
+    of_point = [other for other in before if other["address"] == log["address"]]
+    own = {_event(other): other for other in of_point if hash_ in other["topics"]}
+    ends = [
+        other for other in of_point if _event(other) in ("BeforeExecution", "UserOperationEvent")
+    ]
+    deployed, reverted = own.get("AccountDeployed"), own.get("UserOperationRevertReason")
+    return {
+        "hash": hash_,
+        "blockNumber": int(log["blockNumber"], 16),
+        "transactionIndex": int(log["transactionIndex"], 16),
+        "logIndex": int(log["logIndex"], 16),
+        "firstLogIndex": int(ends[-1]["logIndex"], 16) + 1,
+        "entryPoint": log["address"],
+        "sender": f"0x{sender[26:]}",
+        "paymaster": None if int(paymaster, 16) == 0 else f"0x{paymaster[26:]}",
+        "nonce": str(nonce),
+        "success": success,
+        "fee": str(cost),
+        "gasUsed": str(gas),
+        "factory": deployed and f"0x{deployed['data'][26:66]}",
+        "revertData": reverted
+        and "0x" + decode(["uint256", "bytes"], bytes.fromhex(reverted["data"][2:]))[1].hex(),
+    }
+
+
+_EVENTS = {
+    "0x" + keccak(text=text).hex(): text.partition("(")[0]
+    for text in (
+        "UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)",
+        "UserOperationRevertReason(bytes32,address,uint256,bytes)",
+        "AccountDeployed(bytes32,address,address,address)",
+        "BeforeExecution()",
+    )
+}
+
+
+def _event(log: dict[str, Any]) -> str | None:
+    """The name of an entry point's event, None of others."""
+    is_own = log["address"] in {address.lower() for address in ADDRESSES.values()}
+    return _EVENTS.get(log["topics"][0]) if is_own and log["topics"] else None
+
+
+def _iso(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
