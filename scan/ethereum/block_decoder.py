@@ -19,7 +19,6 @@ from scan.ethereum.blocks import (
     DecodedBlock,
     DecodedTransaction,
     EventLog,
-    FormBlockJson,
     FormReceiptJson,
     MalformedBlock,
     ReceiptJson,
@@ -38,7 +37,7 @@ from scan.ethereum.column_types import (
     read_value,
     read_values,
 )
-from scan.ethereum.forms import form_of
+from scan.ethereum.forms import RECEIPT_FIELDS, TRANSACTION_FIELDS, form_of
 from scan.ethereum.forms.form import BLOB_GAS, Form, settle_by_ethereum
 from scan.hex import BadHex, data, quantity
 
@@ -64,20 +63,15 @@ def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
         read = read_json(receipts, ReceiptsJson, number)
         _require(None not in read, number, "a receipt is missing")
         logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
-    block, read = _of_one_form(block, read, number)
-    decoded: DecodedBlock = _checked(number, _block, block, read, logs, number)
+    decoded: DecodedBlock = _checked(number, _block, block, _of_one_type(read), logs, number)
     return decoded
 
 
-def _of_one_form(block: Any, receipts: list[Any], number: int) -> tuple[Any, list[Any]]:
+def _of_one_type(receipts: list[Any]) -> list[Any]:
     """The structs with the fields of forms for all, where one of them has these."""
-    if not any(isinstance(r, FormBlockJson | FormReceiptJson) for r in (block, *receipts)):
-        return block, receipts
-    block, *receipts = [
-        msgspec.convert(part, type_, from_attributes=True)
-        for part, type_ in [(block, FormBlockJson), *((r, FormReceiptJson) for r in receipts)]
-    ]
-    return block, receipts
+    if len(set(map(type, receipts))) < 2:
+        return receipts
+    return [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in receipts]
 
 
 def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:
@@ -96,7 +90,11 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         "its logs are not in order",
     )
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
-    form = form_of(block, sent, received) if isinstance(block, FormBlockJson) else None
+    form = form_of(block, sent, received)
+    if form and receipts:  # whose fields are read of such blocks alone as show some
+        nothing = (None,) * len(receipts)
+        sent = dict.fromkeys(TRANSACTION_FIELDS, nothing) | sent
+        received = dict.fromkeys(RECEIPT_FIELDS, nothing) | received
     decoded = DecodedBlock(
         **{
             name: read_value(column, getattr(block, column.json_name))

@@ -19,7 +19,13 @@ from scan.ethereum.block_encoding import (
     encode_withdrawals,
     type_number,
 )
-from scan.ethereum.forms import form_of_records
+from scan.ethereum.blocks import BlockJson, FormReceiptJson
+from scan.ethereum.forms import (
+    FORM_OF_CHAIN,
+    LIKE_ETHEREUM,
+    chain_id_of,
+    form_of_records,
+)
 from scan.ethereum.forms.form import Form
 from scan.ethereum.forms.polygon import has_state_sync
 from scan.ethereum.keccak import keccak256
@@ -27,7 +33,7 @@ from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import list_item, quantity_item, string_item
 from scan.hex import data
 
-_ETHEREUM = Form("Ethereum", signs=frozenset())
+_ETHEREUM = Form("Ethereum")
 
 
 def header_hash(header: Any) -> bytes:
@@ -55,6 +61,20 @@ def own_form(header: Any, receipts: Sequence[Any]) -> Form:
     if unknown := own - form.encodings.keys():
         raise Unencodable(f"transactions of type {min(unknown)}")
     return form
+
+
+def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
+    """Return what of a block no root tells, in words: types whose encoding is not known, and the
+    form of a chain that nobody named, which fields tell alone."""
+    if type(header) is BlockJson and FormReceiptJson not in map(type, receipts):
+        return []
+    form = form_of_records(header, receipts) or _ETHEREUM
+    types = {type_number(transaction.type) for transaction in header.transactions}
+    unknown = sorted(types - TRANSACTION_FIELDS.keys() - form.encodings.keys())
+    words = [f"transactions of type {number}" for number in unknown]
+    if form.signs and chain_id_of(header.transactions) not in FORM_OF_CHAIN:
+        words.append(f"fields of {form.name}")
+    return words
 
 
 def covered_by_roots(header: Any, receipts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -101,8 +121,9 @@ def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
             return "types of transactions and receipts"
     try:
         form = own_form(header, receipts)
-    except Unencodable:
-        return ""
+    except Unencodable as unknown:
+        is_like_ethereum = chain_id_of(transactions) in LIKE_ETHEREUM
+        return f"{unknown}, which the chain does not have" if is_like_ethereum else ""
     transactions, covered_receipts = covered_by_roots(header, receipts)
     encoded = encode_transactions(transactions, form.encodings)
     if list_root(encoded) != data(header.transactionsRoot):

@@ -27,7 +27,13 @@ from scan.ethereum.column_types import (
     Column,
     annotated_columns,
 )
-from scan.ethereum.forms import BLOCK_FIELDS, RECEIPT_FIELDS, TRANSACTION_FIELDS
+from scan.ethereum.forms import (
+    BLOCK_FIELDS,
+    ETHEREUM_TYPES,
+    RECEIPT_FIELDS,
+    TRANSACTION_FIELDS,
+)
+from scan.ethereum.forms import HEADER_FIELDS as FORM_HEADER_FIELDS
 from scan.ethereum.forms.form import Credit
 
 PLAIN_TRANSFER_GAS = 21_000
@@ -153,7 +159,6 @@ def _json_names(columns: Iterable[Column]) -> list[str]:
 
 
 _LINKS = ("blockHash", "transactionIndex")
-_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))  # of Ethereum's own transactions
 LogJson = _struct("LogJson", ("logIndex", "address", "data"), topics=Any)
 _RECEIPT = [
     *_json_names(c for c in TRANSACTION_COLUMNS.values() if c.of_receipt),
@@ -164,7 +169,10 @@ _TRANSACTION = [
     *_json_names(c for c in TRANSACTION_COLUMNS.values() if not c.of_receipt),
     *(*_LINKS, *TRANSACTION_NAMES),
 ]
-_BLOCK = [*_json_names(BLOCK_COLUMNS.values()), *HEADER_FIELDS, "withdrawals"]
+_BLOCK = [
+    *_json_names(BLOCK_COLUMNS.values()),
+    *(*HEADER_FIELDS, *sorted(FORM_HEADER_FIELDS), "withdrawals"),
+]
 ReceiptJson = _struct("ReceiptJson", _RECEIPT, logs=LogJson)
 TransactionJson = _struct("TransactionJson", _TRANSACTION)
 BlockJson = _struct("BlockJson", _BLOCK, transactions=TransactionJson)
@@ -211,10 +219,10 @@ def _has_own_form(read: Any) -> bool:
     """Whether a block, a receipt or one of receipts has a type that is not Ethereum's, or a fee for
     L1."""
     if isinstance(read, BlockJson):
-        return any(t.type not in _TYPES for t in read.transactions)
+        return any(t.type not in ETHEREUM_TYPES for t in read.transactions)
     receipts = read if isinstance(read, list) else [read]
     return any(
-        r.type not in _TYPES or r.l1Fee is not None or r.gasUsedForL1 is not None
+        r.type not in ETHEREUM_TYPES or r.l1Fee is not None or r.gasUsedForL1 is not None
         for r in receipts
         if r is not None
     )

@@ -213,10 +213,10 @@ class Node:
         raise failure or NodeError("no node is configured (RPC_URL)")
 
     def _usable_urls(self) -> list[str]:
-        """Return the URLs, those not resting first; the others after them, since a resting node
-        beats none."""
+        """Return the URLs, those not resting first; the others after them by when they may serve
+        again, since a resting node beats none, and where all rest they take turns."""
         now = time.monotonic()
-        return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
+        return sorted(self._urls, key=lambda url: max(self._resting_until.get(url, 0.0), now))
 
     def _ask(
         self,

@@ -10,7 +10,7 @@ import msgspec
 
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
-from scan.ethereum.block_hashing import contradicting_fields, has_its_hash
+from scan.ethereum.block_hashing import contradicting_fields, has_its_hash, uncompared
 from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
@@ -68,6 +68,7 @@ class BlockSource:
         self._has_block_receipts = True
         self._unmatched: set[str] = set()  # parts that the newest block had in another form
         self._reported: set[str] = set()
+        self._uncompared: set[str] = set()  # what no root tells of the blocks so far
         self._rereads = Rereads()
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
@@ -133,13 +134,7 @@ class BlockSource:
                 break
             equal = REPEATED_READS if part in self._unmatched else EQUAL_READS
             if self._rereads.count(number, header, receipts) >= equal:
-                if part not in self._reported:
-                    log.warning(
-                        "block %d, and maybe later ones, do not match their hash (%s)",
-                        *(number, fields),
-                    )
-                self._unmatched.add(part)
-                self._reported.add(part)
+                self._believe(number, part, fields)
                 break
             if not remaining or time.monotonic() > end:
                 reason = f"block {number} contradicts itself ({fields})"
@@ -147,6 +142,17 @@ class BlockSource:
             self._node.rest()  # another may have it right
             [(header, receipts)] = self._pairs(number, number)
         return header, receipts
+
+    def _believe(self, number: int, part: str, fields: str) -> None:
+        if part not in (_HEADER, _BODY):
+            self._uncompared.add(part)
+            what = f"have what is compared with no root: {part}"
+        else:
+            self._unmatched.add(part)
+            what = f"do not match their hash ({fields})"
+        if part not in self._reported:
+            log.warning("block %d, and maybe later ones, %s", number, what)
+        self._reported.add(part)
 
     def _contradiction(self, header: Any, receipts: Any) -> tuple[str, str]:
         """The part of a block that ought to match its hash and does not, and which fields of it
@@ -160,6 +166,9 @@ class BlockSource:
             return "", ""
         if fields := _contradicting_fields(header, receipts):
             return _BODY, fields
+        for words in _uncompared(header, receipts):
+            if words not in self._uncompared:
+                return words, f"{words}, of which there was none before"
         if header.transactions:  # an empty list says nothing of the chain's form
             self._unmatched.discard(_BODY)
         return "", ""
@@ -291,6 +300,13 @@ def _contradicting_fields(header: Any, receipts: Any) -> str:
         return f"malformed fields ({type(error).__name__})"
     except Unencodable as error:
         return str(error)
+
+
+def _uncompared(header: Any, receipts: Any) -> list[str]:
+    try:
+        return uncompared(header, receipts)
+    except (ValueError, TypeError, AttributeError):
+        return []  # malformed, as decoding it says
 
 
 def _hashes(header: Any, number: int) -> list[Any]:

@@ -47,7 +47,7 @@ def decoded(*pairs: tuple[Json, Json], **block: Any) -> DecodedBlock:
         **{"baseFeePerGas": hex(BASE_FEE), "transactions": transactions, "extraData": "0x"},
         **block,
     }
-    return decode_block(header, [receipt for _, receipt in pairs], 5)
+    return decode_block(header, [receipt for _, receipt in pairs], int(header["number"], 16))
 
 
 def fields_of(block: DecodedBlock, index: int = 0) -> Json:
@@ -55,7 +55,7 @@ def fields_of(block: DecodedBlock, index: int = 0) -> Json:
 
 
 def credited(block: DecodedBlock) -> list[tuple[int | None, int, str, int]]:
-    first = 5 << 20
+    first = block.number << 20
     assert [c.ordinal for c in block.credits] == list(range(first, first + len(block.credits)))
     return [(c.transaction_index, c.type, c.address.hex(), c.amount_wei) for c in block.credits]
 

@@ -9,45 +9,98 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scan.ethereum.forms.arbitrum import ARBITRUM
+from scan.ethereum.forms.avalanche import AVALANCHE
 from scan.ethereum.forms.celo import CELO
 from scan.ethereum.forms.form import Form, Values
+from scan.ethereum.forms.gnosis import CHIADO, GNOSIS
 from scan.ethereum.forms.mantle import MANTLE
 from scan.ethereum.forms.op_stack import OP_STACK
+from scan.ethereum.forms.parlia import PARLIA
+from scan.ethereum.forms.polygon import AMOY, BOR, POLYGON
 from scan.ethereum.forms.scroll import SCROLL
 from scan.ethereum.forms.zksync import ZKSYNC
 from scan.hex import quantity
 
 # The first that a block is of is taken: those that add to another come before it.
-FORMS: tuple[Form, ...] = (MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL)
-# Mainnet, Holesky, Hoodi, Sepolia. No root covers what forms add: a node that adds it is wrong.
+FORMS: tuple[Form, ...] = (
+    *(MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL),
+    *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR),
+)
+# Mainnet, Holesky, Hoodi, Sepolia.
 ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
+# Linea and its test network: nothing of theirs is in no root.
+LIKE_ETHEREUM = ETHEREUM_CHAIN_IDS | {59_144, 59_141}
+# By the chain id that signatures cover, so no field that a node adds makes another form of a block.
+FORM_OF_CHAIN: dict[int, Form | None] = dict.fromkeys(LIKE_ETHEREUM) | {
+    chain_id: form for form in FORMS for chain_id in form.chain_ids
+}
+ETHEREUM_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))
+FIRST_PROTECTED_V = 35  # EIP-155
 
 # The fields of JSON that some form reads.
 TRANSACTION_FIELDS = frozenset(
     name for form in FORMS for name in (*form.transaction_fields, *form.signs)
-) | {"chainId"}
+)
 RECEIPT_FIELDS = frozenset(
     name for form in FORMS for name in (*form.receipt_fields, *form.shared_fields, *form.signs)
 ) | {"l1Fee"}
 BLOCK_FIELDS = frozenset(name for form in FORMS for name in form.block_fields)
+# Those that are read of every block.
+HEADER_FIELDS = frozenset(name for form in FORMS if not form.signs for name in form.block_fields)
+
+
+def chain_id_of(transactions: Sequence[Any]) -> int | None:
+    """The chain that the first transaction that names one is signed for, as its hash covers it."""
+    for transaction in transactions:
+        if transaction.type in ("0x0", None):
+            v = quantity(transaction.v or "0x0")
+            if v >= FIRST_PROTECTED_V:
+                return (v - FIRST_PROTECTED_V) // 2
+        elif transaction.chainId is not None:
+            return quantity(transaction.chainId)
+    return None
 
 
 def form_of(block: Any, sent: Values, received: Values) -> Form | None:
     """The form of a block; None: Ethereum's, or one that nobody has named."""
-    present = {
-        name
-        for fields in (sent, received)
-        for name, values in fields.items()
-        if values.count(None) < len(values)
-    }
-    present |= {name for name in BLOCK_FIELDS if getattr(block, name) is not None}
-    chain_ids = {quantity(value) for value in set(sent.get("chainId", ())) if value is not None}
-    if not ETHEREUM_CHAIN_IDS.isdisjoint(chain_ids):
-        return None
+    chain_id = chain_id_of(block.transactions)
+    if chain_id in FORM_OF_CHAIN:
+        return FORM_OF_CHAIN[chain_id]
+    if form := _form_by_signs(block, sent, received):
+        return form
     for form in FORMS:
-        if not form.chain_ids.isdisjoint(chain_ids) or not form.signs.isdisjoint(present):
+        if any(getattr(block, sign) is not None for sign in form.header_signs):
+            return form
+        if form.is_of and form.is_of(block):
             return form
     return None
+
+
+def _form_by_signs(block: Any, sent: Values, received: Values) -> Form | None:
+    """By fields that no root covers: a receipt's counts where all receipts of Ethereum's types have
+    it, a transaction's where its type is none of these, or all have it."""
+    present = {name for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
+    in_receipts = _present(received, RECEIPT_FIELDS)
+    in_transactions = _present(sent, TRANSACTION_FIELDS)
+    if in_receipts or in_transactions:
+        is_own = [type_ not in ETHEREUM_TYPES for type_ in sent["type"]]
+        for name, values in in_receipts.items():
+            if all(own or v is not None for own, v in zip(is_own, values, strict=True)):
+                present.add(name)
+        for name, values in in_transactions.items():
+            having = [own for own, v in zip(is_own, values, strict=True) if v is not None]
+            if any(having) or len(having) == len(values):
+                present.add(name)
+    return next((form for form in FORMS if not form.signs.isdisjoint(present)), None)
+
+
+def _present(fields: Values, names: frozenset[str]) -> Values:
+    """The values of those fields that some record has."""
+    return {
+        name: fields[name]
+        for name in names.intersection(fields)
+        if fields[name].count(None) < len(fields[name])
+    }
 
 
 def form_of_records(block: Any, receipts: Sequence[Any]) -> Form | None:
@@ -56,5 +109,5 @@ def form_of_records(block: Any, receipts: Sequence[Any]) -> Form | None:
     def values(names: Iterable[str], records: Sequence[Any]) -> Values:
         return {name: [getattr(record, name, None) for record in records] for name in names}
 
-    sent = values(TRANSACTION_FIELDS, block.transactions)
+    sent = values((*TRANSACTION_FIELDS, "type"), block.transactions)
     return form_of(block, sent, values(RECEIPT_FIELDS, receipts))

@@ -53,6 +53,7 @@ def settle(block: Any) -> Settlement:
 ARBITRUM = Form(
     "Arbitrum",
     signs=frozenset(("gasUsedForL1", "requestId", "ticketId", "sendRoot")),
+    chain_ids=frozenset((42_161, 42_170, 421_614)),  # One, Nova, Sepolia
     type_names=TYPE_NAMES,
     transaction_fields={
         "requestId": hash_,

@@ -57,6 +57,10 @@ def address(value: Any) -> str:
     return "0x" + data(value, 20).hex()
 
 
+def data_(value: Any) -> str:
+    return "0x" + data(value).hex()
+
+
 def flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise BadHex(f"not a boolean: {excerpt(value)}")
@@ -107,13 +111,17 @@ def settle_by_ethereum(block: Any) -> Settlement:
 class Form(NamedTuple):
     """What the blocks of a chain have beyond Ethereum's.
 
-    `signs` are the fields of JSON, `chain_ids` the chains, by which a block of it is known. Fields
-    that the receipts of a block have in common, `shared_fields`, are stored with the block.
+    A block of it is known by `chain_ids`; on chains of other ids by `header_signs`, fields that
+    its hash covers or that cost nobody anything, by `is_of`, and by `signs`, fields that no root
+    covers. Fields that the receipts of a block have in common, `shared_fields`, are stored with
+    the block.
     """
 
     name: str
-    signs: frozenset[str]
+    signs: frozenset[str] = frozenset()
     chain_ids: frozenset[int] = frozenset()
+    header_signs: tuple[str, ...] = ()
+    is_of: Callable[[Any], bool] | None = None  # of a block's struct
     type_names: Mapping[int, str] = {}
     transaction_fields: Mapping[str, Reader] = {}
     receipt_fields: Mapping[str, Reader] = {}
@@ -162,7 +170,7 @@ class Form(NamedTuple):
 
     def chain_fields_of_block(self, block: Any, sent: Values, received: Values) -> str | None:
         fields = _read(
-            {name: (read, getattr(block, name)) for name, read in self.block_fields.items()}
+            {name: (read, getattr(block, name, None)) for name, read in self.block_fields.items()}
         )
         for name, read in self.shared_fields.items():
             present = [value for value in received.get(name, ()) if value is not None]

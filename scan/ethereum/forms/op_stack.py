@@ -128,6 +128,11 @@ def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
 OP_STACK = Form(
     "OP Stack",
     signs=frozenset(("sourceHash", "depositNonce", "l1GasPrice", "l1GasUsed")),
+    # OP Mainnet, Base, opBNB, World Chain, Unichain, Ink, Mode, Zora, Soneium, Lisk; and tests' OP
+    # Sepolia and Base Sepolia.
+    chain_ids=frozenset(
+        (10, 8453, 204, 480, 130, 57_073, 34_443, 7_777_777, 1868, 1135, 11_155_420, 84_532)
+    ),
     type_names={DEPOSIT: "deposit"},
     transaction_fields={"sourceHash": hash_, "isSystemTx": flag},
     receipt_fields={"depositNonce": number, "depositReceiptVersion": number, "l1GasUsed": number},

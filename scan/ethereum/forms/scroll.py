@@ -22,6 +22,7 @@ def settle(block: Any) -> Settlement:
 SCROLL = Form(
     "Scroll",
     signs=frozenset(("queueIndex", "l1Fee")),  # after the OP Stack, which has more beside l1Fee
+    chain_ids=frozenset((534_352, 534_351)),
     type_names={0x7E: "L1 message"},
     transaction_fields={"queueIndex": number},
     l1_fees=l1_fees,

@@ -16,6 +16,7 @@ def settle(block: Any) -> Settlement:
 ZKSYNC = Form(
     "ZKsync",
     signs=frozenset(("l1BatchNumber",)),
+    chain_ids=frozenset((324, 300)),  # Era and its test network
     type_names={0x71: "EIP-712", 0xFE: "upgrade", 0xFF: "priority"},
     transaction_fields={"l1BatchNumber": number, "l1BatchTxIndex": number},
     block_fields={"l1BatchNumber": number},

@@ -1,0 +1,30 @@
+"""Avalanche: the C-Chain, and chains of Subnet-EVM.
+
+core/state_transition.go, plugin/evm/customtypes/header_ext.go and plugin/evm/wrapped_block.go of
+ava-labs/coreth and ava-labs/subnet-evm: the whole fee, with the base fee, goes to the block's
+`miner`, which on the C-Chain is an address that nobody has.
+"""
+
+from typing import Any
+
+from scan.ethereum.forms.form import Form, Settlement, hash_, number
+
+
+def settle(block: Any) -> Settlement:
+    fees = sum([t.fee for t in block.transactions])
+    return Settlement(fees, None if block.base_fee_per_gas is None else 0, None)
+
+
+AVALANCHE = Form(
+    "Avalanche",
+    header_signs=("extDataHash", "blockGasCost"),
+    chain_ids=frozenset((43_114, 43_113)),
+    block_fields={
+        "extDataHash": hash_,
+        "extDataGasUsed": number,
+        "blockGasCost": number,
+        "timestampMilliseconds": number,
+        "minDelayExcess": number,
+    },
+    settle=settle,
+)

@@ -1,0 +1,149 @@
+"""Forms of BNB Chain, Polygon, Gnosis and Avalanche: who got fees, what was minted, and how a
+block's form is known. Blocks are made here by the documentation that the forms name.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from scan.ethereum.forms.form import FEE_VAULT, MINT
+from tests.ethereum.test_forms import (
+    BASE_FEE,
+    GAS,
+    HASH,
+    OTHER,
+    PRICE,
+    SENDER,
+    Json,
+    credited,
+    decoded,
+    fields_of,
+    received,
+    sent,
+)
+
+pytestmark = pytest.mark.check
+
+VALIDATOR, COLLECTOR = "0x" + "c3" * 20, "6bbe78ee9e474842dbd4ab4987b3cefe88426a92"
+PECTRA = 1_746_021_819, 1_746_021_820
+Log = dict[str, Any]
+
+
+def log(index: int, address: str, *topics: str, data: int = 0) -> Log:
+    words = ["0x" + topic.removeprefix("0x").rjust(64, "0") for topic in topics]
+    return {"logIndex": hex(index), "address": address, "topics": words, "data": f"0x{data:064x}"}
+
+
+def on(chain_id: int, index: int = 0, type_: str = "0x2", **fields: Any) -> Json:
+    return sent(index, type_, chainId=hex(chain_id), **fields)
+
+
+def test_a_validator_of_parlia_gets_all_fees_and_passes_them_on() -> None:
+    blob = {"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"}
+    paying, system = on(56, 0, "0x3", **blob), on(56, 1, "0x0", value="0x64", v="0x93")
+    block = decoded(
+        (paying, received(paying, blobGasPrice="0x3", blobGasUsed="0x20000")),
+        (system, received(system, effectiveGasPrice="0x0")),
+        **{"baseFeePerGas": "0x0", "milliTimestamp": "0x2af8", "miner": VALIDATOR},
+    )
+    fees = PRICE * GAS + 131_072 * 3
+    assert [t.fee for t in block.transactions] == [fees, 0]
+    assert (block.producer_fees, block.burnt_fees, block.blob_fees) == (fees, 0, None)
+    assert json.loads(block.chain_fields or "") == {"milliTimestamp": "11000"}
+
+
+@pytest.mark.parametrize(
+    ("number", "contract"),
+    [
+        (23_850_000, "70bca57f4579f58670ab2d18ef16e02c17553c38"),
+        (50_523_000, "7a8ed27f4c30512326878652d20fc85727401854"),
+    ],
+)
+def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number: int, contract: str) -> None:
+    coin, tip = f"0x{0x1010:040x}", (PRICE - BASE_FEE) * GAS
+    first, second = on(137), on(137, 1, "0x0", v="0x135")
+    own = "4dfe1bbbcf077ddc3e01291eea2d5c70c2b422b415d95645b9adcfd678cb1d63"
+    topics = (own, coin, SENDER, VALIDATOR)
+    logs = [log(0, coin, *topics, data=tip)]
+    forged = [
+        log(1, coin, *topics, data=tip + 1),  # another amount
+        log(2, OTHER, *topics, data=tip),  # another contract
+        log(3, coin, *topics, data=tip),
+    ]
+    pairs = ((first, received(first, logs=logs)), (second, received(second, logs=forged)))
+    block = decoded(*pairs, number=hex(number), miner="0x" + "00" * 20)
+    assert (block.producer_fees, block.burnt_fees) == (0, 0)
+    assert [
+        (c.transaction_index, c.type, c.address.hex(), c.amount_wei) for c in block.credits
+    ] == [
+        (None, FEE_VAULT, VALIDATOR[2:], 2 * tip),
+        (None, FEE_VAULT, contract, 2 * BASE_FEE * GAS),
+    ]
+
+
+def test_a_state_sync_brings_coin_and_no_other_transaction_does() -> None:
+    coin = f"0x{0x1010:040x}"
+    event = "4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6"
+    plain, sync = on(137), on(137, 1, "0x7f", gasPrice="0x0")
+    block = decoded(
+        (plain, received(plain, logs=[log(0, coin, event, coin, SENDER, data=5)])),
+        (sync, received(sync, logs=[log(1, coin, event, coin, OTHER, data=7)], gasUsed="0x0")),
+        number="0x4000000",
+    )
+    assert [credit for credit in credited(block) if credit[1] == MINT] == [(1, MINT, OTHER[2:], 7)]
+    assert fields_of(block, 1) == {"typeName": "state sync"}
+
+
+@pytest.mark.parametrize(
+    ("time", "collects_blobs"), [(1_746_021_819, False), (1_746_021_820, True)]
+)
+def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(
+    time: int, collects_blobs: bool
+) -> None:
+    contract = "0x481c034c6d9441db23ea48de68bcae812c5d39ba"
+    added = "3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a"
+    blob = {"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"}
+    paying = on(100, 0, "0x3", **blob)
+    logs = [
+        log(0, contract, added, SENDER, OTHER, data=1000),
+        log(1, OTHER, added, SENDER, OTHER, data=9),  # anybody's
+    ]
+    receipt = received(paying, blobGasPrice="0x3", blobGasUsed="0x20000", logs=logs)
+    block = decoded((paying, receipt), timestamp=hex(time))
+    blobs = 131_072 * 3
+    assert credited(block) == [
+        (0, MINT, SENDER[2:], 1000),
+        (None, FEE_VAULT, COLLECTOR, BASE_FEE * GAS + blobs * collects_blobs),
+    ]
+    assert (block.burnt_fees, block.blob_fees) == (0, None if collects_blobs else blobs)
+    assert block.producer_fees == (PRICE - BASE_FEE) * GAS
+
+
+def test_avalanche_s_whole_fee_goes_to_the_miner_and_its_header_has_more() -> None:
+    paying = sent(
+        0
+    )  # of an id that nobody named: its header tells the form, also of an empty block
+    header = {"extDataHash": HASH, "extDataGasUsed": "0x0", "blockGasCost": "0x64"}
+    block = decoded((paying, received(paying)), **header, timestampMilliseconds="0x3e9")
+    assert (block.producer_fees, block.burnt_fees, block.credits) == (PRICE * GAS, 0, ())
+    fields = {"extDataHash": HASH, "extDataGasUsed": "0", "blockGasCost": "100"}
+    assert json.loads(block.chain_fields or "") == fields | {"timestampMilliseconds": "1001"}
+    assert json.loads(decoded(**header).chain_fields or "") == fields
+
+
+def test_a_chain_s_form_follows_the_id_that_is_signed() -> None:
+    """Of a legacy transaction its v, which its hash covers; its chainId is a field like others."""
+    liar = sent(0, "0x0", v=hex(35 + 2 * 1), chainId="0x89")
+    assert decoded((liar, received(liar))).burnt_fees == BASE_FEE * GAS
+    honest = sent(0, "0x0", v=hex(36 + 2 * 137), chainId="0x1")
+    assert decoded((honest, received(honest))).burnt_fees == 0
+
+
+def test_a_sign_counts_where_all_receipts_have_it() -> None:
+    first, second = sent(0), sent(1)
+    lying = (first, received(first, l1Fee="0x5"))
+    assert decoded(lying, (second, received(second))).burnt_fees == 2 * BASE_FEE * GAS
+    assert decoded(lying, (second, received(second, l1Fee="0x0"))).burnt_fees == 0
+    field = sent(0, sourceHash=HASH)
+    assert decoded((field, received(field)), (second, received(second))).credits == ()

@@ -1,0 +1,117 @@
+"""What no root covers of a block: unknown types, and fields that look like another chain's form."""
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+
+BLOCKS = 4
+Records = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Anvil]:
+    with Anvil() as node:
+        yield _with_blocks(node)
+
+
+@pytest.fixture(scope="module")
+def mainnet() -> Iterator[Anvil]:
+    with Anvil("--chain-id", "1") as node:
+        yield _with_blocks(node)
+
+
+def _with_blocks(node: Anvil) -> Anvil:
+    for number in range(BLOCKS):
+        node.send(node.accounts[0], node.accounts[1], value=number + 1)
+        node.mine()
+    return node
+
+
+class Altered:
+    """A Fault: alters transactions and receipts of some blocks, the first so many times."""
+
+    def __init__(self, alter: Callable[[Records], None], blocks: set[int], times: int) -> None:
+        self._alter, self._blocks, self._left = alter, {hex(n) for n in blocks}, times
+        self.reads: list[str] = []  # blocks, by number
+
+    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == "eth_getBlockByNumber":
+                self.reads.append(call["params"][0])
+            result = answer["result"]
+            records = result["transactions"] if isinstance(result, dict) else result
+            if isinstance(records, list) and call["params"][0] in self._blocks and self._left:
+                self._left -= isinstance(result, list)  # with its receipts a block is read
+                self._alter(records)
+        return Reply(body=answers)
+
+
+def unknown_type(records: Records) -> None:
+    for record in records:
+        record["type"] = "0x50"
+
+
+def fee_for_l1(records: Records) -> None:
+    for record in records:
+        if "cumulativeGasUsed" in record:
+            record["l1Fee"] = "0x64"
+
+
+ALWAYS = 1_000
+
+
+@pytest.mark.parametrize("alter", [unknown_type, fee_for_l1])
+def test_one_lie_about_what_no_root_covers_changes_nothing(
+    plain: Anvil, alter: Callable[[Records], None]
+) -> None:
+    true = BlockSource(Node([plain.url])).blocks(0, BLOCKS)
+    with FaultyNode(plain.url) as node:
+        node.fault = Altered(alter, {3}, times=1)
+        assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
+        node.fault = Altered(alter, {3}, times=ALWAYS)
+        assert BlockSource(Node([node.url, plain.url])).blocks(0, BLOCKS) == true
+
+
+@pytest.mark.parametrize(
+    ("alter", "words"),
+    [(unknown_type, "transactions of type 80"), (fee_for_l1, "fields of Scroll")],
+)
+def test_a_chain_that_nobody_named_is_indexed_and_what_is_unchecked_is_said_once(
+    plain: Anvil,
+    caplog: pytest.LogCaptureFixture,
+    alter: Callable[[Records], None],
+    words: str,
+) -> None:
+    with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
+        node.fault = fault = Altered(alter, {2, 3, 4}, times=ALWAYS)
+        blocks = BlockSource(Node([node.url])).blocks(0, BLOCKS)
+    assert len(blocks) == BLOCKS + 1
+    said = f"block 2, and maybe later ones, have what is compared with no root: {words}"
+    assert [record.getMessage() for record in caplog.records] == [said]
+    assert [fault.reads.count(hex(number)) for number in (2, 3, 4)] == [4, 1, 1]
+
+
+def test_a_type_that_ethereum_does_not_have_contradicts_a_block_of_ethereum(
+    mainnet: Anvil, caplog: pytest.LogCaptureFixture
+) -> None:
+    true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
+    with FaultyNode(mainnet.url) as node:
+        node.fault = Altered(unknown_type, {3}, times=ALWAYS)
+        with caplog.at_level(logging.WARNING):
+            BlockSource(Node([node.url])).blocks(0, BLOCKS)
+        node.fault = Altered(unknown_type, {3}, times=ALWAYS)
+        assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
+        node.fault = Altered(fee_for_l1, {3}, times=ALWAYS)
+        assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
+    assert [record.getMessage() for record in caplog.records] == [
+        "block 3, and maybe later ones, do not match their hash"
+        " (transactions of type 80, which the chain does not have)"
+    ]
