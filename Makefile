@@ -12,6 +12,10 @@ LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-has
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
+# Whatever the environment says: without bytecode pytest rewrites all tests in each worker, 10 s of
+# processor, and each server or command that a test starts compiles scan/, 0.3 s.
+test test-long check mutants: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: release help run test test-long check lint bench mutants chaos install servers lock clean
 .DEFAULT_GOAL := help
 

@@ -69,6 +69,7 @@ from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
 from scan.http.responses import JsonResponse
+from scan.http.routing import MatchedRule
 from scan.http.services import Services
 from scan.item_media.document_fetcher import DocumentFetcher
 from scan.item_media.media import ItemMedia
@@ -199,6 +200,7 @@ class Application(Flask):
     functions before and after requests, routes by host."""
 
     session_interface = _NoSessions()
+    url_rule_class = MatchedRule
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """None: full_dispatch_request() finds the route."""

@@ -1,19 +1,23 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
+import gc
 import logging
 import os
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import hypothesis
 import psutil
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
+from xdist.scheduler import LoadFileScheduling
 
 from app import create_app
+from bench.seed import seed
 from scan.commands.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
@@ -43,9 +47,28 @@ class Played(NamedTuple):
     truth: Truth
 
 
+class SharingScheduling(LoadFileScheduling):
+    """The tests of a file run in one worker, and so do all of `seeded_template`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "query plans" if file.endswith("/test_query_plans.py") else str(file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharingScheduling:
+    return SharingScheduling(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays, and is not to be looked through in every full collection."""
+    gc.freeze()
+
+
 def pytest_sessionfinish() -> None:
     """Threads of applications whose database is gone by now have the last word otherwise."""
     logging.disable()
+    gc.freeze()  # pytest collects five times at the end, which takes each worker 2 s
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -119,6 +142,14 @@ def own_postgres() -> Iterator[Postgres]:
 @pytest.fixture(scope="session")
 def template(postgres: Postgres) -> str:
     return postgres.make_template()
+
+
+@pytest.fixture(scope="session")
+def seeded_template(postgres: Postgres, template: str) -> Iterator[str]:
+    """The name of a database of 100,000 transactions, which query plans are about."""
+    with postgres.cloned(template) as url:
+        seed(url, 100_000, internal_transfers=True, logs=True)
+        yield urlsplit(url).path.removeprefix("/")
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Renders templates, with the values that every page shows, such as the chain's name."""
 
 import re
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -131,6 +132,7 @@ def _prefers_markdown() -> bool:
     return request.accept_mimetypes.best_match(types) == markdown.MEDIA_TYPE
 
 
+@cache
 def _templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
     not an empty string."""

@@ -12,7 +12,6 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from bench.seed import seed
 from scan.database.lists import all_entities
 from scan.ethereum.block_parameter import BlockId
 from scan.http.services import Services
@@ -70,9 +69,8 @@ class Seeded(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
-    with postgres.cloned(template) as url:
-        seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
+def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Seeded]:
+    with postgres.cloned(seeded_template) as url:
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))
         served: Services = app.extensions["scan"]

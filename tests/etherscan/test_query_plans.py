@@ -8,7 +8,6 @@ import orjson
 import pytest
 
 from bench.cases import HOT, HOT_TOKEN, USUAL, USUAL_TOKEN
-from bench.seed import seed
 from scan.parameters import BIGINT_MAX
 from tests.support.database import Postgres
 from tests.support.explain import ExplainingDatabase, Plan
@@ -44,9 +43,8 @@ RANGES = [(0, BIGINT_MAX), (100, BIGINT_MAX), (0, 500), (200, 400)]
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, template: str) -> Iterator[ExplainingDatabase]:
-    with postgres.cloned(template) as url:
-        seed(url, TRANSACTIONS, internal_transfers=True)
+def seeded(postgres: Postgres, seeded_template: str) -> Iterator[ExplainingDatabase]:
+    with postgres.cloned(seeded_template) as url:
         database = ExplainingDatabase(url)
         yield database
         database.close()

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from bench.seed import seed
 from scan.parameters import BIGINT_MAX
 from scan.queries import largest_transfers
 from tests.support.database import Postgres, execute
@@ -17,9 +16,8 @@ SMALL = {"chain", "label_state", "dexes"}
 
 
 @pytest.fixture(scope="module")
-def url(postgres: Postgres, template: str) -> Iterator[str]:
-    with postgres.cloned(template) as url:
-        seed(url, 100_000)
+def url(postgres: Postgres, seeded_template: str) -> Iterator[str]:
+    with postgres.cloned(seeded_template) as url:
         yield url
 
 
@@ -206,7 +204,7 @@ def test_similar_code_and_creations_are_found_by_indexes(
     receiver = b"\xc5" * 20
     execute(
         url,
-        "INSERT INTO internal_transfers SELECT n, t.block_number, t.transaction_index, 0,"
+        "INSERT INTO internal_transfers SELECT 1000000 + n, t.block_number, t.transaction_index, 0,"
         " CASE WHEN n = 1 THEN 1 ELSE 0 END, '\\xc4', %s, 1 FROM generate_series(1, 20000) AS n"
         " JOIN transactions t ON t.ordinal = n",
         receiver,

@@ -1,0 +1,17 @@
+"""Routes of the application, which match paths; no URL is built from one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from werkzeug.routing import Rule
+
+
+class MatchedRule(Rule):
+    """Compiling the function that builds URLs takes 30 ms of a start for all routes."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., Any]:
+        return _refuse
+
+
+def _refuse(rule: Rule, **values: object) -> tuple[str, str]:
+    raise NotImplementedError(f"no URL is built from the route {rule.rule}")
