@@ -23,7 +23,9 @@ NOT_OF_A_BLOCK = {
     **dict.fromkeys(["tokens", "pools", "rejected_emitters"], "as it does these"),
     **dict.fromkeys(["dexes", "event_topics"], "they number names and topics"),
 }
-NOT_NUMBERED = {"credits": "its ordinal follows from the block and the place in it"}
+NOT_NUMBERED = dict.fromkeys(
+    ["credits", "uncles"], "its ordinal follows from the block and the place in it"
+)
 NOT_TRUNCATED = {"blocks": "a backfill writes them last, with the end of itself"}
 
 

@@ -75,6 +75,7 @@ ENTITIES = {
     "withdrawal": Entity("audit/withdrawals_get_rows", ("block_number", "withdrawal_index")),
     "credit": Entity("audit/credits_get_rows", ("ordinal",)),
     "user operation": Entity("audit/user_operations_get_rows", ("ordinal",)),
+    "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
@@ -128,7 +129,7 @@ class NodeComparison:
         ):
             header = read_json(header, BlockJson, number)
             receipts = read_json(receipts, ReceiptsJson, number)
-            block = decode_block(header, receipts, number)
+            block = self._source.complete(decode_block(header, receipts, number), header)
             blocks.append(block)
             yield from self._check_roots(block, header, receipts)
             _expect_block(expected, block, filter(self._logs.stores, block.logs))
@@ -178,11 +179,13 @@ class NodeComparison:
     def _expect_traced(
         self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]
     ) -> set[int]:
-        """Adds internal transfers and withdrawals; returns blocks that the node could not trace."""
+        """Adds internal transfers, withdrawals and what traces alone say of failed transactions;
+        returns blocks that the node could not trace."""
         first, last = blocks[0].number, blocks[-1].number
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
         has_traces: dict[int, bool] = dict(rows)
         untraced = set()
+        failed: set[tuple[int, int]] = set()
         for block in blocks:
             traced = self._traced(block)
             in_block = {"block_number": block.number}
@@ -191,6 +194,10 @@ class NodeComparison:
                 untraced.add(block.number)
             elif has_traces.get(block.number):
                 expected["internal transfer"] += [in_block | t._asdict() for t in traced.transfers]
+                failed |= {(block.number, index) for index in traced.failed}
+        for row in expected["transaction"]:
+            if (row["block_number"], row["transaction_index"]) in failed:
+                row |= {"status": False, "contract_address": None}
         self.untraced += len(untraced)
         return untraced
 
@@ -227,6 +234,7 @@ def _expect_block(
     expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
     expected["credit"] += [credit._asdict() for credit in block.credits]
     expected["user operation"] += [operation._asdict() for operation in user_operations(block)]
+    expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
     expected["log"] += [

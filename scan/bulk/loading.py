@@ -22,6 +22,7 @@ COPY = {
     "withdrawals": "bulk/withdrawals_copy",
     "credits": "bulk/credits_copy",
     "user_operations": "bulk/user_operations_copy",
+    "uncles": "bulk/uncles_copy",
     "log_emitters": "bulk/log_emitters_copy",
     "token_holders": "bulk/token_holders_copy",
     "item_balances": "bulk/item_balances_copy",

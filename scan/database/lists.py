@@ -163,6 +163,14 @@ class HistoryType(NamedTuple):
         return (self.sent,) if self.received is None else (self.sent, self.received)
 
 
+class CreditType(NamedTuple):
+    """A type of credits, and where it stands among the rows of its transaction or block."""
+
+    name: str
+    number: int
+    rank: int
+
+
 @functools.cache
 def read_table() -> Mapping[str, Any]:
     return tomllib.loads(TABLE.read_text(encoding="utf-8"))
@@ -193,6 +201,11 @@ def all_history_types() -> tuple[HistoryType, ...]:
         )
         for name, values in read_table()["history"].items()
     )
+
+
+@functools.cache
+def all_credit_types() -> tuple[CreditType, ...]:
+    return tuple(CreditType(**values) for values in read_table()["credits"])
 
 
 def history_numbers() -> Mapping[str, int]:

@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from psycopg2.extensions import AsIs
 
 from scan.database.lists import (
+    all_credit_types,
     all_entities,
     all_history_types,
     all_lists,
@@ -91,6 +92,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals |= {
+        "credit_types": all_credit_types(),
         "entities": all_entities(),
         "lists": all_lists(),
         "grown_by": grown_by,

@@ -105,6 +105,7 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         logs=logs,
         withdrawals=decode_withdrawals(block.withdrawals, number),
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
+        has_statuses=None not in received.get("status", ()),
     )
     return with_fees(decoded, form)
 

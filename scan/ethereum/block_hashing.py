@@ -50,6 +50,15 @@ def has_its_hash(header: Any) -> bool:
         return False
 
 
+def uncles_hash(uncles: Sequence[Any]) -> bytes:
+    """Return the hash of a block's uncles, which are headers, as sha3Uncles has it."""
+    items = "".join([encode_header(uncle).hex() for uncle in uncles])
+    return keccak256(bytes.fromhex(list_item(items)))
+
+
+NO_UNCLES = uncles_hash(())
+
+
 def own_form(header: Any, receipts: Sequence[Any]) -> Form:
     """Return the chain's form as far as roots need it: Ethereum's, unless a transaction has a type
     of the chain's own. Raises Unencodable for a type that the form does not encode."""
@@ -132,6 +141,8 @@ def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
         return "receipts and receiptsRoot"
     if not has_its_withdrawals(header, form):
         return "withdrawals and withdrawalsRoot"
+    if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
+        return "uncles and sha3Uncles"
     if not _have_hashes(transactions, encoded):
         return "hashes of transactions"
     logs = [log.logIndex for receipt in receipts for log in receipt.logs]

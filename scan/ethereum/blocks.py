@@ -7,7 +7,7 @@ rows are written, copied, exported, filled and compared with the node, by these 
 
 from collections.abc import Iterable
 from types import GenericAlias
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
@@ -121,6 +121,18 @@ class Withdrawal(NamedTuple):
     amount_wei: int
 
 
+class Uncle(NamedTuple):
+    """A block that another of its chain replaced, and which a later block includes (ommer). Its
+    ordinal is that of its miner's reward among credits."""
+
+    ordinal: int
+    block_number: int  # of the block that includes it
+    uncle_number: int
+    hash: bytes
+    miner: bytes
+    timestamp_s: int
+
+
 class DecodedBlock(NamedTuple):
     number: Annotated[int, Column(BIGINT, "number")]
     hash: Annotated[bytes, Column(HASH, "hash")]
@@ -140,6 +152,16 @@ class DecodedBlock(NamedTuple):
     blob_fees: Annotated[int | None, Column(UINT256)] = None  # None where no transaction has blobs
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON of the chain's own fields
     credits: tuple[Credit, ...] = ()
+    uncles: tuple[Uncle, ...] = ()
+    has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed
+
+    def with_failed(self, indexes: frozenset[int]) -> Self:
+        """The block with transactions that are known to have failed by their traces alone."""
+        failed = [
+            t._replace(status=False, contract_address=None) if t.transaction_index in indexes else t
+            for t in self.transactions
+        ]
+        return self._replace(transactions=failed)
 
 
 BLOCK_COLUMNS = annotated_columns(DecodedBlock)
@@ -171,11 +193,12 @@ _TRANSACTION = [
 ]
 _BLOCK = [
     *_json_names(BLOCK_COLUMNS.values()),
-    *(*HEADER_FIELDS, *sorted(FORM_HEADER_FIELDS), "withdrawals"),
+    *(*HEADER_FIELDS, *sorted(FORM_HEADER_FIELDS), "withdrawals", "uncles"),
 ]
 ReceiptJson = _struct("ReceiptJson", _RECEIPT, logs=LogJson)
 TransactionJson = _struct("TransactionJson", _TRANSACTION)
 BlockJson = _struct("BlockJson", _BLOCK, transactions=TransactionJson)
+UncleJson = _struct("UncleJson", HEADER_FIELDS)
 ReceiptsJson = GenericAlias(list, ReceiptJson | None)  # none: the node does not have it yet
 # With the fields of chains of other forms, which take a quarter of the time more to read.
 FormReceiptJson = _struct("FormReceiptJson", [*_RECEIPT, *sorted(RECEIPT_FIELDS)], logs=LogJson)
@@ -188,7 +211,9 @@ _OF_FORMS = {
     ReceiptJson: FormReceiptJson,
     ReceiptsJson: GenericAlias(list, FormReceiptJson | None),
 }
-_DECODERS = {type_: msgspec.json.Decoder(type_) for type_ in (*_OF_FORMS, *_OF_FORMS.values())}
+_DECODERS = {
+    type_: msgspec.json.Decoder(type_) for type_ in (*_OF_FORMS, *_OF_FORMS.values(), UncleJson)
+}
 
 
 def read_json(result: Any, type_: Any, number: int) -> Any:

@@ -43,10 +43,14 @@ class InternalTransfer(NamedTuple):
 
 
 class BlockTraces(NamedTuple):
-    """In the order of the calls; `created` also has the contracts that transactions create."""
+    """In the order of the calls; `created` also has the contracts that transactions create.
+
+    Of a block whose receipts have no status, `failed` are the transactions that failed.
+    """
 
     created: list[bytes]
     transfers: list[InternalTransfer]
+    failed: frozenset[int] = frozenset()
 
 
 def is_creation(kind: object) -> bool:
@@ -153,20 +157,24 @@ def _checked(
 ) -> BlockTraces:
     created: list[bytes] = []
     transfers: list[InternalTransfer] = []
+    failed: list[int] = []
     try:
         for transaction, frame in frames:
-            if transaction.status:
-                _add(created, transfers, transaction.transaction_index, frame)
+            index = transaction.transaction_index
+            if transaction.status and not _add(created, transfers, index, frame):
+                failed.append(index)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
-    return BlockTraces(created, transfers)
+    return BlockTraces(created, transfers, frozenset(() if block.has_statuses else failed))
 
 
 def _add(
     created: list[bytes], transfers: list[InternalTransfer], index: int, frames: Iterable[_Frame]
-) -> None:
-    first = len(transfers)
+) -> bool:
+    """Return whether the transaction itself is among the frames, which is where it succeeded."""
+    first, succeeded = len(transfers), False
     for is_outermost, kind, from_address, to_address, value in frames:
+        succeeded = succeeded or is_outermost
         if kind in _CREATIONS:
             created.append(to_address)
         if (value or kind in _CREATIONS) and not is_outermost:
@@ -175,6 +183,7 @@ def _add(
                     index, len(transfers) - first, kind, from_address, to_address, value
                 )
             )
+    return succeeded
 
 
 def _result(block: DecodedBlock, transaction: DecodedTransaction, entry: Any) -> Any:

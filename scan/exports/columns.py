@@ -142,6 +142,14 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         factory=_optional(ADDRESS),
         revert_data=_optional(BYTES),
     ),
+    "uncles": _kind(
+        ordinal=pyarrow.int64(),
+        block_number=BLOCK_NUMBER,
+        uncle_number=BLOCK_NUMBER,
+        hash=HASH,
+        miner=ADDRESS,
+        timestamp_s=pyarrow.int64(),
+    ),
     "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
     "token_transfers": _kind(
         block_number=BLOCK_NUMBER,

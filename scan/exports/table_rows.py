@@ -26,7 +26,7 @@ TOKEN_COLUMNS = {
 # Tables of whose rows exports/blocks_count_rows returns how many a block has.
 _COUNTED = (
     *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
-    "credits",
+    *("credits", "uncles"),
     *(name for name, entity in all_entities().items() if entity.is_sparse),
 )
 RANGE_TABLES = ("blocks", *_COUNTED)

@@ -13,6 +13,7 @@ from scan.ethereum.blocks import (
     DecodedBlock,
     DecodedTransaction,
     EventLog,
+    Uncle,
     Withdrawal,
 )
 from scan.ethereum.events import (
@@ -44,6 +45,7 @@ INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
 WITHDRAWAL_COLUMNS = ("block_number", *Withdrawal._fields)
 CREDIT_COLUMNS = Credit._fields
 USER_OPERATION_COLUMNS = UserOperation._fields
+UNCLE_COLUMNS = Uncle._fields
 EMITTER_COLUMNS = ("address", "block_number")
 TRANSFER_COLUMNS = (
     *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
@@ -104,6 +106,7 @@ class TableRows(NamedTuple):
     withdrawals: Rows
     credits: Rows
     user_operations: Rows
+    uncles: Rows
     log_emitters: Rows
     logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
@@ -127,6 +130,7 @@ class BlockRows(NamedTuple):
     withdrawals: list[str]
     credits: list[str]
     user_operations: list[str]
+    uncles: list[str]
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
@@ -163,6 +167,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         withdrawals=[(number, *w) for w in block.withdrawals or ()],
         credits=list(block.credits),
         user_operations=list(user_operations(block) if has_operations else ()),
+        uncles=list(block.uncles),
         log_emitters=[(address, number) for address in emitters],
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
@@ -199,6 +204,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         withdrawals=list(map(line, rows.withdrawals)),
         credits=list(map(line, rows.credits)),
         user_operations=list(map(line, rows.user_operations)),
+        uncles=list(map(line, rows.uncles)),
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=_shared([row[3] for row in rows.logs]),
         watched_logs=_watched_logs(block, selection),

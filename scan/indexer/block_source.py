@@ -33,6 +33,7 @@ from scan.ethereum.traces import InternalTransfer
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 from scan.indexer.block_traces import TraceReader
+from scan.indexer.block_uncles import UncleReader
 from scan.indexer.rereads import Rereads
 
 log = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ class BlockSource:
         self._rereads = Rereads()
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
+        self._uncles = UncleReader(node)
 
     def head(self) -> tuple[int, int]:
         """The newest block number, and the chain id, in one request."""
@@ -106,13 +108,22 @@ class BlockSource:
             if size >= FETCHED_BYTES:
                 break
         return [
-            FetchedBlock(block, *traced)
+            FetchedBlock(
+                block.with_failed(traced.failed) if traced.failed else block,
+                traced.created,
+                traced.transfers,
+                traced.is_complete,
+            )
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
 
+    def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
+        """Return the block with what is not in its own JSON: uncles, and rewards of their chain."""
+        return self._uncles.complete(block, read_json(header, BlockJson, block.number))
+
     def _decode(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
         try:
-            block = decode_block(header, receipts, number)
+            block = self.complete(decode_block(header, receipts, number), header)
         except MalformedBlock as error:
             self._rereads.count(number, header, receipts)
             raise self._rereads.error(number, str(error)) from None
@@ -248,7 +259,8 @@ class BlockSource:
         """Receipt after receipt, decoded and let go; the header with the lock, by returning."""
         with self._large_lock:
             header = self._large("eth_getBlockByNumber", hex(number), True)
-            return decode_block(header, self._large_receipts(header, number), number)
+            block = decode_block(header, self._large_receipts(header, number), number)
+            return self.complete(block, header)
 
     def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
         calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in _hashes(header, number)]

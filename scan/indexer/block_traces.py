@@ -43,12 +43,13 @@ class TracedBlock(NamedTuple):
     """The result of tracing a block: either all of its internal transfers or none.
 
     `is_complete` is false where traces that are needed could not be read, and None where none are
-    needed, since no transaction ran code.
+    needed, since no transaction ran code. `failed` is as BlockTraces has it.
     """
 
     created: list[bytes]
     transfers: list[InternalTransfer]
     is_complete: bool | None
+    failed: frozenset[int] = frozenset()
 
 
 class IncompleteTraces(BlockTraces):
@@ -112,7 +113,8 @@ class TraceReader:
             return UNTRACED
         self._has_traced = True
         read = read_call_traces if tracer == "debug" else read_flat_traces
-        return TracedBlock(*read(block, answer), True)
+        traces = read(block, answer)
+        return TracedBlock(traces.created, traces.transfers, True, traces.failed)
 
     def _of_blocks(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -141,6 +143,7 @@ class TraceReader:
         """
         created: list[bytes] = []
         transfers: list[InternalTransfer] = []
+        failed: frozenset[int] = frozenset()
         is_complete = True
         read = {"debug": read_call_trace, "trace": read_flat_trace, "steps": _read_steps}[tracer]
         for transaction in block.transactions:
@@ -159,12 +162,13 @@ class TraceReader:
                         traces = read(block, transaction, answer)
                         created += traces.created
                         transfers += traces.transfers
+                        failed |= traces.failed
                         is_complete = is_complete and not isinstance(traces, IncompleteTraces)
                         self._has_traced = True
                     else:
                         is_complete = False
                         break
-        return TracedBlock(created, transfers if is_complete else [], is_complete)
+        return TracedBlock(created, transfers if is_complete else [], is_complete, failed)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         hash_ = to_hex(transaction_hash)
@@ -224,6 +228,8 @@ def _has_steps(answer: Any) -> bool:
 
 
 def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: Any) -> BlockTraces:
+    if not block.has_statuses and answer.get("failed") is True:
+        return BlockTraces([], [], frozenset((transaction.transaction_index,)))
     try:
         frame, is_complete = read_steps(transaction, answer["structLogs"])
     except (BadHex, KeyError, TypeError, IndexError, ValueError) as error:

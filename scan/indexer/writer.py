@@ -20,6 +20,7 @@ from scan.indexer.block_rows import (
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
+    UNCLE_COLUMNS,
     USER_OPERATION_COLUMNS,
     WITHDRAWAL_COLUMNS,
     BlockRows,
@@ -129,6 +130,7 @@ class Append:
         tx.copy_lines("credits", CREDIT_COLUMNS, _lines(block.credits for block in blocks))
         operations = _lines(block.user_operations for block in blocks)
         tx.copy_lines("user_operations", USER_OPERATION_COLUMNS, operations)
+        tx.copy_lines("uncles", UNCLE_COLUMNS, _lines(block.uncles for block in blocks))
         _copy_logs(tx, before.logs, blocks)
         tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
         if self._first_block is None:

@@ -32,7 +32,8 @@ def get_block(block: str) -> Response:
     record = json.loads(body)
     sent = listing(transactions.page(reader(), window(record["number"])))
     add_methods(reader(), sent.records)
-    names = names_of([record, *sent.records, *record.get("withdrawals", ())])
+    of_block = [*record.get("withdrawals", ()), *record.get("uncles", ())]
+    names = names_of([record, *sent.records, *of_block])
     return page(
         "block.html",
         block=record,

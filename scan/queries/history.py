@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from scan.database.lists import all_history_types, history_numbers
+from scan.database.lists import all_credit_types, all_history_types, history_numbers
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
@@ -22,12 +22,14 @@ from scan.queries.reader import Reader
 
 TYPES = (
     *(type_.name for type_ in all_history_types()),
-    *("block_reward", "withdrawal", "mint", "fee_vault", "genesis"),
+    *("block_reward", "withdrawal"),
+    *(type_.name for type_ in all_credit_types()),
+    "genesis",
 )
 DIRECTIONS = ("in", "out", "self")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals; of
-# what deposits minted, fees of a vault, genesis.
-POSITION = (ORDINAL,) * 10
+# credits by type; genesis.
+POSITION = (ORDINAL,) * (8 + len(all_credit_types()))
 # What an address sent to others is read past what it sent to itself: where there are more such
 # rows, a history by direction takes a place among statements that no index bounds.
 MAX_TO_SELF = 1000
@@ -206,8 +208,7 @@ def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
     """For a client that has dropped the rows above a block: with all up to there, or older ones."""
     blocks, transactions = ends.blocks, ends.transactions
     lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)
-    credits = blocks << PLACE_BITS
-    of_blocks = (credits, credits, blocks)
+    of_blocks = (*(blocks << PLACE_BITS for _ in all_credit_types()), blocks)
     if traversal.direction == "asc" or traversal.cursor is None:
         return (*lists, blocks, 0, *of_blocks)
     before = [int(value) for value in traversal.cursor.position]

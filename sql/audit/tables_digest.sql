@@ -55,6 +55,8 @@ FROM (
     UNION ALL
     SELECT 'user_operations', u::text FROM user_operations u
     UNION ALL
+    SELECT 'uncles', u::text FROM uncles u
+    UNION ALL
     SELECT 'addresses', (to_jsonb(a) - ARRAY['balance', 'balance_block', 'unwound'])::text
     FROM addresses a
     UNION ALL

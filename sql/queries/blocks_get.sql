@@ -1,15 +1,24 @@
--- One block, with how many blocks confirm it (itself among them), and its withdrawals where it has any:
--- by its number, by its hash, or the newest where neither is given.
+-- One block, with how many blocks confirm it (itself among them); and where it has any its withdrawals, the
+-- reward for its proof of work and its uncles: by its number, by its hash, or the newest where neither is
+-- given.
 -- params: number bigint null, hash bytea null, has_number boolean, has_hash boolean
 -- literals: has_number, has_hash
 -- returns: one row: index version, the record as JSON text or null
--- index: blocks_pkey, blocks_hash_key, withdrawals_pkey
+-- index: blocks_pkey, blocks_hash_key, withdrawals_pkey, credits_pkey, uncles_pkey
 SELECT index_version(), (
     SELECT left(block_record(b)::text, -1)
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1
         || CASE WHEN b.withdrawal_count > 0 THEN ',"withdrawals":' || json_list((
             SELECT string_agg(withdrawal_record(w)::text, ',' ORDER BY w.withdrawal_index)
             FROM withdrawals w WHERE w.block_number = b.number)) ELSE '' END
+        || coalesce(',"miningReward":"' || (
+            SELECT c.amount_wei FROM credits c
+            WHERE c.ordinal = first_ordinal_in(b.number) AND c.type = 2) || '"', '')
+        || coalesce(',"uncles":[' || (
+            SELECT string_agg(uncle_record(u, c.amount_wei)::text, ',' ORDER BY u.ordinal)
+            FROM uncles u
+            LEFT JOIN credits c ON c.ordinal = u.ordinal AND c.type = 3
+            WHERE u.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)) || ']', '')
         || coalesce(',"chainFields":' || b.chain_fields, '') || '}'
     FROM blocks b
     WHERE (NOT %(has_number)s OR b.number = %(number)s)

@@ -136,12 +136,13 @@ CREATE INDEX IF NOT EXISTS withdrawals_of_address
     ON withdrawals (address, block_number, withdrawal_index);
 
 -- Coin that an address got in a block besides transactions, internal transfers, withdrawals and what the
--- producer earned: on rollups what a deposit minted, and fees that go to a vault instead of being burnt.
+-- producer earned in fees: on rollups what a deposit minted, and fees that go to a vault instead of being
+-- burnt; rewards of proof of work.
 CREATE TABLE IF NOT EXISTS credits (
     ordinal bigint PRIMARY KEY,    -- first_ordinal_in() its block, and its place among the block's
     block_number bigint NOT NULL,
     transaction_index integer,     -- null: for all transactions of the block together
-    type smallint NOT NULL,        -- 0: minted by a deposit; 1: fees of a vault
+    type smallint NOT NULL,        -- 0: minted by a deposit; 1: fees of a vault; 2: a block's reward; 3: an uncle's
     address bytea NOT NULL,
     amount_wei numeric NOT NULL
 );
@@ -176,6 +177,16 @@ CREATE INDEX IF NOT EXISTS user_operations_by_paymaster ON user_operations (paym
 CREATE INDEX IF NOT EXISTS user_operations_by_bundler ON user_operations (bundler, ordinal);
 CREATE INDEX IF NOT EXISTS user_operations_by_entry_point
     ON user_operations (entry_point, ordinal);
+
+-- Blocks that others of their chain replaced and that a later block includes, of chains with proof of work.
+CREATE TABLE IF NOT EXISTS uncles (
+    ordinal bigint PRIMARY KEY,    -- that of its miner's reward in credits
+    block_number bigint NOT NULL,  -- of the block that includes it
+    uncle_number bigint NOT NULL,
+    hash bytea NOT NULL,
+    miner bytea NOT NULL,
+    timestamp_s bigint NOT NULL    -- in Unix seconds
+);
 
 -- Which contracts emitted a log in which block, or were made there by another contract: an address
 -- is seen there too.

@@ -148,6 +148,12 @@ RETURN format(
     hex(transaction_hash), i.block_number, i.transfer_index, internal_transfer_type(i.type),
     hex(i.from_address), hex(i.to_address), i.value, iso(mined_at))::json;
 
+CREATE OR REPLACE FUNCTION uncle_record(u uncles, reward numeric) RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"number":%s,"hash":"%s","miner":"%s","timestamp":"%s","reward":%s}',
+    u.uncle_number, hex(u.hash), hex(u.miner), iso(to_timestamp(u.timestamp_s)),
+    coalesce('"' || reward || '"', 'null'))::json;
+
 CREATE OR REPLACE FUNCTION withdrawal_record(w withdrawals) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"index":%s,"validatorIndex":%s,"address":"%s","amount":"%s"}',

@@ -64,7 +64,7 @@ BEGIN
     EXECUTE format(
         'GRANT SELECT ON addresses, blocks, chain, codes, contracts, credits, daily_stats, dex_trades,'
         ' dexes, event_topics, internal_transfers, item_balances, labels, list_counts, logs, pools, token_holders,'
-        ' token_items, token_transfers, tokens, transactions, user_operations, verified_contracts,'
+        ' token_items, token_transfers, tokens, transactions, uncles, user_operations, verified_contracts,'
         ' withdrawals TO %I',
         name);
 END

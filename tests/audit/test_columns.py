@@ -8,7 +8,7 @@ import psycopg2
 from scan.audit import derived_tables
 from scan.audit.node_comparison import ENTITIES, NodeComparison
 from scan.database.connection import Database
-from scan.ethereum.blocks import Withdrawal
+from scan.ethereum.blocks import Uncle, Withdrawal
 from scan.ethereum.client import Node
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.user_operations import UserOperation
@@ -131,6 +131,7 @@ def test_every_column_is_compared_or_says_why_not(copied: Settings) -> None:
     # tests/indexer/test_user_operations.py compares these, which the scenario lacks
     assert tables.pop("user_operations").keys() < set(UserOperation._fields)
     assert tables.pop("list_counts") == {"count": "bigint"}
+    assert tables.pop("uncles").keys() < set(Uncle._fields)
     assert tables.pop("log_emitters") == {}
     spoil(copied, COUNT_HOLDERS)  # as of large tokens, of which there are none
     steps = itertools.count(1)

@@ -78,7 +78,7 @@ def main() -> None:
         recorder = Recorder(anvil.url)
         with indexed(recorder, anvil.head()) as url:
             DATABASE.write_bytes(gzip.compress(dump(url).encode(), compresslevel=9, mtime=0))
-        rows = only_changes(row for row in recorder.rows() if NO_BLOCK not in row["params"])
+        rows = only_changes(row for row in recorder.answers.rows() if NO_BLOCK not in row["params"])
         lines = sorted(orjson.dumps(row) for row in rows)
         CHAIN.write_bytes(gzip.compress(b"\n".join(lines) + b"\n", compresslevel=9, mtime=0))
     print(f"{CHAIN.stat().st_size} and {DATABASE.stat().st_size} bytes")

@@ -97,13 +97,18 @@ SCHEMAS: Json = {
     "Block": record("A block.", _BLOCK),
     "BlockDetail": extended(
         "Block",
-        "A block with withdrawals.",
+        "A block with withdrawals and uncles.",
         {
             "confirmations": CONFIRMATIONS,
             "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
+            "miningReward": amount(
+                "What the protocol paid its miner, also for uncles, in wei; absent if nothing.",
+                "5000000000000000000",
+            ),
+            "uncles": array(ref("Uncle"), "Uncles that it includes; absent if there are none."),
             "chainFields": ref("ChainFields"),
         },
-        optional=("withdrawals", "chainFields"),
+        optional=("withdrawals", "miningReward", "uncles", "chainFields"),
     ),
     "ChainFields": {
         "type": "object",
@@ -119,6 +124,18 @@ SCHEMAS: Json = {
             "blob": nullable(amount("For blobs, by EIP-4844.", "131072")),
             "l1": nullable(amount("For the transaction's data on L1.", "1201")),
             "operator": nullable(amount("For the operator of a rollup.", "21")),
+        },
+    ),
+    "Uncle": record(
+        "A block that another replaced, and that a later one includes.",
+        {
+            "number": number("Its number.", 16),
+            "hash": hash32("Its hash."),
+            "miner": address("Its miner."),
+            "timestamp": moment("Its time."),
+            "reward": nullable(
+                amount("Of its miner, in wei; null: unknown.", "4375000000000000000")
+            ),
         },
     ),
     "Withdrawal": record(

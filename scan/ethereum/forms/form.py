@@ -10,7 +10,7 @@ from scan.hex import BadHex, data, excerpt, quantity
 
 BLOB_GAS = 131_072  # EIP-4844
 PLACE_BITS = 20  # of an ordinal, for a row's place in its block: first_ordinal_in() of sql/schema
-MINT, FEE_VAULT = 0, 1  # types of credits
+MINT, FEE_VAULT, MINING_REWARD, UNCLE_REWARD = range(4)  # types of credits, as in sql/lists.toml
 _is_decimal = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,4})?\Z").match
 
 Values = Mapping[str, Sequence[Any]]  # of each field, of all transactions or receipts of a block
@@ -188,10 +188,10 @@ def mint_credits(block: Any) -> list[tuple[int | None, int, bytes, int]]:
 
 
 def numbered(
-    block: Any, credits: Sequence[tuple[int | None, int, bytes, int]]
+    block: Any, credits: Sequence[tuple[int | None, int, bytes, int]], place: int = 0
 ) -> tuple[Credit, ...]:
-    """Those that are not 0, with their ordinals."""
-    first = block.number << PLACE_BITS
+    """Those that are not 0, with their ordinals from a place in their block on."""
+    first = (block.number << PLACE_BITS) + place
     present = [credit for credit in credits if credit[-1]]
     return tuple(
         [

@@ -1,0 +1,96 @@
+"""Uncles of blocks with proof of work, read from a node, and what the protocol paid for both."""
+
+import logging
+from contextlib import suppress
+from typing import Any
+
+from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.forms.form import PLACE_BITS, numbered
+from scan.ethereum.forms.rewards import REWARDS, mining_credits
+from scan.hex import BadHex, data, quantity, to_hex
+
+log = logging.getLogger(__name__)
+
+READS = 4  # of uncles that are not those of the header
+MAX_UNCLES = 16  # of a block; Ethereum has two at most
+
+
+class UncleReader:
+    """Completes blocks, and remembers the node's chain and whether it offers uncles."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._chain_id: int | None = None
+        self._has_uncles = True
+
+    def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
+        """Return the block with its uncles and with the rewards of its chain.
+
+        A header is a struct. Where it does not match its hash, nothing is read, since nothing could
+        be checked. Raises NodeError, RpcError.
+        """
+        if not _is_mined(header):
+            return block
+        if self._chain_id is None:
+            self._chain_id = _chain_id(self._node)
+        count = len(header.uncles or ())
+        if (not count and self._chain_id not in REWARDS) or not has_its_hash(header):
+            return block
+        uncles = self._uncles(block, header, count) if count and self._has_uncles else ()
+        credits = mining_credits(self._chain_id, block, count, uncles)
+        return block._replace(
+            uncles=uncles,
+            credits=(*block.credits, *numbered(block, credits, len(block.credits))),
+        )
+
+    def _uncles(self, block: DecodedBlock, header: Any, count: int) -> tuple[Uncle, ...]:
+        """Return them checked by the header; none where the node never has those."""
+        calls = [
+            Call("eth_getUncleByBlockHashAndIndex", (to_hex(block.hash), hex(index)))
+            for index in range(min(count, MAX_UNCLES))
+        ]
+        for _ in range(READS):
+            answers = self._node.batch(calls)
+            for answer in answers:
+                if isinstance(answer, RpcError) and answer.is_missing_method:
+                    log.warning("the node offers no uncles: %s", answer)
+                    self._has_uncles = False
+                    return ()
+                if answer is None or isinstance(answer, RpcError):
+                    raise NodeError(f"the node lacks an uncle of block {block.number}: {answer}")
+            with suppress(BadHex, ValueError, TypeError, AttributeError, MalformedBlock):
+                headers = [read_json(answer, UncleJson, block.number) for answer in answers]
+                if uncles_hash(headers) == data(header.sha3Uncles, 32):
+                    return tuple([_uncle(block, *entry) for entry in enumerate(headers)])
+            self._node.rest()  # another may have them right
+        log.warning("block %d is indexed without its uncles, which do not match it", block.number)
+        return ()
+
+
+def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:
+    number, timestamp_s = quantity(header.number), quantity(header.timestamp)
+    if max(number, timestamp_s) >= 2**63:
+        raise BadHex("a number of an uncle is beyond 63 bits")
+    return Uncle(
+        ordinal=(block.number << PLACE_BITS) + 1 + index,
+        block_number=block.number,
+        uncle_number=number,
+        hash=header_hash(header),
+        miner=data(header.miner, 20),
+        timestamp_s=timestamp_s,
+    )
+
+
+def _is_mined(header: Any) -> bool:
+    with suppress(BadHex, TypeError):
+        return quantity(header.difficulty) > 0
+    return False  # of another form
+
+
+def _chain_id(node: Node) -> int:
+    try:
+        return quantity(node.call("eth_chainId"))
+    except (BadHex, TypeError) as error:
+        raise NodeError(f"the node's chain id is malformed: {error}") from None

@@ -1,0 +1,130 @@
+"""Ethereum's blocks before Byzantium, with proof of work, as their nodes return them: a proxy
+before anvil, which does not mine so.
+
+Blocks get a difficulty and uncles, and with that other hashes, which are computed here; receipts
+have the root of the state instead of a status. Balances include what miners earned: until Byzantium
+five coins, of which a block has one part in 32 more for each uncle, and an uncle one part in eight
+less for each block after it (Yellow Paper, section 11.3).
+"""
+
+import json
+from collections import defaultdict
+from typing import Any
+
+import rlp
+from eth_utils import keccak
+
+from scan.ethereum.block_hashing import receipts_root
+from scan.ethereum.blocks import ReceiptsJson, read_json
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, Forward, Reply
+
+REWARD = 5 * 10**18
+FIELDS = (
+    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
+    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
+    *("mixHash", "nonce"),
+)
+# Which anvil's genesis block has nevertheless.
+LATER = ("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas")
+QUANTITIES = ("difficulty", "number", "gasLimit", "gasUsed", "timestamp")
+
+
+def fields_of(header: dict[str, Any]) -> list[Any]:
+    return [
+        int(header[name], 16) if name in QUANTITIES else bytes.fromhex(header[name][2:])
+        for name in FIELDS
+    ]
+
+
+def hash_of(value: Any) -> str:
+    return "0x" + keccak(rlp.encode(value)).hex()
+
+
+class MinedChain:
+    """A Fault: `uncles` are of each block by number (distance, miner); the newest block is
+    `head`."""
+
+    def __init__(self, node: Anvil, uncles: dict[int, list[tuple[int, str]]], head: int) -> None:
+        self.node = node
+        self.head = head
+        self.headers: list[dict[str, Any]] = []
+        self.uncles: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        self.rewards: list[tuple[int, str, int]] = []  # block, address, amount
+        self._hashes: dict[str, str] = {}  # the node's by ours
+        for number in range(head + 1):
+            self._add(number, uncles.get(number, []))
+
+    def _add(self, number: int, uncles: list[tuple[int, str]]) -> None:
+        block = self.node.call("eth_getBlockByNumber", hex(number), False)
+        for place, (distance, miner) in enumerate(uncles):
+            sibling = self.headers[number - distance]
+            uncle = sibling | {"miner": miner, "extraData": f"0x{place:02x}", "uncles": []}
+            uncle["hash"] = hash_of(fields_of(uncle))
+            self.uncles[number].append(uncle)
+        own = self.uncles[number]
+        header = block | {
+            "difficulty": "0x20000",
+            "uncles": [uncle["hash"] for uncle in own],
+            "sha3Uncles": hash_of([fields_of(uncle) for uncle in own]),
+            "receiptsRoot": "0x" + self._receipts_root(number).hex(),
+        }
+        if self.headers:
+            header["parentHash"] = self.headers[-1]["hash"]
+        header["hash"] = hash_of(fields_of(header))
+        self.headers.append(header)
+        self._hashes[header["hash"]] = block["hash"]
+        if number:
+            own_reward = REWARD + len(uncles) * REWARD // 32
+            self.rewards.append((number, block["miner"], own_reward))
+            for distance, miner in uncles:
+                self.rewards.append((number, miner, REWARD * (8 - distance) // 8))
+
+    def _receipts_root(self, number: int) -> bytes:
+        receipts = self.node.call("eth_getBlockReceipts", hex(number))
+        return receipts_root(read_json([*map(_without_status, receipts)], ReceiptsJson, number))
+
+    def earned(self, address: str, block: Any) -> int:
+        if isinstance(block, dict):
+            block = block.get("blockNumber") or self._number_of(block["blockHash"])
+        last = int(block, 16) if block.startswith("0x") else len(self.headers)
+        return sum(a for n, miner, a in self.rewards if n <= last and miner == address.lower())
+
+    def _number_of(self, hash_: str) -> str:
+        return next((h["number"] for h in self.headers if h["hash"] == hash_), "0x0")
+
+    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+        sent = json.dumps(calls).replace('"latest"', f'"{hex(self.head)}"')
+        for ours, theirs in self._hashes.items():
+            sent = sent.replace(ours, theirs)
+        answers = forward(json.loads(sent))
+        received = json.dumps(answers)
+        for ours, theirs in self._hashes.items():
+            received = received.replace(theirs, ours)
+        answers = json.loads(received)
+        for call, answer in zip(calls, answers, strict=True):
+            self._complete(call["method"], call["params"], answer)
+        return Reply(body=answers)
+
+    def _complete(self, method: str, params: list[Any], answer: dict[str, Any]) -> None:
+        result = answer.get("result")
+        if method.startswith("eth_getBlockBy") and result:
+            own = self.headers[int(result["number"], 16)]
+            result |= {name: own[name] for name in ("uncles", *FIELDS)} | dict.fromkeys(LATER)
+        elif method == "eth_getUncleByBlockHashAndIndex":
+            own_uncles = self.uncles[int(self._number_of(params[0]), 16)]
+            answer.pop("error", None)
+            answer["result"] = own_uncles[int(params[1], 16)]
+        elif method == "eth_blockNumber":
+            answer["result"] = hex(self.head)
+        elif method == "eth_getBalance" and result:
+            answer["result"] = hex(int(result, 16) + self.earned(*params))
+        elif method == "eth_getBlockReceipts" and result:
+            answer["result"] = [*map(_without_status, result)]
+        elif method == "eth_getTransactionReceipt" and result:
+            answer["result"] = _without_status(result)
+
+
+def _without_status(receipt: dict[str, Any]) -> dict[str, Any]:
+    root = "0x" + keccak(text=receipt["transactionHash"]).hex()
+    return {k: v for k, v in receipt.items() if k != "status"} | {"root": root, "type": "0x0"}
