@@ -49,6 +49,7 @@ class Settings:
     data_dir: Path = Path("var")
     start_block: int = 0
     traces: str = "auto"
+    takes_unmatched_blocks: bool = False
     logs: str = ""
     confirmations: int = 0
     finality: int = 256
@@ -118,6 +119,10 @@ class Settings:
             data_dir=read("SCAN_DATA_DIR", Path, Path("var")).absolute(),
             start_block=read("SCAN_START_BLOCK", _integer(0, 2**62), 0),
             traces=read("SCAN_TRACES", _one_of("auto", "off"), "auto"),
+            takes_unmatched_blocks=read(
+                "SCAN_UNMATCHED_BLOCKS", _one_of("refuse", "take"), "refuse"
+            )
+            == "take",
             logs=read("SCAN_LOGS", _one_of("all", "none", "standard"), ""),
             confirmations=read("SCAN_CONFIRMATIONS", _integer(0, 100_000), 0),
             finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),

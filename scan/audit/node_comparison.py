@@ -97,7 +97,9 @@ class NodeComparison:
         """`checked`: blocks of the node that contradict themselves are read again first."""
         self._checked = checked
         self._database = database
-        self._source = BlockSource(node, traces="off")
+        self._source = BlockSource(
+            node, traces="off", takes_unmatched=settings.takes_unmatched_blocks
+        )
         self._traces = TraceReader(node, threading.Lock(), traces=settings.traces)
         self._logs = log_selection.read_stored(database)
         self.compared = 0

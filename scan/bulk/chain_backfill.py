@@ -122,7 +122,9 @@ class ChainBackfill:
         self._resources = resources
         self._audit = audit
         self._stop = stop
-        self._source = BlockSource(node, traces=settings.traces)
+        self._source = BlockSource(
+            node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
+        )
         self._progress = Progress(database)
         self._writer_pid = 0
         self._estimate: Estimate | None = None

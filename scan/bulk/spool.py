@@ -44,6 +44,7 @@ class RangeTask(NamedTuple):
     rpc_urls: tuple[str, ...]
     ca_bundle: str
     traces: str
+    takes_unmatched_blocks: bool
     selection: LogSelection
     folder: str
     blocks: Range
@@ -71,6 +72,7 @@ def spool(
             urls[number % len(urls) :] + urls[: number % len(urls)],
             settings.ca_bundle,
             settings.traces,
+            settings.takes_unmatched_blocks,
             selection,
             str(files.folder),
             blocks,
@@ -117,11 +119,13 @@ def spool_range(task: RangeTask) -> int:
     selection, blocks, files = task.selection, task.blocks, RangeFiles(Path(task.folder))
     if files.has(blocks):
         return 0  # of another machine, meanwhile
-    key = (task.rpc_urls, task.ca_bundle, task.traces)
+    key = (task.rpc_urls, task.ca_bundle, task.traces, task.takes_unmatched_blocks)
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         node = Node(task.rpc_urls, ca_bundle=task.ca_bundle)
-        _sources[key] = BlockSource(node, traces=task.traces)
+        _sources[key] = BlockSource(
+            node, traces=task.traces, takes_unmatched=task.takes_unmatched_blocks
+        )
     for attempt in range(ATTEMPTS):
         tables, transactions = RangeTables(selection), 0
         try:

@@ -3,14 +3,13 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.block_encoding import Unencodable
-from scan.ethereum.block_hashing import contradicting_fields, has_its_hash, uncompared
 from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
@@ -28,12 +27,14 @@ from scan.ethereum.client import (
     NodeError,
     RpcError,
 )
+from scan.ethereum.forms import LIKE_ETHEREUM
 from scan.ethereum.forms.polygon import has_state_sync
 from scan.ethereum.traces import InternalTransfer
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 from scan.indexer.block_traces import TraceReader
 from scan.indexer.block_uncles import UncleReader
+from scan.indexer.contradictions import BODY, HEADER, contradiction, shows_form, uncompared_of
 from scan.indexer.rereads import Rereads
 
 log = logging.getLogger(__name__)
@@ -42,10 +43,12 @@ log = logging.getLogger(__name__)
 # 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
 # one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
-EQUAL_READS = 4  # of a block that contradicts itself, before it is taken as it is
+EQUAL_READS = 4  # of a block that contradicts itself, before its neighbours are read
+FORM_BLOCKS = 8  # that have to contradict themselves after it, where those before it do not
+NEIGHBOURS = 64  # of which most may have no transactions, on each side
 READ_AGAIN_S = 2.0  # before it is told that a block is read again
 REPEATED_READS = 2  # the same, where the block before was taken so, too
-_HEADER, _BODY = "header", "body"
+ADVICE = ", unlike its neighbours; if it is right, set SCAN_UNMATCHED_BLOCKS=take"
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
 ROW_BYTES = 512
 
@@ -64,8 +67,11 @@ class FetchedBlock(NamedTuple):
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, *, traces: str = "auto") -> None:
+    def __init__(self, node: Node, *, traces: str = "auto", takes_unmatched: bool = False) -> None:
+        """`takes_unmatched`: a block that contradicts itself in every read is taken, also where
+        its neighbours do not."""
         self._node = node
+        self._takes_unmatched = takes_unmatched
         self._has_block_receipts = True
         self._unmatched: set[str] = set()  # parts that the newest block had in another form
         self._reported: set[str] = set()
@@ -134,28 +140,33 @@ class BlockSource:
         """The block and its receipts, read again where a field of them may be wrong.
 
         A node that repeats what it said has headers or transactions of another form, on this chain
-        or since a hard fork: the block is taken as it is. Until one matches, so are headers, and
-        transactions that are said twice. Raises MalformedBlock after some reads, for what waits to
-        be told; these count when the block is read the next time.
+        or since a hard fork, if its neighbours have it, too: then the block is taken as it is.
+        Until one matches, so are headers, and transactions that are said twice. Raises
+        MalformedBlock after some reads, for what waits to be told; these count when the block is
+        read the next time.
         """
         end = time.monotonic() + READ_AGAIN_S
+        advice = ""
         for remaining in reversed(range(EQUAL_READS)):
             part, fields = self._contradiction(header, receipts)
             if not part:
                 break
             equal = REPEATED_READS if part in self._unmatched else EQUAL_READS
-            if self._rereads.count(number, header, receipts) >= equal:
-                self._believe(number, part, fields)
-                break
+            count = self._rereads.count(number, header, receipts)
+            if count >= equal and not advice:
+                if part in self._unmatched or self._has_form(number, part):
+                    self._believe(number, part, fields)
+                    break
+                advice = ADVICE
             if not remaining or time.monotonic() > end:
-                reason = f"block {number} contradicts itself ({fields})"
+                reason = f"block {number} contradicts itself ({fields}){advice}"
                 raise self._rereads.error(number, reason)
             self._node.rest()  # another may have it right
             [(header, receipts)] = self._pairs(number, number)
         return header, receipts
 
     def _believe(self, number: int, part: str, fields: str) -> None:
-        if part not in (_HEADER, _BODY):
+        if part not in (HEADER, BODY):
             self._uncompared.add(part)
             what = f"have what is compared with no root: {part}"
         else:
@@ -165,23 +176,48 @@ class BlockSource:
             log.warning("block %d, and maybe later ones, %s", number, what)
         self._reported.add(part)
 
+    def _has_form(self, number: int, part: str) -> bool:
+        """Whether the chain has another form at a block, as far as its neighbours show.
+
+        A wrong hash or root never becomes right: if a block before it matches, the next ones that
+        could must not. Bodies may have a form of their own in one block alone, but not on Ethereum:
+        Ganache's and Hardhat's have, and anvil's where it sends in another's name.
+        """
+        is_compared = part == HEADER or (part == BODY and self.chain_id() in LIKE_ETHEREUM)
+        if self._takes_unmatched or not is_compared:
+            return True
+        before = range(number - 1, max(-1, number - 1 - NEIGHBOURS), -1)
+        is_new = any(islice(self._matches(before, part), FORM_BLOCKS))
+        following = range(number + 1, number + 1 + NEIGHBOURS)
+        matches = [*islice(self._matches(following, part), FORM_BLOCKS)]
+        return not any(matches) and (len(matches) == FORM_BLOCKS or not is_new)
+
+    def _matches(self, numbers: Iterable[int], part: str) -> Iterator[bool]:
+        """Whether blocks match in a part, of those that show it; up to the node's newest."""
+        for number in numbers:
+            try:
+                [(header, receipts)] = self._pairs(number, number)
+            except (NodeError, MalformedBlock):
+                return
+            if shows_form(part, header, receipts):
+                yield contradiction(header, receipts)[0] in ("", BODY if part == HEADER else "")
+
     def _contradiction(self, header: Any, receipts: Any) -> tuple[str, str]:
-        """The part of a block that ought to match its hash and does not, and which fields of it
-        do not; empty if none."""
+        """As contradiction(), but for what is taken until a block matches; also what no root tells
+        of a block, if none before it had that."""
+        part, fields = contradiction(header, receipts)
         if isinstance(header, AnswerTooLarge):
             return "", ""
-        if not has_its_hash(header):
-            return ("", "") if _HEADER in self._unmatched else (_HEADER, "header and hash")
-        self._unmatched.discard(_HEADER)
-        if isinstance(receipts, AnswerTooLarge):
-            return "", ""
-        if fields := _contradicting_fields(header, receipts):
-            return _BODY, fields
-        for words in _uncompared(header, receipts):
+        if part == HEADER:
+            return ("", "") if HEADER in self._unmatched else (part, fields)
+        self._unmatched.discard(HEADER)
+        if part or isinstance(receipts, AnswerTooLarge):
+            return part, fields
+        for words in uncompared_of(header, receipts):
             if words not in self._uncompared:
                 return words, f"{words}, of which there was none before"
         if header.transactions:  # an empty list says nothing of the chain's form
-            self._unmatched.discard(_BODY)
+            self._unmatched.discard(BODY)
         return "", ""
 
     @property
@@ -303,22 +339,6 @@ def _read(result: Any, type_: Any, number: int) -> Any:
     elif not isinstance(result, dict | list):
         return result
     return read_json(result, type_, number)
-
-
-def _contradicting_fields(header: Any, receipts: Any) -> str:
-    try:
-        return contradicting_fields(header, receipts)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        return f"malformed fields ({type(error).__name__})"
-    except Unencodable as error:
-        return str(error)
-
-
-def _uncompared(header: Any, receipts: Any) -> list[str]:
-    try:
-        return uncompared(header, receipts)
-    except (ValueError, TypeError, AttributeError):
-        return []  # malformed, as decoding it says
 
 
 def _hashes(header: Any, number: int) -> list[Any]:

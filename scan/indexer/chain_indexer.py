@@ -57,7 +57,9 @@ class ChainIndexer:
         self._database = database
         self._node = node
         self._status = status
-        self._source = BlockSource(node, traces=settings.traces)
+        self._source = BlockSource(
+            node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
+        )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = Writer(database, settings.partition_rows)
         self._patience = ForkPatience()

@@ -51,7 +51,9 @@ class FieldBackfill:
         self.filled = 0  # rows
         self.differing: set[int] = set()  # blocks that were not the node's when they were read
         self._database = database
-        self._source = BlockSource(node, traces="off")
+        self._source = BlockSource(
+            node, traces="off", takes_unmatched=settings.takes_unmatched_blocks
+        )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._stop = stop
         # From which block on the node has a column: if a block lacks it, so do all before it.

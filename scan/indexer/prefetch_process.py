@@ -157,7 +157,9 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     metrics.keep_notes()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    source = BlockSource(node, traces=settings.traces)
+    source = BlockSource(
+        node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
+    )
     try:
         connections[0].send(None)
     except OSError:  # the parent ended while this process started

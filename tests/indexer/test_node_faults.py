@@ -14,7 +14,6 @@ import pytest
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.indexer import batch_reader, fetch_limit, follower
-from scan.indexer.block_source import BlockSource
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.altered_fields import AlteredFields
@@ -175,22 +174,6 @@ def test_a_transaction_or_receipt_with_one_wrong_field_is_read_again(
         Indexing(database_url, node.url).run_until(scenario.anvil.head())
     assert alter.covers_a_third
     assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-def test_a_block_that_one_node_always_alters_is_read_from_another(scenario: Played) -> None:
-    def alter(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = forward(calls)
-        for answer in answers:
-            block = answer["result"]
-            if isinstance(block, dict) and block.get("number") == "0x3":
-                block["transactions"][0]["value"] = "0x7"
-        return faulty_node.Reply(body=answers)
-
-    true = BlockSource(Node([scenario.anvil.url])).blocks(0, 5)
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = alter
-        assert BlockSource(Node([node.url])).blocks(0, 5) != true
-        assert BlockSource(Node([node.url, scenario.anvil.url])).blocks(0, 5) == true
 
 
 def whole_transactions(result: Any) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
@@ -100,18 +101,14 @@ def test_a_chain_that_nobody_named_is_indexed_and_what_is_unchecked_is_said_once
 
 
 def test_a_type_that_ethereum_does_not_have_contradicts_a_block_of_ethereum(
-    mainnet: Anvil, caplog: pytest.LogCaptureFixture
+    mainnet: Anvil,
 ) -> None:
     true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
     with FaultyNode(mainnet.url) as node:
         node.fault = Altered(unknown_type, {3}, times=ALWAYS)
-        with caplog.at_level(logging.WARNING):
+        with pytest.raises(MalformedBlock, match="type 80, which the chain does not have"):
             BlockSource(Node([node.url])).blocks(0, BLOCKS)
         node.fault = Altered(unknown_type, {3}, times=ALWAYS)
         assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
         node.fault = Altered(fee_for_l1, {3}, times=ALWAYS)
         assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
-    assert [record.getMessage() for record in caplog.records] == [
-        "block 3, and maybe later ones, do not match their hash"
-        " (transactions of type 80, which the chain does not have)"
-    ]

@@ -1,0 +1,51 @@
+"""Whether a node's block agrees with its own hash and roots, and whether it can show that. Pure."""
+
+from typing import Any
+
+from scan.ethereum.block_encoding import Unencodable
+from scan.ethereum.block_hashing import contradicting_fields, has_its_hash, own_form, uncompared
+from scan.ethereum.client import AnswerTooLarge
+
+HEADER, BODY = "header", "body"  # parts of a block
+
+
+def contradiction(header: Any, receipts: Any) -> tuple[str, str]:
+    """The part of a block that ought to match its hash and does not, and which fields of it do not;
+    empty if none. Parts that are too large to be read at once are not looked at."""
+    if isinstance(header, AnswerTooLarge):
+        return "", ""
+    if not has_its_hash(header):
+        return HEADER, "header and hash"
+    if isinstance(receipts, AnswerTooLarge):
+        return "", ""
+    fields = _contradicting_fields(header, receipts)
+    return (BODY, fields) if fields else ("", "")
+
+
+def shows_form(part: str, header: Any, receipts: Any) -> bool:
+    """Whether a block shows the chain's form in a part: none does without transactions, or with
+    some that cannot be encoded."""
+    if isinstance(header, AnswerTooLarge) or part == HEADER:
+        return not isinstance(header, AnswerTooLarge)
+    try:
+        own_form(header, receipts)
+        return bool(header.transactions) and not isinstance(receipts, AnswerTooLarge)
+    except (ValueError, KeyError, TypeError, AttributeError, Unencodable):
+        return False
+
+
+def uncompared_of(header: Any, receipts: Any) -> list[str]:
+    """What of a block no root tells, in words."""
+    try:
+        return uncompared(header, receipts)
+    except (ValueError, TypeError, AttributeError):
+        return []  # malformed, as decoding it says
+
+
+def _contradicting_fields(header: Any, receipts: Any) -> str:
+    try:
+        return contradicting_fields(header, receipts)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return f"malformed fields ({type(error).__name__})"
+    except Unencodable as error:
+        return str(error)
