@@ -3,7 +3,8 @@
 Records are the structs of scan/ethereum/blocks.py.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from operator import attrgetter
@@ -22,6 +23,7 @@ from scan.ethereum.block_encoding import (
 from scan.ethereum.blocks import BlockJson, FormReceiptJson
 from scan.ethereum.forms import (
     FORM_OF_CHAIN,
+    FORMS,
     LIKE_ETHEREUM,
     chain_id_of,
     form_of_records,
@@ -67,9 +69,21 @@ def own_form(header: Any, receipts: Sequence[Any]) -> Form:
     if not own:
         return _ETHEREUM
     form = form_of_records(header, receipts) or _ETHEREUM
+    if chain_id_of(header.transactions) is None:
+        form = next((other for other in FORMS if _has_its_transactions(header, own, other)), form)
     if unknown := own - form.encodings.keys():
         raise Unencodable(f"transactions of type {min(unknown)}")
     return form
+
+
+def _has_its_transactions(header: Any, own: Set[int], form: Form) -> bool:
+    """Return whether the root is that of the transactions as a form encodes them. Deposits name no
+    chain: in a block of nothing else the root alone tells whose encoding it is."""
+    if not own <= form.encodings.keys():
+        return False
+    with suppress(ValueError, TypeError):
+        return transactions_root(header.transactions, form) == data(header.transactionsRoot)
+    return False
 
 
 def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
@@ -81,7 +95,8 @@ def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
     types = {type_number(transaction.type) for transaction in header.transactions}
     unknown = sorted(types - TRANSACTION_FIELDS.keys() - form.encodings.keys())
     words = [f"transactions of type {number}" for number in unknown]
-    if form.signs and chain_id_of(header.transactions) not in FORM_OF_CHAIN:
+    is_named = chain_id_of(header.transactions) in FORM_OF_CHAIN
+    if form.signs and not is_named and not types.isdisjoint(TRANSACTION_FIELDS):
         words.append(f"fields of {form.name}")
     return words
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import rlp
 
-from scan.ethereum.block_hashing import contradicting_fields
+from scan.ethereum.block_hashing import contradicting_fields, uncompared
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
 from tests.ethereum.test_forms import HASH, OTHER, SENDER, received, sent
@@ -104,18 +104,37 @@ def test_a_deposit_creates_at_the_nonce_of_its_receipt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of_transaction", "of_receipt"),
-    [({"ethValue": "0x1"}, {}), ({}, {"tokenRatio": "0x1"}), ({"queueIndex": "0x1"}, {})],
-    ids=["Mantle", "Mantle by its receipt", "Scroll"],
+    ("fields", "tail"),
+    [
+        ({"ethValue": "0x1"}, [b"\1", b"\x01\x02"]),
+        ({"ethValue": "0x1", "ethTxValue": "0x2"}, [b"\1", b"\x01\x02", b"\2"]),
+        ({}, [b"", b"\x01\x02"]),
+    ],
+    ids=["minting", "moving", "plain"],
 )
-def test_roots_of_other_forms_of_the_type_are_not_compared(
-    of_transaction: dict[str, str], of_receipt: dict[str, str]
-) -> None:
-    transaction = deposit(**of_transaction)
-    if "queueIndex" in of_transaction:
-        del transaction["sourceHash"]
-    block, receipts = block_of_one(transaction, receipt_of(transaction, **of_receipt), (b"", b""))
+def test_a_deposit_of_mantle_has_more_fields(fields: dict[str, str], tail: list[bytes]) -> None:
+    """core/types/deposit_tx.go of mantlenetworkio/op-geth."""
+    transaction = deposit(mint=None, **fields)
+    encoded = [bytes_of(HASH), bytes_of(SENDER), bytes_of(OTHER), b"", 0, GAS, 0, *tail]
+    roots = b"\x7e" + rlp.encode(encoded), encoded_receipt()
+    receipt = receipt_of(transaction, depositNonce="0x4")
+    block, receipts = block_of_one(transaction, receipt, roots)
     assert contradicting_fields(block, receipts) == ""
+    assert uncompared(block, receipts) == []  # though the block names no chain
+    block.transactions[0].ethValue = "0x5"
+    assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
+
+
+def test_a_message_to_scroll_has_its_roots() -> None:
+    """core/types/l1_message_tx.go of scroll-tech/go-ethereum."""
+    own = {"queueIndex": "0x7", "gas": hex(GAS), "input": "0x0102", "gasPrice": "0x0"}
+    transaction = sent(0, "0x7e", **own)
+    encoded = b"\x7e" + rlp.encode([7, GAS, bytes_of(OTHER), 0, b"\1\2", bytes_of(SENDER)])
+    receipt = receipt_of(transaction, l1Fee="0x0")
+    block, receipts = block_of_one(transaction, receipt, (encoded, encoded_receipt()))
+    assert contradicting_fields(block, receipts) == ""
+    block.transactions[0].queueIndex = "0x8"
+    assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
 
 
 SIGNED = bytes.fromhex(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scan.ethereum.forms import op_stack
-from scan.ethereum.forms.form import Values, number
+from scan.ethereum.forms.form import Encoding, Values, number
 
 MAINNET, SEPOLIA = 5000, 5003
 
@@ -32,5 +32,13 @@ MANTLE = op_stack.OP_STACK._replace(
     },
     receipt_fields={**op_stack.OP_STACK.receipt_fields, "tokenRatio": number},
     l1_fees=l1_fees,
-    encodings={},  # its deposits are encoded with ethValue, ethTxValue
+    encodings={
+        op_stack.DEPOSIT: Encoding(
+            (
+                *("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx"),
+                *("ethValue", "input", "ethTxValue"),
+            ),
+            ("depositNonce", "depositReceiptVersion"),
+        )
+    },
 )

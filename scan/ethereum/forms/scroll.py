@@ -6,7 +6,7 @@ one vault, whose address is SCROLL_FEE_VAULT on Scroll's own chains.
 
 from typing import Any
 
-from scan.ethereum.forms.form import FEE_VAULT, Form, Settlement, number, numbered
+from scan.ethereum.forms.form import FEE_VAULT, Encoding, Form, Settlement, number, numbered
 from scan.ethereum.forms.op_stack import l1_fees
 
 SCROLL_FEE_VAULT = bytes.fromhex("5300000000000000000000000000000000000005")
@@ -27,4 +27,5 @@ SCROLL = Form(
     transaction_fields={"queueIndex": number},
     l1_fees=l1_fees,
     settle=settle,
+    encodings={0x7E: Encoding(("queueIndex", "gas", "to", "value", "input", "from"))},
 )
