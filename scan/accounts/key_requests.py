@@ -5,10 +5,10 @@ from scan.accounts.wallet_signatures import (
     is_accepted_by_contract,
     message_hash,
     parse_signature,
-    recover_signer,
 )
 from scan.errors import InvalidParameter, SignatureMismatch
 from scan.ethereum.gateway import NodeSession
+from scan.ethereum.signatures import recover_signer
 from scan.hex import to_hex
 
 MAX_AGE_MS, MAX_AHEAD_MS = 5 * 60_000, 60_000

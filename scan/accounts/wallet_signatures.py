@@ -3,16 +3,14 @@ asked through the node.
 """
 
 import logging
-from typing import NamedTuple
 
 from eth_abi.abi import encode
 from eth_hash.auto import keccak
-from eth_keys.datatypes import Signature
-from eth_keys.exceptions import BadSignature
 
 from scan.errors import UpstreamFailed
 from scan.ethereum.client import RpcError
 from scan.ethereum.gateway import NodeAway, NodeSession
+from scan.ethereum.signatures import CURVE_ORDER, Signature
 from scan.hex import BadHex, data, to_hex
 
 log = logging.getLogger(__name__)
@@ -22,20 +20,11 @@ TIMEOUT_S = 3.0
 MAGIC_VALUE = bytes.fromhex("1626ba7e")
 _GAS = 10_000_000  # a passkey verified in Solidity takes some 400,000
 
-# Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
-# turn a signature into a second valid one.
-CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 _PARITY_OF_V = {0: 0, 1: 1, 27: 0, 28: 1}
 
 
 class MalformedSignature(ValueError):
     """Bytes that cannot be a wallet's signature of a personal message."""
-
-
-class WalletSignature(NamedTuple):
-    y_parity: int
-    r: int
-    s: int
 
 
 def message_hash(message: str) -> bytes:
@@ -44,7 +33,7 @@ def message_hash(message: str) -> bytes:
     return keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
 
 
-def parse_signature(signature_bytes: bytes) -> WalletSignature:
+def parse_signature(signature_bytes: bytes) -> Signature:
     """65 bytes r, s, v, or the 64 of EIP-2098; raises MalformedSignature with the reason."""
     signature = _split(signature_bytes)
     for name, number in (("r", signature.r), ("s", signature.s)):
@@ -55,26 +44,15 @@ def parse_signature(signature_bytes: bytes) -> WalletSignature:
     return signature
 
 
-def _split(signature: bytes) -> WalletSignature:
+def _split(signature: bytes) -> Signature:
     r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
     if len(signature) == 64:
-        return WalletSignature(s >> 255, r, s & (1 << 255) - 1)
+        return Signature(s >> 255, r, s & (1 << 255) - 1)
     if len(signature) != 65:
         raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {len(signature)}")
     if signature[64] not in _PARITY_OF_V:
         raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {signature[64]}")
-    return WalletSignature(_PARITY_OF_V[signature[64]], r, s)
-
-
-def recover_signer(hashed: bytes, signature: WalletSignature) -> bytes | None:
-    """The 20-byte address that signed a message hash, or None if r is not on the curve."""
-    # Not eth-account's recover_message: importing it takes 40 % of the service's start.
-    vrs = (signature.y_parity, signature.r, signature.s)
-    try:
-        public_key = Signature(vrs=vrs).recover_public_key_from_msg_hash(hashed)
-    except BadSignature:
-        return None
-    return public_key.to_canonical_address()
+    return Signature(_PARITY_OF_V[signature[64]], r, s)
 
 
 def is_accepted_by_contract(

@@ -76,6 +76,7 @@ ENTITIES = {
     "credit": Entity("audit/credits_get_rows", ("ordinal",)),
     "user operation": Entity("audit/user_operations_get_rows", ("ordinal",)),
     "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
+    "authorization": Entity("audit/authorizations_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
@@ -237,6 +238,7 @@ def _expect_block(
     expected["credit"] += [credit._asdict() for credit in block.credits]
     expected["user operation"] += [operation._asdict() for operation in user_operations(block)]
     expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
+    expected["authorization"] += [a._asdict() for a in block.authorizations]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
     expected["log"] += [

@@ -448,6 +448,7 @@ class ChainBackfill:
             for table in loading.ACCEPTED:
                 loading.accept_table(tx, warehouse, table)
             tx.execute("bulk/pool_candles_accept")
+            tx.execute("bulk/authorizations_accept")
             differences = self._audit(tx)
             if differences:
                 raise Differs(differences)

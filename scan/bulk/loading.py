@@ -23,6 +23,7 @@ COPY = {
     "credits": "bulk/credits_copy",
     "user_operations": "bulk/user_operations_copy",
     "uncles": "bulk/uncles_copy",
+    "authorizations": "bulk/authorizations_copy",
     "log_emitters": "bulk/log_emitters_copy",
     "token_holders": "bulk/token_holders_copy",
     "item_balances": "bulk/item_balances_copy",

@@ -17,8 +17,8 @@ DESCRIPTION = """\
 Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
-token_transfers, dex_trades, logs, credits, uncles, user_operations, tokens, or all. Needs the
-packages of scan[parquet]; see docs/analytics.md."""
+token_transfers, dex_trades, logs, credits, uncles, user_operations, authorizations, tokens, or
+all. Needs the packages of scan[parquet]; see docs/analytics.md."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

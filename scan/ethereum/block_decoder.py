@@ -8,6 +8,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
+from scan.ethereum.authorizations import (
+    PLACE_BITS,
+    SET_CODE,
+    Authorization,
+    read_authorizations,
+)
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     MAX_TOPICS,
@@ -95,17 +101,19 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         nothing = (None,) * len(receipts)
         sent = dict.fromkeys(TRANSACTION_FIELDS, nothing) | sent
         received = dict.fromkeys(RECEIPT_FIELDS, nothing) | received
+    transactions = _transactions(block, sent, received, form, number) if receipts else []
     decoded = DecodedBlock(
         **{
             name: read_value(column, getattr(block, column.json_name))
             for name, column in BLOCK_COLUMNS.items()
             if column.json_name
         },
-        transactions=_transactions(block, sent, received, form, number) if receipts else [],
+        transactions=transactions,
         logs=logs,
         withdrawals=decode_withdrawals(block.withdrawals, number),
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
         has_statuses=None not in received.get("status", ()),
+        authorizations=_authorizations(sent, transactions, number),
     )
     return with_fees(decoded, form)
 
@@ -200,6 +208,22 @@ def _fees(
             columns["type"], sent, received, in_tokens
         ),
     }
+
+
+def _authorizations(
+    sent: dict[str, Any], transactions: list[DecodedTransaction], number: int
+) -> tuple[Authorization, ...]:
+    """Those of the one type whose encoding, and so whose hash, has them."""
+    if not any(lists := sent.get("authorizationList", ())):
+        return ()
+    of_transactions = [
+        (index, lists[index] or (), UNSIGNED.read(sent["chainId"][index]))
+        for index, transaction in enumerate(transactions)
+        if transaction.type == SET_CODE
+    ]
+    authorizations = tuple(read_authorizations(number, of_transactions))
+    _require(len(authorizations) < 1 << PLACE_BITS, number, "its authorizations are too many")
+    return authorizations
 
 
 def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:

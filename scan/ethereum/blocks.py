@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
+from scan.ethereum.authorizations import Authorization
 from scan.ethereum.block_encoding import HEADER_FIELDS, RECEIPT_NAMES, TRANSACTION_NAMES
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -153,6 +154,7 @@ class DecodedBlock(NamedTuple):
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON of the chain's own fields
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
+    authorizations: tuple[Authorization, ...] = ()
     has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed
 
     def with_failed(self, indexes: frozenset[int]) -> Self:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from scan.database import copy_format
+from scan.ethereum.authorizations import Authorization
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     DecodedBlock,
@@ -46,6 +47,7 @@ WITHDRAWAL_COLUMNS = ("block_number", *Withdrawal._fields)
 CREDIT_COLUMNS = Credit._fields
 USER_OPERATION_COLUMNS = UserOperation._fields
 UNCLE_COLUMNS = Uncle._fields
+AUTHORIZATION_COLUMNS = Authorization._fields
 EMITTER_COLUMNS = ("address", "block_number")
 TRANSFER_COLUMNS = (
     *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
@@ -107,6 +109,7 @@ class TableRows(NamedTuple):
     credits: Rows
     user_operations: Rows
     uncles: Rows
+    authorizations: Rows
     log_emitters: Rows
     logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
@@ -131,6 +134,7 @@ class BlockRows(NamedTuple):
     credits: list[str]
     user_operations: list[str]
     uncles: list[str]
+    authorizations: list[str]
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
@@ -168,6 +172,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         credits=list(block.credits),
         user_operations=list(user_operations(block) if has_operations else ()),
         uncles=list(block.uncles),
+        authorizations=list(block.authorizations),
         log_emitters=[(address, number) for address in emitters],
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
@@ -205,6 +210,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         credits=list(map(line, rows.credits)),
         user_operations=list(map(line, rows.user_operations)),
         uncles=list(map(line, rows.uncles)),
+        authorizations=list(map(line, rows.authorizations)),
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=_shared([row[3] for row in rows.logs]),
         watched_logs=_watched_logs(block, selection),

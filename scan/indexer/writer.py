@@ -13,6 +13,7 @@ from scan.database.transaction import Row, Transaction
 from scan.indexer import items, partitions, webhook_events
 from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
+    AUTHORIZATION_COLUMNS,
     CREDIT_COLUMNS,
     EMITTER_COLUMNS,
     INTERNAL_TRANSFER_COLUMNS,
@@ -108,6 +109,7 @@ class Append:
         self.head = head
         self._supplies: dict[bytes, TokenSupply] = {}  # of each token the newest
         self._watched_logs: list[WatchedLog] = []
+        self._has_authorizations = False
         self.blocks = 0
         self.transactions = 0
 
@@ -131,6 +133,9 @@ class Append:
         operations = _lines(block.user_operations for block in blocks)
         tx.copy_lines("user_operations", USER_OPERATION_COLUMNS, operations)
         tx.copy_lines("uncles", UNCLE_COLUMNS, _lines(block.uncles for block in blocks))
+        authorizations = [line for block in blocks for line in block.authorizations]
+        tx.copy_lines("authorizations", AUTHORIZATION_COLUMNS, authorizations)
+        self._has_authorizations |= bool(authorizations)
         _copy_logs(tx, before.logs, blocks)
         tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
         if self._first_block is None:
@@ -145,6 +150,8 @@ class Append:
         """The new head."""
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self._tx, self._first_block, self.head.number)
+        if self._has_authorizations:
+            self._tx.execute("indexer/authorizations_derive", span=written.span)
         derive(self._tx, written)
         _store_supplies(self._tx, list(self._supplies.values()))
         webhook_events.insert(self._tx, written, self._watched_logs)

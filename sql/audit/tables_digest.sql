@@ -57,6 +57,8 @@ FROM (
     UNION ALL
     SELECT 'uncles', u::text FROM uncles u
     UNION ALL
+    SELECT 'authorizations', a::text FROM authorizations a
+    UNION ALL
     SELECT 'addresses', (to_jsonb(a) - ARRAY['balance', 'balance_block', 'unwound'])::text
     FROM addresses a
     UNION ALL

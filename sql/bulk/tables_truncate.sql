@@ -4,4 +4,5 @@
 -- index: none
 TRUNCATE transactions, token_transfers, internal_transfers, dex_trades, logs, withdrawals,
     credits, uncles, user_operations, log_emitters, codes, contracts, tokens, pools, rejected_emitters, dexes, token_holders,
-    token_holder_ranges, token_items, item_balances, addresses, list_counts, list_checkpoints, pool_candles;
+    token_holder_ranges, token_items, item_balances, addresses, list_counts, list_checkpoints, pool_candles,
+    authorizations;

@@ -4,7 +4,8 @@
 --   first_internal bigint, last_internal bigint, first_log bigint, last_log bigint
 -- returns: nothing
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey, logs_pkey,
---   withdrawals_pkey, credits_pkey, uncles_pkey, user_operations_pkey, blocks_pkey, tokens_by_block,
+--   withdrawals_pkey, credits_pkey, uncles_pkey, user_operations_pkey, authorizations_pkey, blocks_pkey,
+--   tokens_by_block,
 --   log_emitters_by_block, pools_by_block, rejected_emitters_by_block, contracts_by_block,
 --   contracts_by_code_hash, codes_pkey, list_checkpoints_by_block, addresses_by_balance_block
 WITH lost_transactions AS (
@@ -27,6 +28,8 @@ WITH lost_transactions AS (
     DELETE FROM user_operations WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
 ), lost_uncles AS (
     DELETE FROM uncles WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
+), lost_authorizations AS (
+    DELETE FROM authorizations WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
 ), lost_logs AS (
     DELETE FROM logs WHERE ordinal BETWEEN %(first_log)s AND %(last_log)s
 ), lost_emitters AS (

@@ -29,6 +29,10 @@ CREATE OR REPLACE FUNCTION integer_text(value bytea) RETURNS text LANGUAGE sql I
 RETURN CASE WHEN length(value) < 8 THEN int8(('x' || encode(value, 'hex'))::varbit)::text
     ELSE large_integer(value)::text END;
 
+-- The same integer as a node's JSON has it.
+CREATE OR REPLACE FUNCTION hex_quantity(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN '0x' || coalesce(nullif(ltrim(encode(value, 'hex'), '0'), ''), '0');
+
 CREATE OR REPLACE FUNCTION json_integer(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN coalesce('"' || integer_text(value) || '"', 'null');
 

@@ -7,7 +7,7 @@ import pytest
 import requests
 from eth_account import Account
 
-from scan.accounts.wallet_signatures import CURVE_ORDER
+from scan.ethereum.signatures import CURVE_ORDER
 from tests.support.database import execute
 from tests.support.serving import at_once, gunicorn, statuses, wait_until
 from tests.support.wallets import key_request, new_wallet, obtain_key

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from scan.accounts.key_requests import key_request_message
 from scan.accounts.wallet_signatures import (
-    CURVE_ORDER,
     MalformedSignature,
     message_hash,
     parse_signature,
-    recover_signer,
 )
+from scan.ethereum.signatures import CURVE_ORDER, recover_signer
 
 pytestmark = pytest.mark.check
 

@@ -64,7 +64,7 @@ SHAPE = """
     FROM pg_constraint WHERE connamespace = 'public'::regnamespace
     UNION ALL
     SELECT 'function', proname, pg_get_function_arguments(oid), pg_get_functiondef(oid)
-    FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prokind <> 'a'
     UNION ALL
     SELECT 'storage', relname, relkind::text, reloptions::text
     FROM pg_class WHERE relnamespace = 'public'::regnamespace

@@ -25,6 +25,8 @@ def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
         withdrawals=[],
         credits=[],
         user_operations=[],
+        uncles=[],
+        authorizations=[],
         logs=[logs],
         first_topics=(),
         watched_logs=[],

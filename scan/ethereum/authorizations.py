@@ -1,0 +1,89 @@
+"""Authorizations (EIP-7702): accounts that let code of another address run in their name. Pure.
+
+An entry of a transaction's authorizationList takes effect, also where the transaction fails, unless
+the protocol passes over it. What the entry alone tells of that is here; the rest depends on the
+account's nonce and code at that moment: sql/schema/authorizations.sql.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from scan.ethereum.column_types import UNSIGNED
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp import list_item, quantity_item, string_item
+from scan.ethereum.signatures import Signature, recover_signer
+from scan.hex import BadHex, data
+
+SET_CODE = b"\4"  # the type of transactions that have authorizations
+PLACE_BITS = 20  # of an ordinal for an authorization's place in its block: each takes 12,500 gas
+MAX_NONCE = 2**64 - 1  # which an account's nonce never passes
+_MAGIC = "05"  # before what is signed
+
+
+class Authorization(NamedTuple):
+    """An entry of an authorizationList, as its row has it; integers as columns of UNSIGNED."""
+
+    ordinal: int
+    block_number: int
+    transaction_index: int
+    authorization_index: int
+    chain_id: bytes
+    delegate: bytes  # whose code it is; the zero address ends a delegation
+    nonce: bytes
+    y_parity: bytes
+    signature_r: bytes
+    signature_s: bytes
+    authority: bytes | None  # who signed it; None where nobody can have
+    fault: str | None  # why the protocol passes over it whatever the account is
+
+
+def read_authorizations(
+    block_number: int, lists: Iterable[tuple[int, Sequence[Any], bytes]]
+) -> Iterator[Authorization]:
+    """The authorizations of a block, of transactions by index, list and chain id.
+
+    Raises BadHex, KeyError or TypeError for what no transaction can have.
+    """
+    places = count(block_number << PLACE_BITS)
+    for index, entries, chain_id in lists:
+        for authorization_index, entry in enumerate(entries):
+            position = next(places), block_number, index, authorization_index
+            yield Authorization(*position, *_read(entry, chain_id))
+
+
+def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
+    """The fields of a row after its position."""
+    numbers = {
+        name: UNSIGNED.read(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
+    }
+    if len(numbers["nonce"]) > 8 or len(numbers["yParity"]) > 1:
+        raise BadHex("an authorization's nonce or yParity is out of range")
+    delegate = data(entry["address"], 20)
+    signature = Signature(*(int.from_bytes(numbers[name]) for name in ("yParity", "r", "s")))
+    authority = None
+    if signature.is_in_range:
+        authority = recover_signer(_signed_hash(entry), signature)
+    return (
+        numbers["chainId"],
+        delegate,
+        *(numbers[name] for name in ("nonce", "yParity", "r", "s")),
+        authority,
+        _fault(numbers, authority, chain_id),
+    )
+
+
+def _fault(numbers: dict[str, bytes], authority: bytes | None, chain_id: bytes) -> str | None:
+    """In the protocol's order."""
+    if numbers["chainId"] not in (b"", chain_id):
+        return "wrong_chain"
+    if int.from_bytes(numbers["nonce"]) == MAX_NONCE:
+        return "nonce_limit"
+    return "invalid_signature" if authority is None else None
+
+
+def _signed_hash(entry: Any) -> bytes:
+    chain_id, nonce = quantity_item(entry["chainId"]), quantity_item(entry["nonce"])
+    return keccak256(
+        bytes.fromhex(_MAGIC + list_item(chain_id + string_item(entry["address"]) + nonce))
+    )

@@ -1,0 +1,44 @@
+"""Signatures on secp256k1, of wallets' messages and of authorizations: who made one. Pure."""
+
+from typing import NamedTuple
+
+from scan.ethereum.keccak import keccak256
+
+try:
+    from coincurve import PublicKey
+except ImportError:  # an installation from before it was required: 80 times slower
+    from eth_keys.backends.native.ecdsa import ecdsa_raw_recover
+    from eth_keys.exceptions import BadSignature
+else:
+    BadSignature = ValueError  # type: ignore[assignment,misc]
+
+    def ecdsa_raw_recover(msg_hash: bytes, vrs: tuple[int, int, int]) -> bytes:
+        v, r, s = vrs
+        signature = r.to_bytes(32) + s.to_bytes(32) + bytes([v])
+        key = PublicKey.from_signature_and_message(signature, msg_hash, hasher=None)
+        return key.format(compressed=False)[1:]
+
+
+# Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
+# turn a signature into a second valid one.
+CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+
+
+class Signature(NamedTuple):
+    y_parity: int
+    r: int
+    s: int
+
+    @property
+    def is_in_range(self) -> bool:
+        """Whether a key may have made it, and nobody have altered it (EIP-2)."""
+        is_in_curve = 0 < self.r < CURVE_ORDER and 0 < self.s <= CURVE_ORDER // 2
+        return is_in_curve and self.y_parity in (0, 1)
+
+
+def recover_signer(hashed: bytes, signature: Signature) -> bytes | None:
+    """The 20-byte address that signed a message hash, or None if r is not on the curve."""
+    try:
+        return keccak256(ecdsa_raw_recover(hashed, signature))[12:]
+    except BadSignature:
+        return None

@@ -1,0 +1,134 @@
+-- Which authorizations took effect (EIP-7702), by what is indexed. An account's nonce is one more than that of
+-- the last transaction it sent, or one more than that of its last authorization in effect, and grows with
+-- each contract that code in its name created since. In a transaction the sender's nonce grows first,
+-- then authorizations take effect in their order, then code runs.
+
+-- What is known of an account after some of its authorizations.
+DO $$
+BEGIN
+    CREATE TYPE authority_state AS (
+        nonce_before numeric,          -- before the last of them; null: not known
+        nonce numeric,                 -- after it
+        is_delegating boolean);        -- whether code may run in the account's name
+EXCEPTION WHEN duplicate_object THEN
+    NULL;
+END
+$$;
+
+-- The state after one more authorization. `known` is the account's nonce where a transaction that it sent
+-- since, or the first of the authorizations, tells; `created` counts contracts since the one before, and
+-- where code that ran since was not traced, nobody knows these.
+CREATE OR REPLACE FUNCTION next_authority_state(
+    before authority_state, known numeric, created bigint, is_untraced boolean, was_delegating boolean,
+    signed_nonce numeric, delegates boolean)
+RETURNS authority_state LANGUAGE sql IMMUTABLE AS $$
+    SELECT ROW(s.nonce, s.nonce + (s.nonce = signed_nonce)::integer,
+        CASE WHEN s.nonce = signed_nonce THEN delegates
+            WHEN s.nonce IS NULL THEN delegates OR s.is_delegating
+            ELSE s.is_delegating END)::authority_state
+    FROM (
+        SELECT o.is_delegating,
+            CASE WHEN NOT (is_untraced AND o.is_delegating)
+                THEN coalesce(known, (before).nonce + created) END AS nonce
+        FROM (SELECT coalesce((before).is_delegating, was_delegating) AS is_delegating) AS o
+    ) AS s
+$$;
+
+CREATE OR REPLACE AGGREGATE authority_states(
+    known numeric, created bigint, is_untraced boolean, was_delegating boolean, signed_nonce numeric,
+    delegates boolean)
+(SFUNC = next_authority_state, STYPE = authority_state);
+
+-- The authorizations of a range of blocks: the nonce that their authority had then, null where it does not
+-- matter or is not known, and whether they took effect, null where that is not known.
+CREATE OR REPLACE FUNCTION authorizations_changes(span block_range)
+RETURNS TABLE (ordinal bigint, authority_nonce numeric, is_valid boolean)
+LANGUAGE sql STABLE AS $$
+    WITH signed AS MATERIALIZED (
+        SELECT a.ordinal, a.authority, integer_text(a.nonce)::numeric AS nonce,
+            a.delegate <> zero_address() AS is_delegating, a.block_number, a.transaction_index, a.fault,
+            b.transactions_before + a.transaction_index AS transaction_ordinal,
+            b.internal_transfers_before + b.internal_transfer_count AS internal_end,
+            b.untraced_before + (b.traced IS FALSE)::integer AS untraced
+        FROM authorizations a
+        JOIN blocks b ON b.number = a.block_number
+        WHERE a.ordinal BETWEEN first_ordinal_in((span).first_block)
+            AND last_ordinal_in((span).last_block)
+    ), placed AS (
+        SELECT s.*, p.ordinal AS previous, p.authority_nonce + p.is_valid::integer AS previous_nonce,
+            p.transaction_ordinal AS previous_transaction, t.nonce AS sent_nonce,
+            t.ordinal AS sent_transaction,
+            coalesce(t.ordinal > p.transaction_ordinal, t.ordinal IS NOT NULL) AS is_sent_since,
+            coalesce(p.ordinal, -1) < first_ordinal_in((span).first_block) AS is_first
+        FROM signed s
+        LEFT JOIN LATERAL (
+            SELECT a.ordinal, a.authority_nonce, a.is_valid,
+                b.transactions_before + a.transaction_index AS transaction_ordinal
+            FROM authorizations a
+            JOIN blocks b ON b.number = a.block_number
+            WHERE a.authority = s.authority AND a.fault IS NULL AND a.ordinal < s.ordinal
+            ORDER BY a.ordinal DESC
+            LIMIT 1
+        ) AS p ON true
+        LEFT JOIN LATERAL (
+            SELECT t.ordinal, integer_text(t.nonce)::numeric AS nonce
+            FROM transactions t
+            WHERE t.from_address = s.authority AND t.ordinal <= s.transaction_ordinal
+            ORDER BY t.ordinal DESC
+            LIMIT 1
+        ) AS t ON true
+        WHERE s.fault IS NULL
+    ), followed AS (
+        SELECT p.*, c.created, p.since < p.transaction_ordinal AND p.untraced > b.untraced_before
+            AS is_untraced
+        FROM (
+            SELECT p.*, CASE WHEN p.is_sent_since THEN p.sent_transaction
+                ELSE p.previous_transaction END AS since
+            FROM placed p
+        ) AS p
+        LEFT JOIN transactions t ON t.ordinal = p.since
+        LEFT JOIN blocks b ON b.number = t.block_number
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS created
+            FROM internal_transfers i
+            WHERE i.from_address = p.authority AND i.type IN (1, 2)
+                AND i.ordinal >= b.internal_transfers_before AND i.ordinal < p.internal_end
+                AND (i.block_number, i.transaction_index) >= (t.block_number, t.transaction_index)
+                AND (i.block_number, i.transaction_index) < (p.block_number, p.transaction_index)
+        ) AS c
+    ), counted AS (
+        SELECT f.ordinal, f.nonce, (authority_states(
+                CASE WHEN f.is_sent_since THEN f.sent_nonce + 1 + f.created
+                    WHEN f.previous IS NULL THEN n.first_nonce
+                    WHEN f.is_first THEN f.previous_nonce + f.created END,
+                f.created, coalesce(f.is_untraced, n.first_nonce IS NULL),
+                coalesce(f.is_first AND (
+                    SELECT a.delegate <> zero_address() OR a.is_valid IS NULL
+                    FROM authorizations a
+                    WHERE a.authority = f.authority AND a.is_valid IS NOT FALSE AND a.fault IS NULL
+                        AND a.ordinal < first_ordinal_in((span).first_block)
+                    ORDER BY a.ordinal DESC
+                    LIMIT 1), n.first_nonce IS NULL),
+                f.nonce, f.is_delegating) OVER (PARTITION BY f.authority ORDER BY f.ordinal)
+            ).nonce_before AS authority_nonce
+        FROM followed f
+        -- What an index that begins later does not have may have given an account any nonce.
+        CROSS JOIN (SELECT CASE WHEN c.start_block = 0 THEN 0 END AS first_nonce FROM chain c) AS n
+    )
+    SELECT s.ordinal AS ordinal, CASE WHEN NOT k.has_code THEN c.authority_nonce END AS authority_nonce,
+        CASE WHEN s.fault IS NOT NULL OR k.has_code THEN false
+            ELSE c.nonce = c.authority_nonce END AS is_valid
+    FROM signed s
+    LEFT JOIN counted c ON c.ordinal = s.ordinal
+    CROSS JOIN LATERAL (
+        SELECT EXISTS (SELECT FROM contracts o
+            WHERE o.address = s.authority AND o.block_number <= s.block_number) AS has_code
+    ) AS k
+$$;
+
+-- For `scan audit`: of all authorizations.
+CREATE OR REPLACE FUNCTION authorizations_expected()
+RETURNS TABLE (ordinal bigint, authority_nonce numeric, is_valid boolean)
+LANGUAGE sql STABLE AS $$
+    SELECT * FROM authorizations_changes(all_blocks())
+$$;

@@ -1,0 +1,162 @@
+"""EIP-7702: which authorizations took effect, as the node's state has it."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.audit import auditing
+from tests.bulk.backfilling import backfill, follow
+from tests.support.anvil import ZERO, Anvil
+from tests.support.authorizations import (
+    CHAIN_ID,
+    FAILING,
+    IDLE,
+    MAKER,
+    authorize,
+    delegate_of,
+    new_account,
+    nonce_of,
+    place_codes,
+    send,
+    with_high_s,
+)
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing, settings_for
+from tests.support.scenario import key_of
+from tests.support.table_digest import digest
+
+SEED, BLOCKS = 7, 30
+ALICE, BOB = key_of(1), key_of(2)  # with coin
+FRESH = new_account(1)
+EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
+
+
+class Delegations(NamedTuple):
+    node: Anvil
+    url: str
+
+
+def play(node: Anvil) -> None:
+    """Blocks at random: authorizations right and wrong, alone and together, sponsored and not,
+    calls of delegating accounts that create contracts, and their own transactions."""
+    choice = random.Random(SEED)
+    place_codes(node)
+    for _ in range(BLOCKS):
+        authority = choice.choice(EVERYBODY)
+        nonce = nonce_of(node, authority)
+        has_coin = authority in (ALICE, BOB)
+        sender = authority if has_coin and choice.random() < 0.3 else key_of(0)
+        nonce += sender is authority
+        signed = [
+            authorize(
+                authority,
+                choice.choice((MAKER, MAKER, IDLE, FAILING, ZERO)),
+                max(nonce + place + choice.choice((0, 0, 0, 1, -1)), 0),
+                choice.choice((CHAIN_ID, CHAIN_ID, 0, 1)),
+            )
+            for place in range(choice.randrange(1, 4))
+        ]
+        if choice.random() < 0.1:
+            signed.append(with_high_s(signed[0]))
+        send(node, signed, to=authority.address, sender=sender)
+        if choice.random() < 0.5:
+            called = choice.choice(EVERYBODY)
+            send(node, [], to=called.address, sender=key_of(3))
+        if choice.random() < 0.2:
+            send(node, [], to=IDLE, sender=BOB) if sender is not BOB else None
+        node.mine()
+
+
+@pytest.fixture(scope="module")
+def delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+    with Anvil() as node, postgres.cloned(template) as url:
+        play(node)
+        Indexing(url, node.url).run_until(node.head())
+        yield Delegations(node, url)
+
+
+def rows(url: str) -> list[dict[str, Any]]:
+    return [
+        row for (row,) in execute(url, "SELECT to_jsonb(a) FROM authorizations a ORDER BY ordinal")
+    ]
+
+
+def assert_as_the_node_has_it(node: Anvil, url: str) -> None:
+    """After every block each account delegates to whom its last valid authorization says."""
+    in_effect = dict.fromkeys((account.address.lower() for account in EVERYBODY), ZERO)
+    by_block: dict[int, list[dict[str, Any]]] = {}
+    for row in rows(url):
+        by_block.setdefault(row["block_number"], []).append(row)
+    for number in range(node.head() + 1):
+        for row in by_block.get(number, ()):
+            assert row["is_valid"] is not None
+            if row["is_valid"]:
+                in_effect["0x" + row["authority"][2:]] = "0x" + row["delegate"][2:]
+        for authority, delegate in in_effect.items():
+            assert delegate_of(node, authority, number) == delegate, (number, authority)
+
+
+def test_delegations_are_those_of_the_node(delegations: Delegations) -> None:
+    node, url = delegations
+    assert_as_the_node_has_it(node, url)
+    stored = rows(url)
+    outcomes = {(row["is_valid"], row["fault"], row["authority_nonce"] is None) for row in stored}
+    assert outcomes == {
+        (True, None, False),
+        (False, None, False),
+        (False, "wrong_chain", True),
+        (False, "invalid_signature", True),
+    }
+    created = "SELECT count(*) FROM internal_transfers WHERE type = 1"
+    assert execute(url, created)[0][0] > 0
+
+
+def test_bulk_reorganisations_and_the_audit_agree(
+    delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
+) -> None:
+    node, whole = delegations
+    head = node.head()
+    assert auditing.run(settings_for(whole, node.url), node=True) == 0
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, node.url)
+        assert backfill(settings, tmp_path / "files", last_block=head - BLOCKS // 2)
+        follow(settings, head)
+        assert digest(url) == digest(whole)
+        node.reorganise(BLOCKS // 3)
+        send(node, [authorize(ALICE, IDLE, nonce_of(node, ALICE))])
+        node.mine()
+        follow(settings, head + 1)
+        assert_as_the_node_has_it(node, url)
+        assert rows(url)[-1]["is_valid"]
+        with postgres.cloned(template) as fresh:
+            Indexing(fresh, node.url).run_until(head + 1)
+            assert digest(url) == digest(fresh)
+        execute(url, "UPDATE authorizations SET is_valid = NOT is_valid WHERE fault IS NULL")
+        assert auditing.run(settings) == 1
+        assert auditing.run(settings, repair=True) == 0
+        assert_as_the_node_has_it(node, url)
+
+
+def test_what_was_not_traced_is_not_guessed(
+    delegations: Delegations, postgres: Postgres, template: str
+) -> None:
+    """Code that runs in an account's name may create contracts, which grow its nonce unseen; also
+    before the first block of an index that begins later."""
+    node, _ = delegations
+    with postgres.cloned(template) as traced, postgres.cloned(template) as url:
+        Indexing(traced, node.url).run_until(node.head())
+        known = {row["ordinal"]: row for row in rows(traced)}
+        Indexing(url, node.url, traces="off").run_until(node.head())
+        for row in rows(url):
+            assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
+        [(unknown,)] = execute(url, "SELECT count(*) FROM authorizations WHERE is_valid IS NULL")
+        assert 0 < unknown < len(known) // 2
+    with postgres.cloned(template) as url:
+        Indexing(url, node.url, start_block=node.head() // 2).run_until(node.head())
+        stored = rows(url)
+        for row in stored:
+            assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
+        assert {row["is_valid"] for row in stored} == {None, True, False}

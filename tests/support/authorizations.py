@@ -1,0 +1,88 @@
+"""Authorizations of EIP-7702, signed here, and what a node says of the accounts."""
+
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
+
+from tests.support.anvil import ZERO, Anvil
+from tests.support.scenario import key_of
+
+CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+MAX_NONCE = 2**64 - 1
+CHAIN_ID = 31337
+SPONSOR = key_of(0)
+# What accounts delegate to: code that creates an empty contract, that does nothing, and that fails.
+MAKER, IDLE, FAILING = (f"0x{number:040x}" for number in (0x7702, 0x7703, 0x7704))
+CODES = {MAKER: "0x5f5f5ff05000", IDLE: "0x00", FAILING: "0xfe"}
+
+
+class Sent(NamedTuple):
+    """An authorization that was sent, and what should become of it."""
+
+    authority: str | None
+    delegate: str
+    nonce: int
+    is_valid: bool
+    reason: str | None
+
+
+def new_account(seed: int) -> LocalAccount:
+    """An account without coin or transactions."""
+    account: LocalAccount = Account.from_key(random.Random(seed).randbytes(32))
+    return account
+
+
+def nonce_of(node: Anvil, account: LocalAccount) -> int:
+    return int(node.call("eth_getTransactionCount", account.address, "latest"), 16)
+
+
+def authorize(account: LocalAccount, delegate: str, nonce: int, chain_id: int = CHAIN_ID) -> Any:
+    return account.sign_authorization(
+        {"chainId": chain_id, "address": bytes.fromhex(delegate[2:]), "nonce": nonce}
+    )
+
+
+def with_high_s(signed: Any) -> Any:
+    """The same signature in its other form, which EIP-2 refuses."""
+    changes = {"s": CURVE_ORDER - signed.s, "y_parity": 1 - signed.y_parity}
+    return signed.model_copy(update=changes)
+
+
+def send(
+    node: Anvil,
+    authorizations: Sequence[Any],
+    to: str = IDLE,
+    sender: LocalAccount = SPONSOR,
+    data: str = "0x",
+    nonce: int | None = None,
+) -> str:
+    """Hand a transaction of type 4, or of type 2 without authorizations, to the pool."""
+    transaction = {
+        "chainId": CHAIN_ID,
+        "nonce": nonce_of(node, sender) if nonce is None else nonce,
+        "to": bytes.fromhex(to[2:]),
+        "value": 0,
+        "gas": 200_000 + 40_000 * len(authorizations),
+        "maxFeePerGas": 20 * 10**9,
+        "maxPriorityFeePerGas": 10**9,
+        "data": data,
+        "type": 4 if authorizations else 2,
+    }
+    if authorizations:
+        transaction["authorizationList"] = list(authorizations)
+    signed = sender.sign_transaction(transaction)
+    return str(node.call("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex()))
+
+
+def place_codes(node: Anvil) -> None:
+    for address, code in CODES.items():
+        node.call("anvil_setCode", address, code)
+
+
+def delegate_of(node: Anvil, authority: str, block: int) -> str:
+    """Whose code the account runs after a block, as the node has it."""
+    code = str(node.call("eth_getCode", authority, hex(block)))
+    return "0x" + code[8:] if code.startswith("0xef0100") else ZERO
