@@ -128,6 +128,7 @@ def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Respon
         complete=page.reason is None,
         reason=page.reason,
         unexplained=unexplained,
+        **({"explanation": page.explanation} if page.explanation else {}),
     )
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scan.database.lists import all_credit_types, all_history_types, history_numbers
+from scan.ethereum.forms import FORM_OF_CHAIN
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
@@ -62,10 +63,12 @@ class HistoryPage(Page):
 
     They are of the coin, or of the token that they were filtered by. `unexplained` is the balance
     less the sum of these rows, in the smallest unit; None where the balance is not known.
+    `explanation` says what moves coin unseen on this chain, where that may be why.
     """
 
     reason: str | None = None
     unexplained: int | None = None
+    explanation: str = ""
 
 
 def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> HistoryPage:
@@ -119,7 +122,13 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         return replace(page, reason=reason, unexplained=unexplained)
     unexplained = _unexplained(reader, address, stored, head, net)
     reason = _reason(start_block, untraced, unexplained)
-    return replace(page, reason=reason, unexplained=unexplained)
+    explanation = _unseen_on(reader) if reason == "unexplained_balance" else ""
+    return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
+
+
+def _unseen_on(reader: Reader) -> str:
+    form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
+    return form.unseen if form else ""
 
 
 def _unexplained(

@@ -64,8 +64,14 @@ SCHEMAS: Json = {
             "unexplained": nullable(
                 text("Balance less the sum of all rows of it.", "0", pattern="^-?[0-9]+$")
             ),
+            "explanation": text(
+                "What moves coin unseen on this chain; only on some chains, where the reason is"
+                " `unexplained_balance`.",
+                "Fees go to accounts that no block names.",
+            ),
             "next": ref("Next"),
         },
+        optional=("explanation",),
     ),
     "HistoryRow": record(
         "An amount of the coin or of a token that an address gained, spent or moved to itself; null"

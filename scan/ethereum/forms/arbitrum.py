@@ -72,4 +72,5 @@ ARBITRUM = Form(
     block_fields={"l1BlockNumber": number, "sendCount": number, "sendRoot": hash_},
     mints=mints,
     settle=settle,
+    unseen="Fees go to accounts that no block names.",
 )

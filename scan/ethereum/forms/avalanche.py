@@ -27,4 +27,5 @@ AVALANCHE = Form(
         "minDelayExcess": number,
     },
     settle=settle,
+    unseen="Imports from other chains of Avalanche, and exports, move coin without a transaction.",
 )

@@ -137,6 +137,8 @@ class Form(NamedTuple):
     settle: Callable[[Any], Settlement] = settle_by_ethereum
     own_fields: Callable[[Any, Values], dict[str, Any]] = no_fields  # of the block, made of others
     encodings: Mapping[int, Encoding] = {}  # of types that Ethereum does not have, where known
+    # What moves coin unseen there: a sentence for people whose history does not add up.
+    unseen: str = ""
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
     withdraws_to_l1: bool = False
 

@@ -72,6 +72,7 @@ GNOSIS = Form(
     chain_ids=frozenset((100,)),
     block_fields={"step": step, "signature": data_, "auraStep": number, "auraSeal": data_},
     settle=partial(settle, GNOSIS_NETWORK),
+    unseen="At the end of a block its reward contract may mint coin that no event announces.",
 )
 CHIADO = GNOSIS._replace(
     name="Chiado", chain_ids=frozenset((10_200,)), settle=partial(settle, CHIADO_NETWORK)

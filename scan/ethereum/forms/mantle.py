@@ -32,6 +32,7 @@ MANTLE = op_stack.OP_STACK._replace(
     },
     receipt_fields={**op_stack.OP_STACK.receipt_fields, "tokenRatio": number},
     l1_fees=l1_fees,
+    unseen="A sponsor may have paid a part of the fee of a meta transaction.",
     encodings={
         op_stack.DEPOSIT: Encoding(
             (

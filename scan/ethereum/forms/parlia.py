@@ -20,4 +20,5 @@ PARLIA = Form(
     chain_ids=frozenset((56, 97)),
     block_fields={"milliTimestamp": number},
     settle=settle,
+    unseen="Coin sent to 0xffff…fffe is given to the block's validator without a transaction.",
 )

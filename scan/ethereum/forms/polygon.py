@@ -96,6 +96,7 @@ POLYGON = Form(
     chain_ids=frozenset((137,)),
     type_names={STATE_SYNC: "state sync"},
     settle=partial(settle, MAINNET_BURN),
+    unseen="What contracts moved in a state sync, and what it takes from 0x1010, has no trace.",
 )
 AMOY = POLYGON._replace(
     name="Amoy", chain_ids=frozenset((80_002,)), settle=partial(settle, AMOY_BURN)

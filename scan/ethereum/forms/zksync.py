@@ -21,4 +21,5 @@ ZKSYNC = Form(
     transaction_fields={"l1BatchNumber": number, "l1BatchTxIndex": number},
     block_fields={"l1BatchNumber": number},
     settle=settle,
+    unseen="Fees go to an account of the operator that no block names.",
 )
