@@ -48,6 +48,7 @@ FORM_BLOCKS = 8  # that have to contradict themselves after it, where those befo
 NEIGHBOURS = 64  # of which most may have no transactions, on each side
 READ_AGAIN_S = 2.0  # before it is told that a block is read again
 REPEATED_READS = 2  # the same, where the block before was taken so, too
+DEVELOPMENT_NODES = ("anvil/", "hardhatnetwork/", "ganache/")  # as web3_clientVersion begins
 ADVICE = ", unlike its neighbours; if it is right, set SCAN_UNMATCHED_BLOCKS=take"
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
 ROW_BYTES = 512
@@ -181,16 +182,25 @@ class BlockSource:
 
         A wrong hash or root never becomes right: if a block before it matches, the next ones that
         could must not. Bodies may have a form of their own in one block alone, but not on Ethereum:
-        Ganache's and Hardhat's have, and anvil's where it sends in another's name.
+        Ganache's and Hardhat's have, and anvil's where it sends in another's name, also on a fork
+        of Ethereum, whose chain id is the same.
         """
-        is_compared = part == HEADER or (part == BODY and self.chain_id() in LIKE_ETHEREUM)
-        if self._takes_unmatched or not is_compared:
+        if self._takes_unmatched or part not in (HEADER, BODY):
+            return True
+        if part == BODY and (self.chain_id() not in LIKE_ETHEREUM or self._is_development_node()):
             return True
         before = range(number - 1, max(-1, number - 1 - NEIGHBOURS), -1)
         is_new = any(islice(self._matches(before, part), FORM_BLOCKS))
         following = range(number + 1, number + 1 + NEIGHBOURS)
         matches = [*islice(self._matches(following, part), FORM_BLOCKS)]
         return not any(matches) and (len(matches) == FORM_BLOCKS or not is_new)
+
+    def _is_development_node(self) -> bool:
+        try:
+            version = self._node.call("web3_clientVersion")
+        except RpcError:
+            return False
+        return str(version).lower().startswith(DEVELOPMENT_NODES)
 
     def _matches(self, numbers: Iterable[int], part: str) -> Iterator[bool]:
         """Whether blocks match in a part, of those that show it; up to the node's newest."""

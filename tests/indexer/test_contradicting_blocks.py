@@ -23,7 +23,11 @@ def chain() -> Iterator[Anvil]:
 
 
 def altered_blocks(
-    alter: Callable[[dict[str, Any]], None], first: int, last: int, chain_id: int = 1
+    alter: Callable[[dict[str, Any]], None],
+    first: int,
+    last: int,
+    chain_id: int = 1,
+    version: str = "Geth/v1.16.7",
 ) -> Fault:
     """Blocks that are altered whenever they are read, of a chain with this id."""
 
@@ -33,6 +37,8 @@ def altered_blocks(
             header = answer["result"]
             if call["method"] == "eth_chainId":
                 answer["result"] = hex(chain_id)
+            if call["method"] == "web3_clientVersion":
+                answer["result"] = version
             if isinstance(header, dict) and first <= int(header["number"], 16) <= last:
                 alter(header)
         return faulty_node.Reply(body=answers)
@@ -84,9 +90,15 @@ def test_a_hard_fork_is_taken_when_the_blocks_after_it_are_known(
     assert "do not match their hash (header and hash)" in caplog.text
 
 
-def test_a_body_that_contradicts_itself_may_be_a_form_beyond_ethereum(chain: Anvil) -> None:
-    """Test nodes have such blocks among others, and hard forks of chains that nobody named."""
+@pytest.mark.parametrize(
+    ("chain_id", "version"), [(31_337, "Geth/v1.16.7"), (1, "anvil/v1.7.1"), (1, "Ganache/v7.9.2")]
+)
+def test_a_body_that_contradicts_itself_may_be_a_form_beyond_ethereum(
+    chain: Anvil, chain_id: int, version: str
+) -> None:
+    """Test nodes have such blocks among others, and hard forks of chains that nobody named. A test
+    node that forked Ethereum has its chain id."""
     with FaultyNode(chain.url) as node:
-        node.fault = altered_blocks(alter_value, 3, 3, chain_id=31_337)
+        node.fault = altered_blocks(alter_value, 3, 3, chain_id, version)
         [fetched] = BlockSource(Node([node.url])).blocks(3, 3)
         assert fetched.block.transactions[0].value == 7

@@ -36,7 +36,8 @@ def _with_blocks(node: Anvil) -> Anvil:
 
 
 class Altered:
-    """A Fault: alters transactions and receipts of some blocks, the first so many times."""
+    """A Fault: alters transactions and receipts of some blocks, the first so many times, of a node
+    that is not known as one for tests."""
 
     def __init__(self, alter: Callable[[Records], None], blocks: set[int], times: int) -> None:
         self._alter, self._blocks, self._left = alter, {hex(n) for n in blocks}, times
@@ -47,6 +48,8 @@ class Altered:
         for call, answer in zip(calls, answers, strict=True):
             if call["method"] == "eth_getBlockByNumber":
                 self.reads.append(call["params"][0])
+            elif call["method"] == "web3_clientVersion":
+                answer["result"] = "Geth/v1.16.7"
             result = answer["result"]
             records = result["transactions"] if isinstance(result, dict) else result
             if isinstance(records, list) and call["params"][0] in self._blocks and self._left:
