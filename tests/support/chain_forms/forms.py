@@ -1,0 +1,6 @@
+"""All forms of chains that are made here, by name."""
+
+from tests.support.chain_forms.others import OTHERS
+from tests.support.chain_forms.rollups import ROLLUPS
+
+FORMS = {make.__name__: make for make in (*ROLLUPS, *OTHERS)}

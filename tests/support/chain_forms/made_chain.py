@@ -1,0 +1,371 @@
+"""A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances.
+
+Transactions are encoded by EIP-2718 and the Yellow Paper (appendix B, sections 4.2 and 4.3), lists
+by its appendix D. Signatures are made up: nobody recovers a sender from them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+import rlp
+from eth_utils import keccak
+
+Json = dict[str, Any]
+ETH = 10**18
+GWEI = 10**9
+ZERO = bytes(20)
+EMPTY_UNCLES = keccak(rlp.encode([]))
+CALL_TRACER = {"tracer": "callTracer"}
+SIGNATURE = {"r": 0x1234 << 200, "s": 0x5678 << 180}
+# By EIP-1559, EIP-4895, EIP-4844, EIP-4788 and EIP-7685: each with those before it.
+LATER_FIELDS = (
+    *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
+    *("parentBeaconBlockRoot", "requestsHash"),
+)
+HEADER_FIELDS = (
+    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
+    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
+    *("mixHash", "nonce", *LATER_FIELDS),
+)
+CALL = ("gas", "to", "value", "input")
+ENCODINGS: Mapping[int, Sequence[str]] = {
+    0: ("nonce", "gasPrice", *CALL, "v", "r", "s"),
+    2: (
+        *("chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", *CALL, "accessList"),
+        *("yParity", "r", "s"),
+    ),
+}
+
+
+def address(name: str) -> bytes:
+    return keccak(text=f"account {name}")[12:]
+
+
+def word(name: str) -> bytes:
+    return keccak(text=f"word {name}")
+
+
+class Made(NamedTuple):
+    """A transaction with its receipt and trace, in values of Python: int, bytes, lists."""
+
+    transaction: Json
+    receipt: Json
+    trace: Json | None
+    fee: int  # by the chain's documentation
+    encoded: bytes | None  # None: in no root
+
+
+class MadeChain:
+    """Balances change as transactions are made; mine() ends a block."""
+
+    def __init__(
+        self,
+        chain_id: int,
+        balances: Mapping[bytes, int],
+        *,
+        base_fee: int = 7 * GWEI,
+        header_fields: Sequence[str] = HEADER_FIELDS,
+        genesis: Mapping[str, Any] = {},
+        **fields: Any,
+    ) -> None:
+        """`fields` are those of every header; None leaves out one that headers have by default."""
+        self.chain_id = chain_id
+        self.balances = Counter(balances)
+        self.base_fee = base_fee
+        self.fees: dict[bytes, int] = {}  # of each transaction, by its hash
+        self.unknown: set[bytes] = set()  # accounts whose histories cannot add up
+        self.encodings: dict[int, Sequence[str]] = dict(ENCODINGS)
+        self.receipt_tails: dict[int, Sequence[str]] = {}
+        self._header_fields = header_fields
+        self._fields = fields
+        self._nonces: Counter[bytes] = Counter()
+        self._pending: list[Made] = []
+        self._blocks: list[tuple[Json, list[Json], list[Json], Counter[bytes]]] = []
+        self._last_pending: list[Made] = []
+        self.mine(**genesis)
+
+    @property
+    def head(self) -> int:
+        return len(self._blocks) - 1
+
+    @property
+    def addresses(self) -> list[bytes]:
+        """All that the chain has seen, but for nobody."""
+        return sorted(self._seen() - {ZERO})
+
+    def balance(self, holder: bytes) -> int:
+        return self._blocks[-1][3][holder]
+
+    def move(self, sender: bytes | None, to: bytes | None, amount: int) -> None:
+        """None mints or burns."""
+        if sender is not None:
+            assert self.balances[sender] >= amount >= 0
+            self.balances[sender] -= amount
+        if to is not None:
+            self.balances[to] += amount
+
+    def next_nonce(self, sender: bytes) -> int:
+        self._nonces[sender] += 1
+        return self._nonces[sender] - 1
+
+    def pay(
+        self,
+        sender: bytes,
+        to: bytes,
+        value: int,
+        *,
+        gas_used: int = 21_000,
+        tip: int = GWEI,
+        receive: Callable[[int, int], None] | None = None,
+        more_fee: int = 0,
+        receipt: Json | None = None,
+        **fields: Any,
+    ) -> Made:
+        """A usual transaction of type 2, or of the type among its fields; `receive` says who gets
+        base fees and tips, by default the miner the tips; `more_fee` is what the chain adds."""
+        price = self.base_fee + tip
+        base_fees, tips = self.base_fee * gas_used, tip * gas_used
+        self.move(sender, None, base_fees + tips + more_fee)
+        self.move(sender, to, value)
+        if receive is not None:
+            receive(base_fees, tips)
+        else:
+            self.move(None, self.miner, tips)
+        priced = {"gasPrice": price, "v": 35 + 2 * self.chain_id}  # EIP-155
+        if fields.get("type", 2) != 0:
+            priced |= {"maxFeePerGas": 2 * price, "maxPriorityFeePerGas": tip, "accessList": []}
+        return self.add(
+            {"type": 2, "from": sender, "to": to, "value": value, "gas": gas_used, **priced}
+            | {"nonce": self.next_nonce(sender), "yParity": 0, **SIGNATURE}
+            | {"chainId": self.chain_id, **fields},
+            {"gasUsed": gas_used, "effectiveGasPrice": price, **(receipt or {})},
+            fee=base_fees + tips + more_fee,
+        )
+
+    @property
+    def miner(self) -> bytes:
+        return bytes(self._fields.get("miner", address("miner")))
+
+    def add(
+        self,
+        transaction: Json,
+        receipt: Json,
+        *,
+        fee: int,
+        encoding: Sequence[Any] | None = None,
+        trace: Json | None = None,
+        hash_: bytes | None = None,
+        is_traced: bool = True,
+    ) -> Made:
+        """A transaction to the pending block; `encoding` are the values that consensus encodes,
+        by default those of its type's fields. With a `hash_` it is in no root."""
+        transaction = {"input": b"", "value": 0, "nonce": 0, **transaction}
+        type_ = transaction["type"]
+        encoded = None
+        if hash_ is None:
+            values = encoding or [transaction[name] for name in self.encodings[type_]]
+            encoded = (bytes([type_]) if type_ else b"") + rlp.encode([*map(_item, values)])
+            hash_ = keccak(encoded)
+        frame = {
+            **{"type": "CALL", "from": transaction["from"], "to": transaction["to"]},
+            **{"value": transaction["value"], "gas": transaction["gas"], "input": b""},
+            **{"gasUsed": receipt["gasUsed"], "output": b"", "calls": []},
+            **(trace or {}),
+        }
+        made = Made(
+            {**transaction, "hash": hash_},
+            {"status": 1, "logs": [], "contractAddress": None, "type": type_, **receipt},
+            frame if is_traced else None,
+            fee,
+            encoded,
+        )
+        self.fees[hash_] = fee
+        self._pending.append(made)
+        return made
+
+    def mine(self, **fields: Any) -> Json:
+        """End the block, with fields of its header beside the usual ones; return its JSON."""
+        number = len(self._blocks)
+        pending, self._pending = self._pending, []
+        self._last_pending = pending
+        receipts = [*_receipts(pending)]
+        covered = [made for made in pending if made.encoded is not None]
+        blooms = [receipt["logsBloom"] for receipt in receipts[: len(covered)]]
+        header = {
+            **{"number": number, "parentHash": self._parent(), "sha3Uncles": EMPTY_UNCLES},
+            **{"miner": self.miner, "stateRoot": word(f"state {number}"), "difficulty": 0},
+            "transactionsRoot": list_root([made.encoded or b"" for made in covered]),
+            "receiptsRoot": list_root(
+                [*map(self._encoded_receipt, receipts[: len(covered)])],
+            ),
+            "logsBloom": int.to_bytes(_union(blooms), 256),
+            **{"gasLimit": 30_000_000, "gasUsed": sum(r["gasUsed"] for r in receipts)},
+            **{"timestamp": 1_700_000_000 + 2 * number, "extraData": b""},
+            **{"mixHash": bytes(32), "nonce": bytes(8), "baseFeePerGas": self.base_fee},
+            **self._fields,
+            **fields,
+        }
+        header = {name: value for name, value in header.items() if value is not None}
+        encoded = [_item(header[name]) for name in self._header_fields if name in header]
+        hash_ = header["hash"] = header.get("hash", keccak(rlp.encode(encoded)))
+        links = {"blockHash": hash_, "blockNumber": number}
+        transactions = []
+        for index, (made, receipt) in enumerate(zip(pending, receipts, strict=True)):
+            own = {**links, "transactionIndex": index}
+            transactions.append({**made.transaction, **own})
+            receipt |= {**own, "transactionHash": made.transaction["hash"]}
+            receipt |= {"from": made.transaction["from"], "to": made.transaction["to"]}
+            for log in receipt["logs"]:
+                log |= {**own, "transactionHash": made.transaction["hash"], "removed": False}
+        block = {**header, "transactions": transactions, "uncles": [], "size": 1000}
+        traces = [
+            {"txHash": made.transaction["hash"], "result": made.trace}
+            for made in pending
+            if made.trace is not None
+        ]
+        self._blocks.append((block, receipts, traces, +self.balances))
+        return block
+
+    def mine_with_state_sync(self, transaction: Json, receipt: Json) -> None:
+        """End the block with a transaction whose hash is made of the block's, by Polygon."""
+        number = len(self._blocks)
+        made = self.add(transaction, receipt, fee=0, hash_=bytes(32), is_traced=False)
+        self._pending.pop()
+        block_hash = self.mine()["hash"]
+        sync_hash = keccak(b"matic-bor-receipt-" + number.to_bytes(8) + block_hash)
+        self.fees[sync_hash] = self.fees.pop(bytes(32))
+        self._blocks.pop()
+        self._pending = [
+            *self._last_pending,
+            made._replace(transaction={**made.transaction, "hash": sync_hash}),
+        ]
+        assert self.mine()["hash"] == block_hash
+
+    def lines(self) -> list[bytes]:
+        """The recording of a node with this chain, and the state of every block."""
+        rows: list[tuple[str, list[Any], Any]] = [("eth_chainId", [], self.chain_id)]
+        seen = sorted(self._seen())
+        for block, receipts, traces, balances in self._blocks:
+            number = hex(block["number"])
+            rows += [
+                ("eth_getBlockByNumber", [number, True], block),
+                ("eth_getBlockReceipts", [number], receipts),
+                ("debug_traceBlockByHash", [_json(block["hash"]), CALL_TRACER], traces),
+                *(("eth_getBalance", [_json(holder), number], balances[holder]) for holder in seen),
+                *(("eth_getCode", [_json(holder), number], b"") for holder in seen),
+            ]
+        return [
+            orjson.dumps({"method": method, "params": params, "result": _json(result)})
+            for method, params, result in rows
+        ]
+
+    def _seen(self) -> set[bytes]:
+        seen = {ZERO, *self.balances}
+        for block, receipts, *_ in self._blocks:
+            seen |= {block["miner"]}
+            seen |= {t[name] for t in block["transactions"] for name in ("from", "to")}
+            seen |= {log["address"] for receipt in receipts for log in receipt["logs"]}
+        return seen - {None}
+
+    def _parent(self) -> bytes:
+        return bytes(self._blocks[-1][0]["hash"]) if self._blocks else bytes(32)
+
+    def _encoded_receipt(self, receipt: Json) -> bytes:
+        logs = [[log["address"], log["topics"], log["data"]] for log in receipt["logs"]]
+        tail = [receipt[name] for name in self.receipt_tails.get(receipt["type"], ())]
+        values = [receipt["status"], receipt["cumulativeGasUsed"], receipt["logsBloom"], logs]
+        prefix = bytes([receipt["type"]]) if receipt["type"] else b""
+        return prefix + rlp.encode([*map(_item, (*values, *tail))])
+
+
+def hash_of(type_: int, values: Sequence[Any]) -> bytes:
+    return keccak(bytes([type_]) + rlp.encode([*map(_item, values)]))
+
+
+def log(emitter: bytes, *topics: bytes, data: bytes = b"") -> Json:
+    return {"address": emitter, "topics": list(topics), "data": data}
+
+
+def _receipts(pending: Sequence[Made]) -> Iterator[Json]:
+    gas, log_index = 0, 0
+    for made in pending:
+        gas += made.receipt["gasUsed"]
+        logs = []
+        for entry in made.receipt["logs"]:
+            logs.append({**entry, "logIndex": log_index})
+            log_index += 1
+        bloom = _union([_bloom(b) for e in logs for b in (e["address"], *e["topics"])])
+        yield {
+            **made.receipt,
+            **{"logs": logs, "cumulativeGasUsed": gas, "logsBloom": int.to_bytes(bloom, 256)},
+        }
+
+
+def _union(blooms: Sequence[bytes | int]) -> int:
+    bits = 0
+    for bloom in blooms:
+        bits |= bloom if isinstance(bloom, int) else int.from_bytes(bloom)
+    return bits
+
+
+def _bloom(content: bytes) -> int:
+    """Yellow Paper, section 4.3.1."""
+    hash_ = keccak(content)
+    return _union([1 << (int.from_bytes(hash_[n : n + 2]) % 2048) for n in (0, 2, 4)])
+
+
+def list_root(values: Sequence[bytes]) -> bytes:
+    """The root of a list's trie, Yellow Paper appendix D."""
+    paths = [(rlp.encode(index).hex(), value) for index, value in enumerate(values)]
+    return keccak(rlp.encode(_node(paths)))
+
+
+def _node(pairs: Sequence[tuple[str, bytes]]) -> Any:
+    if not pairs:
+        return b""
+    if len(pairs) == 1:
+        [(path, value)] = pairs
+        return [_prefixed(path, is_leaf=True), value]
+    first, last = min(pairs)[0], max(pairs)[0]
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    if shared := first[: [*same, False].index(False)]:
+        rest = [(path[len(shared) :], value) for path, value in pairs]
+        return [_prefixed(shared, is_leaf=False), _reference(_node(rest))]
+    branches = [
+        [(path[1:], value) for path, value in pairs if path[:1] == digit]
+        for digit in "0123456789abcdef"
+    ]
+    own = [value for path, value in pairs if not path]
+    return [*(_reference(_node(b)) if b else b"" for b in branches), *(own or [b""])]
+
+
+def _prefixed(path: str, *, is_leaf: bool) -> bytes:
+    flag = 2 * is_leaf + len(path) % 2
+    return bytes.fromhex(f"{flag:x}{'' if len(path) % 2 else '0'}{path}")
+
+
+def _reference(node: Any) -> Any:
+    encoded = rlp.encode(node)
+    return node if len(encoded) < 32 else keccak(encoded)
+
+
+def _item(value: Any) -> Any:
+    if value is None:
+        return b""
+    if isinstance(value, list):
+        return [*map(_item, value)]
+    return value if isinstance(value, bytes) else rlp.sedes.big_endian_int.serialize(int(value))
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _json(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [*map(_json, value)]
+    if isinstance(value, bytes):
+        return f"0x{value.hex()}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return hex(value)
+    return value
