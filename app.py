@@ -36,6 +36,7 @@ from scan.api import (
     tokens,
     transactions,
     transfers,
+    user_operations,
     webhooks,
 )
 from scan.api import query as query_api
@@ -119,6 +120,7 @@ BLUEPRINTS = (
     tokens,
     items,
     transfers,
+    user_operations,
     pools,
     gas,
     addresses,

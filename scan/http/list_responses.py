@@ -33,6 +33,7 @@ NAMES = {
     "token_transfers": "transfers",
     "dex_trades": "trades",
     "internal_transfers": "internalTransfers",
+    "user_operations": "userOperations",
 }
 
 ReadPage = Callable[[Window], Page]

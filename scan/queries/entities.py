@@ -11,6 +11,7 @@ from scan.queries import (
     token_transfers,
     tokens,
     transactions,
+    user_operations,
 )
 from scan.queries.filters import read_values
 from scan.queries.pages import Page, Window
@@ -26,6 +27,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "dex_trades": dex_trades.page,
     "internal_transfers": internal_transfers.page,
     "logs": logs.page_by_keys,
+    "user_operations": user_operations.page,
 }
 
 

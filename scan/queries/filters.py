@@ -23,7 +23,7 @@ FILTERS: Mapping[str, tuple[Filter, ...]] = {
     entity: all_entities()[entity].filters if entity in all_entities() else ()
     for entity in (
         *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
-        *("internal_transfers", "logs"),
+        *("internal_transfers", "logs", "user_operations"),
     )
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}

@@ -49,7 +49,7 @@ def status(reader: Reader, transaction_hash: bytes) -> bool | None:
 
 def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
     """Return what the node has, decoded; not cached where asking again may give more."""
-    details = reader.sources.transaction_details.read(reader.node, _indexed(record))
+    details = reader.sources.transaction_details.read(reader.node, indexed(record))
     if details.passing:
         reader.do_not_cache()
     return details
@@ -67,22 +67,22 @@ def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | N
 
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
     """Return its calls, and the same decoded; raises TracesUnavailable, UpstreamFailed."""
-    indexed = _indexed(record)
-    trace = reader.sources.transaction_traces.calls(reader.node, indexed)
+    sent = indexed(record)
+    trace = reader.sources.transaction_traces.calls(reader.node, sent)
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
-    return trace, decode_trace(trace, indexed, reader.sources.contract_abis, reader.node)
+    return trace, decode_trace(trace, sent, reader.sources.contract_abis, reader.node)
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
     """Return what the transaction changed; raises as calls()."""
-    return reader.sources.transaction_traces.state_changes(reader.node, _indexed(record))
+    return reader.sources.transaction_traces.state_changes(reader.node, indexed(record))
 
 
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:
     return TransactionEvents(*reader.row("queries/transactions_get_events", hash=transaction_hash))
 
 
-def _indexed(record: Mapping[str, Any]) -> IndexedTransaction:
+def indexed(record: Mapping[str, Any]) -> IndexedTransaction:
     return IndexedTransaction(
         record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
     )

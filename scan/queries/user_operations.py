@@ -1,16 +1,199 @@
-"""User operations (ERC-4337): their lists, and those with a hash."""
+"""User operations (ERC-4337): their lists, and one with what its bundle says of it."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.contracts.abi_decoding import Decoded, decode_call, decode_call_by
+from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, Emitter
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
+from scan.contracts.user_operation_calls import (
+    MAX_CALLS,
+    AccountCall,
+    BundledOperation,
+    account_calls,
+    bundled_operations,
+)
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.call_failures import REVERT, CallFailure
+from scan.ethereum.transaction_reader import (
+    Content,
+    IndexedTransaction,
+    TransactionUnavailable,
+)
+from scan.ethereum.user_operations import ENTRY_POINTS
+from scan.hex import data, to_hex
+from scan.queries import transactions
 from scan.queries.filters import Value
 from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
+
+TIMEOUT_S = 4.0
+NOT_IN_CALLDATA = "No call of the entry point with this operation is known."
+NO_REASON = "The entry point gave no reason: the call reverted without one, or ran out of gas."
+
+Record = Mapping[str, Any]
+
+
+class UserOperationDetails(NamedTuple):
+    """What the bundle says of an operation. `unavailable` is the reason if it is not known."""
+
+    error: Reason | None
+    operation: BundledOperation | None = None
+    calls: Sequence[tuple[AccountCall, Decoded | None]] = ()
+    call_count: int = 0
+    unavailable: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        known = self.operation is not None
+        return {
+            "error": None if self.error is None else self.error.record(),
+            "operation": None if self.operation is None else _operation_record(self.operation),
+            "calls": [_call_record(*call) for call in self.calls] if known else None,
+            "callCount": self.call_count if known else None,
+            "unavailable": self.unavailable,
+        }
 
 
 def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
     return filtered_page(reader, "user_operations", filters, window)
 
 
-def with_hash(reader: Reader, operation_hash: bytes) -> str:
-    """Return the newest records with the hash, a JSON array as text."""
-    records: str
+def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> Page | None:
+    """Return a page of a transaction's operations; None for one that is not indexed."""
+    traversal = window.traversal("transaction's user operations", {"hash": transaction_hash})
+    row = reader.row(
+        "queries/user_operations_list_by_transaction",
+        hash=transaction_hash,
+        direction=window.direction,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
+        seen_block=traversal.seen_block,
+    )
+    return None if row[0] is None else Page.of_row(reader, "user_operations", traversal, row)
+
+
+def with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
+    """Return the newest records with the hash, as many as are listed of one hash."""
     (records,) = reader.row("queries/user_operations_get", hash=operation_hash)
-    return records
+    found: list[dict[str, Any]] = orjson.loads(records)
+    return found
+
+
+def version(record: Record) -> str:
+    """Return the version of the operation's entry point."""
+    return ENTRY_POINTS[data(record["entryPoint"], 20)]
+
+
+def details(reader: Reader, record: Record) -> UserOperationDetails:
+    """Return the operation as its account signed it, with its calls and why it failed, decoded;
+    not cached where asking again may give more."""
+    operation, unavailable = None, None
+    body = transactions.get(reader, data(record["transactionHash"]))
+    if body is not None:  # or a fork took it since
+        sent = orjson.loads(body)
+        indexed = transactions.indexed(sent)
+        try:
+            operation = _find(record, _bundles(reader, indexed, record["entryPoint"]))
+            unavailable = None if operation else NOT_IN_CALLDATA
+        except (TransactionUnavailable, TracesUnavailable) as error:
+            unavailable = str(error)
+            reader.do_not_cache()
+        except (UpstreamFailed, Unavailable) as error:
+            if not reader.has_node_failed and not isinstance(error, UpstreamFailed):
+                raise  # the database is unavailable
+            unavailable = error.message
+            reader.do_not_cache()
+        return _decoded(reader, record, indexed, operation)._replace(unavailable=unavailable)
+    return UserOperationDetails(None, unavailable=NOT_IN_CALLDATA)
+
+
+def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> Iterator[bytes]:
+    """The calldata of each call of the entry point: the transaction's own, or those that its trace
+    has."""
+    node = reader.node.within(TIMEOUT_S)
+    if indexed.to_address == entry_point:
+        read = reader.sources.node_transactions.read(node, [(indexed, Content.INPUT)])
+        yield read[indexed.hash].input
+        return
+    address = data(entry_point, 20)
+    for frame in reader.sources.transaction_traces.calls(node, indexed).frames:
+        if frame.to_address == address and len(frame.input) == frame.input_size:
+            yield frame.input
+
+
+def _find(record: Record, bundles: Iterator[bytes]) -> BundledOperation | None:
+    """An entry point takes each nonce of an account once."""
+    wanted = data(record["sender"], 20), int(record["nonce"])
+    operations = (each for calldata in bundles for each in bundled_operations(calldata))
+    return next((each for each in operations if (each.sender, each.nonce) == wanted), None)
+
+
+def _decoded(
+    reader: Reader,
+    record: Record,
+    indexed: IndexedTransaction,
+    operation: BundledOperation | None,
+) -> UserOperationDetails:
+    budget, abis = DecodingBudget(), reader.sources.contract_abis
+    calls = [] if operation is None else account_calls(operation.sender, operation.call_data)
+    shown = calls[:MAX_CALLS]
+    block = Block(indexed.block_number, indexed.block_hash)
+    addresses = dict.fromkeys([data(record["sender"], 20), *(call.to for call in shown)])
+    contracts = abis.find_at_or_now(
+        [Emitter(address, block) for address in addresses], reader.node, budget
+    )
+    failure = None
+    if record["revertData"] is not None:
+        returned = data(record["revertData"])
+        failure = CallFailure(REVERT, data=returned, data_size=len(returned))
+    selectors = {call.input[:4] for call in shown} | selectors_of([failure] if failure else [])
+    imported = abis.imported({each for each in selectors if len(each) == 4})
+    functions = [_function(call, contracts, imported, budget) for call in shown]
+    error = None
+    if failure is not None:
+        known = [abi for contract in contracts.values() for abi in contract.abis]
+        error = decode_reason(failure, known, imported, budget)
+    elif not record["success"]:
+        error = Reason(UNKNOWN, NO_REASON)
+    return UserOperationDetails(error, operation, [*zip(shown, functions, strict=True)], len(calls))
+
+
+def _function(
+    call: AccountCall,
+    contracts: Mapping[bytes, Contract],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: DecodingBudget,
+) -> Decoded | None:
+    if len(call.input) < 4:
+        return None
+    contract = contracts.get(call.to, NO_CONTRACT)
+    decoded = decode_call(call.input, contract.abis, contract.token_type, budget=budget)
+    return decoded or decode_call_by(call.input, imported.get(call.input[:4], ()), budget=budget)
+
+
+def _call_record(call: AccountCall, function: Decoded | None) -> dict[str, Any]:
+    return {
+        "toAddress": to_hex(call.to),
+        "value": str(call.value),
+        "input": to_hex(call.input),
+        "delegated": call.is_delegated,
+        "function": None if function is None else function.record(),
+    }
+
+
+def _operation_record(operation: BundledOperation) -> dict[str, Any]:
+    return {
+        "initCode": to_hex(operation.init_code),
+        "callData": to_hex(operation.call_data),
+        "callGasLimit": str(operation.call_gas_limit),
+        "verificationGasLimit": str(operation.verification_gas_limit),
+        "preVerificationGas": str(operation.pre_verification_gas),
+        "maxFeePerGas": str(operation.max_fee_per_gas),
+        "maxPriorityFeePerGas": str(operation.max_priority_fee_per_gas),
+        "paymasterAndData": to_hex(operation.paymaster_and_data),
+        "signature": to_hex(operation.signature),
+    }

@@ -1,11 +1,23 @@
--- One transaction by its hash, with how many blocks confirm it (its own among them).
+-- One transaction by its hash, with how many blocks confirm it (its own among them), and its
+-- first user operations where it has any.
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null
--- index: transactions_by_hash, blocks_pkey
+-- index: transactions_by_hash, blocks_pkey, user_operations_pkey
 SELECT index_version(), (
     SELECT left(transaction_record(t, b), -1)
         || CASE WHEN has_own_fields(t) THEN '' ELSE ',' || transaction_details(t) END
+        || coalesce((
+            SELECT format(',"userOperationCount":%%s,"userOperations":%%s', max(o.total), json_list(
+                string_agg(user_operation_record(o.u, t.hash, b.timestamp)::text, ',' ORDER BY o.place)))
+            FROM (
+                SELECT u, row_number() OVER (ORDER BY u.ordinal) AS place, count(*) OVER () AS total
+                FROM user_operations u
+                WHERE u.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)
+                    AND u.transaction_index = t.transaction_index
+            ) AS o
+            WHERE o.place <= 25
+            HAVING count(*) > 0), '')
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1 || '}'
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number

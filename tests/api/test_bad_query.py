@@ -21,7 +21,7 @@ PATH = "/api/v1/query"
 MIB = 1024 * 1024
 ENTITIES = (
     *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
-    *("internal_transfers", "logs"),
+    *("internal_transfers", "logs", "user_operations"),
 )
 RANGE = "blockFrom, blockTo, timeFrom, timeTo"
 KEYS = {

@@ -157,11 +157,14 @@ def lists_of(truth: Truth) -> list[tuple[str, str]]:
     ]
 
 
-# Lists with tests of their own: they need a verified contract, a webhook, or have no total.
+# Lists with tests of their own: they need a verified contract, a webhook or an entry point, or
+# have no total.
 TESTED_ELSEWHERE = {
     "/api/v1/contracts",
     "/api/v1/webhooks/{webhook_id}/deliveries",
     "/api/v1/addresses/{address}/history",
+    "/api/v1/user-operations",
+    "/api/v1/transactions/{transaction_hash}/user-operations",
 }
 
 

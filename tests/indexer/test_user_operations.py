@@ -5,19 +5,30 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from flask.testing import FlaskClient
 
+from app import create_app
 from scan.bulk import derivation
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
+from tests.api.test_record_fields import require_fields
 from tests.audit import auditing
 from tests.audit.test_derived_truth import require_same, stored
 from tests.bulk.backfilling import backfill, follow
-from tests.support import derived_truth
-from tests.support.anvil import Anvil
+from tests.support import brute_force, derived_truth
+from tests.support.anvil import Anvil, Contract
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, use_short_checkpoints
-from tests.support.entry_points import ADDRESSES, BUNDLE_GAS, EntryPoint, read_operations
+from tests.support.entry_points import (
+    ADDRESSES,
+    BUNDLE_GAS,
+    CALL_GAS,
+    VERIFICATION_GAS,
+    EntryPoint,
+    read_operations,
+)
 from tests.support.indexing import Indexing, settings_for
+from tests.support.solidity import artifact
 from tests.support.table_digest import digest
 
 
@@ -27,6 +38,8 @@ class Chain(NamedTuple):
     points: dict[str, EntryPoint]
     errand: str
     sponsor: str
+    client: FlaskClient
+    operations: list[dict[str, Any]]  # as the node has them
 
 
 def play(node: Anvil) -> dict[str, Any]:
@@ -76,7 +89,8 @@ def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
         patch.setattr(Writer, "can_take", lambda *_: False)
         use_short_checkpoints(url)
         settings = Indexing(url, node.url).run_until(node.head()).settings
-        yield Chain(node, settings, **played)
+        client = create_app(settings).test_client()
+        yield Chain(node, settings, **played, client=client, operations=read_operations(node))
 
 
 def require_rows(settings: Settings, operations: list[dict[str, Any]]) -> None:
@@ -95,12 +109,97 @@ def require_rows(settings: Settings, operations: list[dict[str, Any]]) -> None:
 
 
 def test_operations_are_counted_as_the_node_has_them(chain: Chain) -> None:
-    operations = read_operations(chain.node)
+    operations = chain.operations
     assert len(operations) == 5 * len(ADDRESSES)
     assert [o["success"] for o in operations] == [True, False, True, True, True] * len(ADDRESSES)
     assert {o["paymaster"] for o in operations} == {None, chain.sponsor}
     assert sum(o["factory"] is not None for o in operations) == 2 * len(ADDRESSES)
     require_rows(chain.settings, operations)
+
+
+def read(chain: Chain, path: str) -> Any:
+    answer = chain.client.get(f"/api/v1{path}")
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+def rows_of(chain: Chain, path: str, limit: int = 4) -> list[dict[str, Any]]:
+    """A list by its cursors, whose total, where it has one, is that of its rows."""
+    rows, cursor = [], ""
+    while True:
+        page = read(chain, f"{path}{'&' if '?' in path else '?'}limit={limit}{cursor}")
+        rows += page["userOperations"]
+        if page["next"] is None:
+            assert page["total"] in (None, len(rows))
+            return rows
+        cursor = f"&cursor={page['next']}"
+
+
+def test_lists_have_every_operation_by_every_filter(chain: Chain) -> None:
+    newest_first = chain.operations[::-1]
+    assert rows_of(chain, "/user-operations") == newest_first
+    assert rows_of(chain, "/user-operations?orderBy=asc") == chain.operations
+    known = brute_force.Chain({"user_operations": newest_first}, {})
+    for keys in brute_force.combinations_of_keys("user_operations", 5):
+        for filters in brute_force.telling_filters(known, "user_operations", keys):
+            body = {"entity": "user_operations", "filter": filters, "limit": 100}
+            whole = known.find(body)
+            brute_force.require_same(chain.client, known, whole, body)
+            for ranged in brute_force.in_ranges("user_operations", filters, whole):
+                body["filter"] = ranged
+                brute_force.require_same(chain.client, known, known.find(body), body)
+    half = newest_first[len(newest_first) // 2]["blockNumber"]
+    for bounds in (
+        f"blockFrom={half}&blockTo={2**63 - 2}",
+        f"blockFrom={half}&blockTo={2**63 - 1}",
+    ):
+        expected = [o for o in newest_first if o["blockNumber"] >= half]
+        assert rows_of(chain, f"/user-operations?{bounds}") == expected
+    assert rows_of(chain, f"/user-operations?blockFrom={2**62}") == []
+    file = chain.client.get("/api/v1/user-operations?format=csv").text.splitlines()
+    assert len(file) == 1 + len(newest_first)
+
+
+def test_an_operation_has_its_calls_and_its_reason(chain: Chain) -> None:
+    """Also where a contract sent the bundle: from the trace of its transaction."""
+    for place, operation in enumerate(chain.operations):
+        detail = read(chain, f"/user-operations/{operation['hash']}")
+        require_fields({"$ref": "#/components/schemas/UserOperationDetail"}, detail, "detail")
+        assert {name: detail[name] for name in operation} == operation
+        version, kind = list(ADDRESSES)[place // 5], place % 5
+        assert detail["entryPointVersion"] == version
+        assert (detail["unavailable"], detail["others"]) == (None, [])
+        called = {(c["toAddress"], c["value"], c["input"][:10]) for c in detail["calls"]}
+        errand = Contract(chain.errand, artifact("Errand"))
+        function = errand.data("fail") if kind == 1 else errand.data("run", 7)
+        assert called == {(chain.errand.lower(), "0", function[:10])}
+        assert detail["callCount"] == len(detail["calls"]) == (2 if kind == 2 else 1)
+        assert (detail["error"] or {}).get("reason") == (
+            "The call reverted: not today" if kind == 1 else None
+        )
+        fields = detail["operation"]
+        assert (fields["initCode"] != "0x") == (operation["factory"] is not None)
+        assert (fields["paymasterAndData"] != "0x") == (operation["paymaster"] is not None)
+        assert int(fields["callGasLimit"]) == CALL_GAS
+        assert int(fields["verificationGasLimit"]) == VERIFICATION_GAS
+        assert len(fields["signature"]) == 2 + 2 * 65
+
+
+def test_a_transaction_has_its_operations(chain: Chain) -> None:
+    hashes = {o["transactionHash"] for o in chain.operations}
+    for hash_ in hashes:
+        own = [o for o in chain.operations if o["transactionHash"] == hash_]
+        record = read(chain, f"/transactions/{hash_}")
+        require_fields({"$ref": "#/components/schemas/TransactionDetail"}, record, "record")
+        assert (record["userOperations"], record["userOperationCount"]) == (own, len(own))
+        assert rows_of(chain, f"/transactions/{hash_}/user-operations", 1) == own
+    others = {t["hash"] for t in read(chain, "/transactions?limit=100")["transactions"]} - hashes
+    for hash_ in others:
+        assert "userOperations" not in read(chain, f"/transactions/{hash_}")
+        assert read(chain, f"/transactions/{hash_}/user-operations")["total"] == 0
+    missing = "0x" + "ab" * 32
+    for path in (f"/user-operations/{missing}", f"/transactions/{missing}/user-operations"):
+        assert chain.client.get(f"/api/v1{path}").status_code == 404
 
 
 def test_bulk_and_reorganisations_have_the_same_operations(
@@ -117,7 +216,7 @@ def test_bulk_and_reorganisations_have_the_same_operations(
         settings = settings_for(url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - 1)
         follow(settings, head)
-        require_rows(settings, read_operations(node))
+        require_rows(settings, chain.operations)
         node.reorganise(2)
         node.mine()
         follow(settings, head + 1)

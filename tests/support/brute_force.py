@@ -26,6 +26,7 @@ UNCOUNTED = {
     ("transactions", "status"),
     ("token_transfers", "tokenType"),
     ("dex_trades", "tokenAddress"),
+    ("user_operations", "success"),
 }
 # Keys that mean the same and are refused beside each other.
 ALIASES = {"dex_trades": {"maker", "address"}}
@@ -70,6 +71,10 @@ LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
     ("internal_transfers", "to"): _field("toAddress"),
     ("logs", "address"): _field("address"),
     **{("logs", f"topic{n}"): _topic(n) for n in range(4)},
+    **{
+        ("user_operations", key): _field(key)
+        for key in ("sender", "paymaster", "bundler", "entryPoint", "success")
+    },
 }
 Roles = tuple[int, ...]  # for each key the place in what LISTED_BY gives
 NO_ADDRESS = "0x" + 40 * "7"
@@ -78,10 +83,12 @@ ABSENT = {
     "method": "0x77777777",
     "dex": "no such exchange",
     "status": False,
+    "success": False,
     "tokenType": "BEP1155",
     **{f"topic{n}": "0x" + 64 * "7" for n in range(4)},
 }
-FEW_VALUES = {"status", "tokenType"}  # for which every value of the right form may be a record's
+# For which every value of the right form may be a record's.
+FEW_VALUES = {"status", "success", "tokenType"}
 
 
 def filter_keys() -> dict[str, tuple[str, ...]]:
@@ -297,8 +304,9 @@ def _absent(key: str) -> Any:
 
 def bodies(chain: Chain) -> st.SearchStrategy[dict[str, Any]]:
     """Queries that are about this chain: most of their values stand in it."""
-    of_entity = {entity: _bodies(chain, entity) for entity in KEYS}  # each reads every record
-    return st.sampled_from(sorted(KEYS)).flatmap(of_entity.__getitem__)
+    # Each reads every record.
+    of_entity = {entity: _bodies(chain, entity) for entity in chain.records}
+    return st.sampled_from(sorted(of_entity)).flatmap(of_entity.__getitem__)
 
 
 def _bodies(chain: Chain, entity: str) -> st.SearchStrategy[dict[str, Any]]:

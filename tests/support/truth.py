@@ -9,7 +9,7 @@ import datetime
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -115,6 +115,8 @@ class Truth:
     # transaction hash -> the contract it created directly
     created: dict[str, str]
     logs: list[Record]
+    # of which it has none: see tests/indexer/test_user_operations.py
+    user_operations: list[Record] = field(default_factory=list)
 
     def transactions_of(self, address: str) -> list[Record]:
         return [t for t in self.transactions if self._touches(t, address)]

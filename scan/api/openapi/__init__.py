@@ -19,6 +19,7 @@ from scan.api.openapi import (
     statistics,
     stream,
     transaction_details,
+    user_operations,
 )
 from scan.api.openapi.compatibility import (
     COMPATIBILITY_PARAMETERS,
@@ -44,11 +45,11 @@ from scan.http.interfaces import API
 # Modules with paths below /api/v1, and modules with schemas; a new one is added here.
 PATHS = (
     *(chain, query, filtered, history, items, logs),
-    *(statistics, stream, contracts, owners),
+    *(statistics, stream, contracts, owners, user_operations),
 )
 SCHEMAS = (
     *(records, transaction_details, chain, query, filtered, history, items, logs),
-    *(contracts, owners, events, statistics, service),
+    *(contracts, owners, events, statistics, service, user_operations),
 )
 
 DESCRIPTION = """\

@@ -34,7 +34,7 @@ ENTITIES = {entity: _schema_name(entity).removesuffix("s") for entity in FILTER_
 
 PATHS: Json = {
     "/query": operation(
-        "post", "query", "Query seven entities by filter, in either order", ref("QueryAnswer"),
+        "post", "query", "Query eight entities by filter, in either order", ref("QueryAnswer"),
         description="Ordered by (block, index in block), tokens by (holderCount, address)."
         " Without a filter, with a range of blocks, or with one other key in any range, every"
         " offset takes the same time, and total is exact. With several other keys total is"

@@ -214,6 +214,10 @@ SCHEMAS: Json = {
         f" {MAX_CONTRACTS} contracts are used.",
         {
             "feeParts": ref("FeeParts"),
+            "userOperationCount": number("How many user operations it has, if any.", 2),
+            "userOperations": array(
+                ref("UserOperation"), "The first of them, if it has any.", maxItems=25
+            ),
             "confirmations": CONFIRMATIONS,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
@@ -230,5 +234,6 @@ SCHEMAS: Json = {
             "error": or_null(ref("TransactionError"), "Why it failed; null if it succeeded."),
             "summary": ref("TransactionSummary"),
         },
+        optional=("userOperationCount", "userOperations"),
     ),
 }

@@ -1,0 +1,53 @@
+"""GET /api/v1/user-operations, one of them, and those of a transaction."""
+
+import orjson
+from flask import Blueprint
+
+from scan import parameters
+from scan.errors import NotFound
+from scan.http.list_responses import LISTED, entity_list, list_response
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import Response, json_body
+from scan.queries import user_operations
+from scan.queries.pages import Page, Window
+
+blueprint = Blueprint("user_operations", __name__)
+
+
+@blueprint.get("/user-operations")
+def list_user_operations() -> Response:
+    return entity_list("user_operations")
+
+
+@blueprint.get("/user-operations/<operation_hash>")
+def get_user_operation(operation_hash: str) -> Response:
+    """The newest with the hash, with where others are."""
+    query_arguments()
+    records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
+    if not records:
+        raise NotFound("No user operation with this hash is indexed.")
+    record, *others = records
+    places = ("transactionHash", "blockNumber", "logIndex", "entryPoint")
+    return json_body(
+        orjson.dumps(
+            {
+                **record,
+                "entryPointVersion": user_operations.version(record),
+                **user_operations.details(reader(), record).record(),
+                "others": [{name: other[name] for name in places} for other in others],
+            }
+        )
+    )
+
+
+@blueprint.get("/transactions/<transaction_hash>/user-operations")
+def list_user_operations_of_transaction(transaction_hash: str) -> Response:
+    key = parameters.hash32(transaction_hash)
+
+    def read(window: Window) -> Page:
+        page = user_operations.of_transaction(reader(), key, window)
+        if page is None:
+            raise NotFound("This transaction is not indexed.")
+        return page
+
+    return list_response("userOperations", query_arguments(*LISTED), read, direction="asc")

@@ -1,0 +1,166 @@
+"""User operations (ERC-4337) in the calldata of bundles, and the calls that accounts make by them.
+
+Pure. Sources: IEntryPoint.sol of the versions 0.6 to 0.9; ERC-7579; the functions by which widely
+used accounts make calls: SimpleAccount, Safe4337Module, Kernel, Coinbase's and Biconomy's accounts.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.abi import AbiError, AbiType, decode, parse_types, selector
+from scan.contracts.signature_text import canonical, parse_signature
+
+MAX_CALLS = 25  # shown of an operation
+_MAX_VALUES = 20_000  # of a bundle: no block has room for so many operations
+_EXECUTE_USER_OP = selector(
+    "executeUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32)"
+)
+_UNPACKED = (
+    "(address sender, uint256 nonce, bytes initCode, bytes callData, uint256 callGasLimit,"
+    " uint256 verificationGasLimit, uint256 preVerificationGas, uint256 maxFeePerGas,"
+    " uint256 maxPriorityFeePerGas, bytes paymasterAndData, bytes signature)"
+)
+_PACKED = (
+    "(address sender, uint256 nonce, bytes initCode, bytes callData, bytes32 accountGasLimits,"
+    " uint256 preVerificationGas, bytes32 gasFees, bytes paymasterAndData, bytes signature)"
+)
+
+
+class BundledOperation(NamedTuple):
+    """A user operation as its account signed it."""
+
+    sender: bytes
+    nonce: int
+    init_code: bytes
+    call_data: bytes
+    call_gas_limit: int
+    verification_gas_limit: int
+    pre_verification_gas: int
+    max_fee_per_gas: int
+    max_priority_fee_per_gas: int
+    paymaster_and_data: bytes
+    signature: bytes
+
+
+class AccountCall(NamedTuple):
+    """A call that an operation has its account make."""
+
+    to: bytes
+    value: int
+    input: bytes
+    is_delegated: bool = False  # the code runs as the account
+
+
+Calls = list[AccountCall]
+
+
+def bundled_operations(calldata: bytes) -> list[BundledOperation]:
+    """The operations of a call of handleOps() or handleAggregatedOps(); none of any other."""
+    if calldata[:4] not in _BUNDLES:
+        return []
+    types, read = _BUNDLES[calldata[:4]]
+    try:
+        bundle, _ = decode(types, calldata[4:], most_values=_MAX_VALUES)
+    except AbiError:
+        return []
+    return read(bundle)
+
+
+def account_calls(sender: bytes, call_data: bytes) -> Calls:
+    """The calls of an operation. Where the account's function is not known, the one call of the
+    account itself; of an operation that only deploys its account none."""
+    call = call_data[4:] if call_data.startswith(_EXECUTE_USER_OP) else call_data
+    if call[:4] in _EXECUTIONS:
+        types, read = _EXECUTIONS[call[:4]]
+        try:
+            return read(*decode(types, call[4:], most_values=_MAX_VALUES))
+        except (AbiError, ValueError):
+            pass
+    return [AccountCall(sender, 0, call_data)] if call_data else []
+
+
+def _unpacked(operations: Sequence[Any]) -> list[BundledOperation]:
+    return [BundledOperation(*operation) for operation in operations]
+
+
+def _packed(operations: Sequence[Any]) -> list[BundledOperation]:
+    """Gas limits and fees are pairs of 16 bytes, the call's limit and the highest fee last."""
+    return [
+        BundledOperation(
+            *(sender, nonce, init_code, call_data),
+            *(int.from_bytes(limits[16:]), int.from_bytes(limits[:16]), pre_verification),
+            *(int.from_bytes(fees[16:]), int.from_bytes(fees[:16])),
+            *(paymaster_and_data, signature),
+        )
+        for (
+            *(sender, nonce, init_code, call_data, limits, pre_verification, fees),
+            paymaster_and_data,
+            signature,
+        ) in operations
+    ]
+
+
+_Read = Callable[..., list[Any]]
+_Function = tuple[tuple[AbiType, ...], _Read]
+
+
+def _functions(readers: dict[str, _Read]) -> dict[bytes, _Function]:
+    return {
+        selector(canonical(text)): (parse_types(parse_signature(text)["inputs"]), read)
+        for text, read in readers.items()
+    }
+
+
+def _of_aggregators(read: _Read) -> _Read:
+    return lambda bundles: [each for operations, *_ in bundles for each in read(operations)]
+
+
+_BUNDLES = _functions(
+    {
+        f"handleOps({_UNPACKED}[],address)": _unpacked,
+        f"handleOps({_PACKED}[],address)": _packed,
+        f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _of_aggregators(_unpacked),
+        f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _of_aggregators(_packed),
+    }
+)
+
+
+def _one(to: bytes, value: int, data: bytes, operation: int = 0) -> Calls:
+    return [AccountCall(to, value, data, is_delegated=operation == 1)]
+
+
+def _several(calls: Sequence[tuple[bytes, int, bytes]]) -> Calls:
+    return [AccountCall(*call) for call in calls]
+
+
+def _lists(targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[bytes]) -> Calls:
+    """Raises ValueError where the lists are not of one length, as accounts revert then."""
+    return _several([*zip(targets, values or [0] * len(targets), inputs, strict=True)])
+
+
+def _by_mode(mode: bytes, data: bytes) -> Calls:
+    """ERC-7579: its first byte tells one call from several and from a delegated one."""
+    if mode[0] == 1:
+        return _several(*decode(parse_types([_CALLS]), data, most_values=_MAX_VALUES))
+    if mode[0] == 0 and len(data) >= 52:
+        return _one(data[:20], int.from_bytes(data[20:52]), data[52:])
+    if mode[0] == 0xFF and len(data) >= 20:
+        return _one(data[:20], 0, data[20:], 1)
+    raise ValueError("the mode is not known")
+
+
+[_CALLS] = parse_signature("f((address,uint256,bytes)[] calls)")["inputs"]
+_EXECUTIONS = _functions(
+    {
+        "execute(address,uint256,bytes)": _one,
+        "execute(address,uint256,bytes,uint8)": _one,
+        "execute_ncC(address,uint256,bytes)": _one,
+        "executeUserOp(address,uint256,bytes,uint8)": _one,
+        "executeUserOpWithErrorString(address,uint256,bytes,uint8)": _one,
+        "executeBatch(address[],bytes[])": lambda targets, inputs: _lists(targets, (), inputs),
+        "executeBatch(address[],uint256[],bytes[])": _lists,
+        "executeBatch_y6U(address[],uint256[],bytes[])": _lists,
+        "executeBatch((address,uint256,bytes)[])": _several,
+        "execute(bytes32,bytes)": _by_mode,
+    }
+)
