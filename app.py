@@ -17,6 +17,7 @@ from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
     addresses,
+    authorizations,
     blocks,
     contracts,
     discovery,
@@ -121,6 +122,7 @@ BLUEPRINTS = (
     items,
     transfers,
     user_operations,
+    authorizations,
     pools,
     gas,
     addresses,

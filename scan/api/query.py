@@ -14,12 +14,13 @@ from scan.queries import entities
 from scan.queries.cursors import MAX_CURSOR
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTER_KEYS as KEYS_BY_ENTITY
+from scan.queries.filters import QUERIED
 from scan.queries.pages import Window
 
 blueprint = Blueprint("query", __name__)
 
 BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset", "cursor")
-FILTER_KEYS = {entity: (*keys, *RANGE) for entity, keys in KEYS_BY_ENTITY.items()}
+FILTER_KEYS = {entity: (*KEYS_BY_ENTITY[entity], *RANGE) for entity in QUERIED}
 FILTER_KEYS["transactions"] += ("blockNumber",)
 FILTER_KEYS["tokens"] = ()
 

@@ -191,6 +191,18 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _COIN,
         _wei("value_wei", "value"),
     ),
+    "authorizations": (
+        *_TIME,
+        _field("transaction", "transactionHash"),
+        _field("authorization_index", "authorizationIndex"),
+        _field("authority"),
+        _field("delegate"),
+        Column("chain_id", lambda record, _: token_id(record["chainId"])),
+        Column("nonce", lambda record, _: token_id(record["nonce"])),
+        _field("valid"),
+        _field("invalid_reason", "invalidReason"),
+        _field("until_block", "untilBlock"),
+    ),
     "trades": (
         *_TIME,
         _field("transaction", "transactionHash"),

@@ -34,6 +34,7 @@ NAMES = {
     "dex_trades": "trades",
     "internal_transfers": "internalTransfers",
     "user_operations": "userOperations",
+    "authorizations": "authorizations",
 }
 
 ReadPage = Callable[[Window], Page]

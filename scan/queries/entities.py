@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scan.queries import (
+    authorizations,
     blocks,
     dex_trades,
     internal_transfers,
@@ -28,6 +29,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "internal_transfers": internal_transfers.page,
     "logs": logs.page_by_keys,
     "user_operations": user_operations.page,
+    "authorizations": authorizations.page,
 }
 
 

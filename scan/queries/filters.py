@@ -18,13 +18,15 @@ MAX_DEX_NAME = 100
 
 Value = bytes | str | bool
 
+# The entities of /query.
+QUERIED = (
+    *("transactions", "blocks", "tokens", "token_transfers", "dex_trades", "internal_transfers"),
+    *("logs", "user_operations"),
+)
 # Without the ranges of blocks and times, which the Window has.
 FILTERS: Mapping[str, tuple[Filter, ...]] = {
     entity: all_entities()[entity].filters if entity in all_entities() else ()
-    for entity in (
-        *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
-        *("internal_transfers", "logs", "user_operations"),
-    )
+    for entity in (*QUERIED, "authorizations")
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
 
@@ -33,6 +35,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
     "dex": partial(parameters.text, most=MAX_DEX_NAME),
     "flag": parameters.flag,
+    "hash": parameters.hash32,
     "method": parameters.method,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,

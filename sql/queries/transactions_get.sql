@@ -3,7 +3,7 @@
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null
--- index: transactions_by_hash, blocks_pkey, user_operations_pkey
+-- index: transactions_by_hash, blocks_pkey, user_operations_pkey, authorizations_pkey
 SELECT index_version(), (
     SELECT left(transaction_record(t, b), -1)
         || CASE WHEN has_own_fields(t) THEN '' ELSE ',' || transaction_details(t) END
@@ -18,6 +18,7 @@ SELECT index_version(), (
             ) AS o
             WHERE o.place <= 25
             HAVING count(*) > 0), '')
+        || transaction_authorizations(t)
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1 || '}'
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number

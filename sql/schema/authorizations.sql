@@ -132,3 +132,18 @@ RETURNS TABLE (ordinal bigint, authority_nonce numeric, is_valid boolean)
 LANGUAGE sql STABLE AS $$
     SELECT * FROM authorizations_changes(all_blocks())
 $$;
+
+-- What the record of one transaction of type 4 has besides: its first authorizations, and how many there are.
+CREATE OR REPLACE FUNCTION transaction_authorizations(t transactions) RETURNS text LANGUAGE sql STABLE
+RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
+    SELECT format(',"authorizationCount":%s,"authorizations":%s', max(o.total),
+        json_list(string_agg(authorization_record(o.a, t.hash, b.timestamp)::text, ',' ORDER BY o.place)))
+    FROM (
+        SELECT a, row_number() OVER (ORDER BY a.ordinal) AS place, count(*) OVER () AS total
+        FROM authorizations a
+        WHERE a.ordinal BETWEEN first_ordinal_in(t.block_number) AND last_ordinal_in(t.block_number)
+            AND a.transaction_index = t.transaction_index
+    ) AS o
+    JOIN blocks b ON b.number = t.block_number
+    WHERE o.place <= 25
+    HAVING count(*) > 0) END, '');

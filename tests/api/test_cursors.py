@@ -165,6 +165,7 @@ TESTED_ELSEWHERE = {
     "/api/v1/addresses/{address}/history",
     "/api/v1/user-operations",
     "/api/v1/transactions/{transaction_hash}/user-operations",
+    "/api/v1/authorizations",  # tests/indexer/test_authorizations.py has more than one
 }
 
 

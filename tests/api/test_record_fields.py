@@ -25,7 +25,10 @@ OPTIONAL = {
     # Of a block that has some.
     "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward"},
     "Transaction": {"feeParts", "mint", "chainFields"},  # of rollups
-    "TransactionDetail": {"mint", "chainFields", "userOperations", "userOperationCount"},
+    "TransactionDetail": {
+        *("mint", "chainFields", "userOperations", "userOperationCount"),
+        *("authorizations", "authorizationCount"),
+    },
     # Words have none of these.
     "SummaryPart": {"type", "address", "value", "tokenId", "verified", "largerNamesake"},
     "DecodedArgument": {"hashed"},  # of an indexed argument of which the log has the hash alone
@@ -50,6 +53,7 @@ PATHS = {
     "/addresses/{collector}/items": "ItemBalancePage",
     "/addresses/{mover}/internal": "AddressInternalTransferPage",
     "/logs": "LogPage",
+    "/authorizations": "AuthorizationPage",
     "/search?q={token}": "SearchResults",
 }
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from flask.testing import FlaskClient
 
+from app import create_app
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
 from tests.support.anvil import ZERO, Anvil
@@ -37,6 +39,7 @@ EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
 class Delegations(NamedTuple):
     node: Anvil
     url: str
+    client: FlaskClient
 
 
 def play(node: Anvil) -> None:
@@ -74,8 +77,8 @@ def play(node: Anvil) -> None:
 def delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
-        Indexing(url, node.url).run_until(node.head())
-        yield Delegations(node, url)
+        settings = Indexing(url, node.url).run_until(node.head()).settings
+        yield Delegations(node, url, create_app(settings).test_client())
 
 
 def rows(url: str) -> list[dict[str, Any]]:
@@ -100,7 +103,7 @@ def assert_as_the_node_has_it(node: Anvil, url: str) -> None:
 
 
 def test_delegations_are_those_of_the_node(delegations: Delegations) -> None:
-    node, url = delegations
+    node, url, _ = delegations
     assert_as_the_node_has_it(node, url)
     stored = rows(url)
     outcomes = {(row["is_valid"], row["fault"], row["authority_nonce"] is None) for row in stored}
@@ -114,10 +117,76 @@ def test_delegations_are_those_of_the_node(delegations: Delegations) -> None:
     assert execute(url, created)[0][0] > 0
 
 
+def listed(client: FlaskClient, **filters: str) -> list[dict[str, Any]]:
+    """The whole list, a few at a time."""
+    records: list[dict[str, Any]] = []
+    cursor: dict[str, str] = {}
+    while True:
+        query = {"limit": "7", **filters, **cursor}
+        page = client.get("/api/v1/authorizations", query_string=query)
+        assert page.status_code == 200, page.json
+        records += page.json["authorizations"]
+        if page.json["next"] is None:
+            assert page.json["total"] in (len(records), None)
+            return records
+        cursor = {"cursor": page.json["next"]}
+
+
+def as_signed(node: Anvil, record: dict[str, Any]) -> dict[str, Any]:
+    """The same entry as the node has it."""
+    sent = node.call("eth_getTransactionByHash", record["transactionHash"])
+    return dict(sent["authorizationList"][record["authorizationIndex"]])
+
+
+def test_lists_have_what_was_signed_and_what_became_of_it(delegations: Delegations) -> None:
+    node, url, client = delegations
+    every = listed(client)
+    assert len(every) == len(rows(url)) > 40
+    assert listed(client, orderBy="asc") == every[::-1]
+    for record in every:
+        signed = as_signed(node, record)
+        for name in ("yParity", "nonce", "chainId"):
+            assert int(record[name]) == int(signed[name], 16)
+        assert int(record["r"], 16) == int(signed["r"], 16)
+        assert int(record["s"], 16) == int(signed["s"], 16)
+        assert record["delegate"] == signed["address"].lower()
+        assert (record["invalidReason"] is None) == record["valid"]
+    for name in ("authority", "delegate"):
+        for value in {record[name] for record in every} - {None}:
+            found = listed(client, **{name: value})
+            assert found == [record for record in every if record[name] == value]
+    for valid in ("true", "false"):
+        found = listed(client, valid=valid)
+        assert found == [record for record in every if record["valid"] is (valid == "true")]
+    for hash_ in {record["transactionHash"] for record in every}:
+        own = [record for record in every if record["transactionHash"] == hash_]
+        assert listed(client, transaction=hash_) == own
+        detail = client.get(f"/api/v1/transactions/{hash_}").json
+        assert detail["type"] == 4
+        assert (detail["authorizations"], detail["authorizationCount"]) == (own[::-1], len(own))
+    assert listed(client, transaction="0x" + 64 * "7") == []
+    other = node.call("eth_getBlockByNumber", "0x1", True)["transactions"][-1]["hash"]
+    assert ("authorizations" in client.get(f"/api/v1/transactions/{other}").json) == (
+        other in {record["transactionHash"] for record in every}
+    )
+
+
+def test_delegations_of_an_account_follow_each_other(delegations: Delegations) -> None:
+    """`untilBlock` is where the next one begins, and the last one is what its code is now."""
+    node, _, client = delegations
+    for account in EVERYBODY:
+        address = account.address.lower()
+        own = listed(client, authority=address, valid="true", orderBy="asc")
+        assert len(own) > 1
+        ends = [record["untilBlock"] for record in own]
+        assert ends == [record["blockNumber"] for record in own[1:]] + [None]
+        assert own[-1]["delegate"] == delegate_of(node, address, node.head())
+
+
 def test_bulk_reorganisations_and_the_audit_agree(
     delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
 ) -> None:
-    node, whole = delegations
+    node, whole, _ = delegations
     head = node.head()
     assert auditing.run(settings_for(whole, node.url), node=True) == 0
     with postgres.cloned(template) as url:
@@ -145,7 +214,7 @@ def test_what_was_not_traced_is_not_guessed(
 ) -> None:
     """Code that runs in an account's name may create contracts, which grow its nonce unseen; also
     before the first block of an index that begins later."""
-    node, _ = delegations
+    node = delegations.node
     with postgres.cloned(template) as traced, postgres.cloned(template) as url:
         Indexing(traced, node.url).run_until(node.head())
         known = {row["ordinal"]: row for row in rows(traced)}

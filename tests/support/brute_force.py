@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
 from scan.queries import entities
-from scan.queries.filters import FILTER_KEYS, FILTERS, PARSERS
+from scan.queries.filters import FILTER_KEYS, FILTERS, PARSERS, QUERIED
 from tests.support.truth import comparable
 
 Record = dict[str, Any]
@@ -95,8 +95,8 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
     """The keys of every entity but RANGES; fails for one of which LISTED_BY says nothing."""
     unknown = [
         f"{entity}.{key}"
-        for entity, keys in FILTER_KEYS.items()
-        for key in keys
+        for entity in QUERIED
+        for key in FILTER_KEYS[entity]
         if (entity, key) not in LISTED_BY
     ]
     assert not unknown, (
@@ -104,7 +104,7 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
         " tests/support/brute_force.py under which values of the key a record is listed, and in"
         " Chain._is() where a record matches other values than these."
     )
-    kinds = {filter_.key: filter_.kind for filters in FILTERS.values() for filter_ in filters}
+    kinds = {filter_.key: filter_.kind for entity in QUERIED for filter_ in FILTERS[entity]}
     unread = [f"{key} of the kind {kind}" for key, kind in kinds.items() if kind not in PARSERS]
     assert not unread, (
         f"filters whose values nothing reads: {', '.join(unread)}. Add the kind's parser to PARSERS"
@@ -118,7 +118,7 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
     assert entities.RANGE == RANGES, (
         f"ranges are {entities.RANGE}: say what they mean in Chain._is()"
     )
-    return {entity: tuple(keys) for entity, keys in FILTER_KEYS.items()}
+    return {entity: FILTER_KEYS[entity] for entity in QUERIED}
 
 
 KEYS = filter_keys()

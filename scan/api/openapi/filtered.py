@@ -11,6 +11,7 @@ from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
     address,
+    amount,
     any_case_address,
     flag,
     hash32,
@@ -35,11 +36,15 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
     "address": any_case_address,
     "dex": lambda described: text(described, "uniswap-v2", maxLength=MAX_DEX_NAME),
     "flag": flag,
+    "hash": hash32,
     "method": lambda described: text(
         described, "0xa9059cbb", pattern="^0[xX][0-9a-fA-F]{8}$"
     ),
     "token_type": token_type,
 }  # fmt: skip
+INVALID_REASONS = (
+    *("wrong_chain", "nonce_limit", "invalid_signature", "authority_has_code", "wrong_nonce"),
+)
 FILTER_SCHEMAS: Json = {
     each.key: of_kind(each.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered.py")(
         each.description
@@ -111,6 +116,10 @@ PATHS: Json = {
         "An address's internal transfers",
         "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
     ),
+    "/authorizations": _list(
+        "listAuthorizations", "Authorizations of accounts (EIP-7702)", "AuthorizationPage",
+        "authorizations",
+    ),
     "/contracts": operation(
         "get", "listContracts", "Verified contracts, newest verification first",
         ref("ContractPage"), tag="Contracts", parameters=LISTED,
@@ -126,6 +135,30 @@ SCHEMAS: Json = {
     "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),
     "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers.", "QueryTotal"),
     "TradePage": page_of("trades", "DexTrade", "Trades.", "QueryTotal"),
+    "AuthorizationPage": page_of(
+        "authorizations", "Authorization", "Authorizations.", "QueryTotal"
+    ),
+    "Authorization": record(
+        "An account lets code of another address run in its name, until its next one.",
+        {
+            "transactionHash": hash32("Its transaction."),
+            "blockNumber": number("Its block.", 17),
+            "transactionIndex": number("In the block.", 2),
+            "authorizationIndex": number("In the transaction.", 0),
+            "authority": nullable(address("The account; null: nobody can have signed it.")),
+            "delegate": address("Whose code runs; the zero address ends a delegation."),
+            "chainId": amount("Its chain; 0: every chain.", "1"),
+            "nonce": amount("Of the account.", "7"),
+            "yParity": number("Of the signature.", 1),
+            "r": text("Of the signature.", "0x1f"),
+            "s": text("Of the signature.", "0x1f"),
+            "valid": nullable(flag("Whether it took effect; null: not known.")),
+            "invalidReason": nullable(one_of("Why not.", INVALID_REASONS)),
+            "authorityNonce": nullable(amount("The account's then; null: not known.", "7")),
+            "untilBlock": nullable(number("The block of the next one, which replaced it.", 19)),
+            "timestamp": moment("Its block's time."),
+        },
+    ),
     "ContractPage": page_of("contracts", "VerifiedContract", "Verified contracts."),
     "VerifiedContract": record(
         "A verified contract.",

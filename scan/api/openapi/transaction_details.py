@@ -218,6 +218,12 @@ SCHEMAS: Json = {
             "userOperations": array(
                 ref("UserOperation"), "The first of them, if it has any.", maxItems=25
             ),
+            "authorizationCount": number("How many authorizations it has, if any.", 2),
+            "authorizations": array(
+                ref("Authorization"),
+                "The first of them, if it has any; the others by /authorizations?transaction=.",
+                maxItems=25,
+            ),
             "confirmations": CONFIRMATIONS,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
@@ -234,6 +240,6 @@ SCHEMAS: Json = {
             "error": or_null(ref("TransactionError"), "Why it failed; null if it succeeded."),
             "summary": ref("TransactionSummary"),
         },
-        optional=("userOperationCount", "userOperations"),
+        optional=("userOperationCount", "userOperations", "authorizationCount", "authorizations"),
     ),
 }

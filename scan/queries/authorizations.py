@@ -1,0 +1,20 @@
+"""Authorizations (EIP-7702): who let whose code run in its name, in which transaction."""
+
+import json
+
+from scan.parameters import BIGINT_MAX
+from scan.queries import transactions
+from scan.queries.filters import Value
+from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.reader import Reader
+
+
+def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
+    """Return a page. That of a transaction is read from its block alone."""
+    transaction_hash = filters.get("transaction")
+    if isinstance(transaction_hash, bytes):
+        record = transactions.get(reader, transaction_hash)
+        block = BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
+        first, last = max(window.block_from, block), min(window.block_to, block)
+        window = window._replace(block_from=first, block_to=last)
+    return filtered_page(reader, "authorizations", filters, window)
