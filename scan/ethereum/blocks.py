@@ -120,6 +120,7 @@ class Withdrawal(NamedTuple):
     validator_index: int
     address: bytes
     amount_wei: int
+    unit: str | None = None  # None: of the coin
 
 
 class Uncle(NamedTuple):

@@ -115,6 +115,7 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         validator_index=pyarrow.int64(),
         address=ADDRESS,
         amount_wei=UINT256,
+        unit=_optional(TEXT),
     ),
     "credits": _kind(
         ordinal=pyarrow.int64(),

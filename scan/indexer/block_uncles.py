@@ -1,4 +1,5 @@
-"""Uncles of blocks with proof of work, read from a node, and what the protocol paid for both."""
+"""Uncles of blocks with proof of work, read from a node, and what the protocol paid for both; and
+what withdrawals are of, by the node's chain."""
 
 import logging
 from contextlib import suppress
@@ -7,7 +8,8 @@ from typing import Any
 from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.ethereum.forms.form import PLACE_BITS, numbered
+from scan.ethereum.forms import FORM_OF_CHAIN
+from scan.ethereum.forms.form import PLACE_BITS, Form, numbered
 from scan.ethereum.forms.rewards import REWARDS, mining_credits
 from scan.hex import BadHex, data, quantity, to_hex
 
@@ -26,15 +28,17 @@ class UncleReader:
         self._has_uncles = True
 
     def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
-        """Return the block with its uncles and with the rewards of its chain.
+        """Return the block with its uncles, the rewards of its chain, and what withdrawals are of.
 
         A header is a struct. Where it does not match its hash, nothing is read, since nothing could
         be checked. Raises NodeError, RpcError.
         """
-        if not _is_mined(header):
+        if not block.withdrawals and not _is_mined(header):
             return block
         if self._chain_id is None:
             self._chain_id = _chain_id(self._node)
+        if block.withdrawals:
+            return _with_unit(block, FORM_OF_CHAIN.get(self._chain_id))
         count = len(header.uncles or ())
         if (not count and self._chain_id not in REWARDS) or not has_its_hash(header):
             return block
@@ -67,6 +71,14 @@ class UncleReader:
             self._node.rest()  # another may have them right
         log.warning("block %d is indexed without its uncles, which do not match it", block.number)
         return ()
+
+
+def _with_unit(block: DecodedBlock, form: Form | None) -> DecodedBlock:
+    """The block with what its withdrawals are of; blocks with proof of work have none."""
+    if form is None or form.withdrawal_unit is None:
+        return block
+    unit = form.withdrawal_unit
+    return block._replace(withdrawals=[w._replace(unit=unit) for w in block.withdrawals or ()])
 
 
 def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:

@@ -129,6 +129,7 @@ CREATE TABLE IF NOT EXISTS withdrawals (
     validator_index bigint NOT NULL,
     address bytea NOT NULL,
     amount_wei numeric(78, 0) NOT NULL,
+    unit text,                        -- what it is of, where not of the coin, which it does not change
     PRIMARY KEY (block_number, withdrawal_index)
 );
 -- serves queries/history_list, indexer/addresses_restore_last_seen

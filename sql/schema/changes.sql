@@ -92,7 +92,9 @@ LANGUAGE sql STABLE AS $$
     FROM blocks b
     WHERE b.number BETWEEN (span).first_block AND (span).last_block
     UNION ALL
-    SELECT w.address, w.block_number, 'withdrawal', false, w.amount_wei, NULL
+    SELECT w.address, w.block_number,
+        CASE WHEN w.unit IS NULL THEN 'withdrawal' ELSE 'token_withdrawal' END, false,
+        CASE WHEN w.unit IS NULL THEN w.amount_wei END, NULL
     FROM withdrawals w
     WHERE w.block_number BETWEEN (span).first_block AND (span).last_block
     UNION ALL

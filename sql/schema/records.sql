@@ -156,8 +156,9 @@ RETURN format(
 
 CREATE OR REPLACE FUNCTION withdrawal_record(w withdrawals) RETURNS json LANGUAGE sql STABLE
 RETURN format(
-    '{"index":%s,"validatorIndex":%s,"address":"%s","amount":"%s"}',
-    w.withdrawal_index, w.validator_index, hex(w.address), w.amount_wei)::json;
+    '{"index":%s,"validatorIndex":%s,"address":"%s","amount":"%s"%s}',
+    w.withdrawal_index, w.validator_index, hex(w.address), w.amount_wei,
+    ',"unit":' || to_json(w.unit))::json;
 
 -- The topics of a log as a JSON array.
 CREATE OR REPLACE FUNCTION topics_json(topic0 bytea, others bytea) RETURNS text

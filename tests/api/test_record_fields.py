@@ -24,6 +24,7 @@ ELSEWHERE = {"user_operations"}
 OPTIONAL = {
     # Of a block that has some.
     "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward"},
+    "Withdrawal": {"unit"},  # on Gnosis
     "Transaction": {"feeParts", "mint", "chainFields"},  # of rollups
     "TransactionDetail": {
         *("mint", "chainFields", "userOperations", "userOperationCount"),

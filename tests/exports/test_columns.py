@@ -48,13 +48,14 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path: Path) -> None:
         "validator_index": [2**63 - 1] * len(EDGES),
         "address": [bytes(range(20))] * len(EDGES),
         "amount_wei": EDGES,
+        "unit": [None] * len(EDGES),
     }
     table = columns.make_table(kind, rows)
     columns.write_file(path, table)
     assert columns.read_file(path, kind).equals(table)
     read = duckdb.from_parquet(str(path)).fetchall()
     assert [
-        sum(limb << (64 * place) for place, limb in enumerate(row[4:])) for row in read
+        sum(limb << (64 * place) for place, limb in enumerate(row[4:8])) for row in read
     ] == EDGES
     assert {row[3] for row in read} == {bytes(range(20))}
 

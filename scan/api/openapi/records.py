@@ -144,8 +144,10 @@ SCHEMAS: Json = {
             "index": number("Its index in the chain.", 17),
             "validatorIndex": number("The validator.", 42),
             "address": address("The recipient."),
-            "amount": amount("In wei.", "17234567000000000"),
+            "amount": amount("In wei, or in 10^-18 of its unit.", "17234567000000000"),
+            "unit": text("What it is of, where not of the chain's coin.", "mGNO"),
         },
+        optional=("unit",),
     ),
     "Transaction": record(
         "A mined transaction.",

@@ -139,6 +139,7 @@ class Form(NamedTuple):
     encodings: Mapping[int, Encoding] = {}  # of types that Ethereum does not have, where known
     # What moves coin unseen there: a sentence for people whose history does not add up.
     unseen: str = ""
+    withdrawal_unit: str | None = None  # what withdrawals are of; None: of the coin
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
     withdraws_to_l1: bool = False
 

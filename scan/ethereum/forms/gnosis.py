@@ -3,7 +3,7 @@
 network-upgrades/london.md and pectra.md of gnosischain/specs: a collector gets base fees, and since
 Pectra what blobs cost. execution/posdao-post-merge.md: at the end of each block the contract for
 rewards says what is minted, which it announced by AddedReceiver of poanetwork/posdao-contracts when
-the bridge called it.
+the bridge called it. execution/withdrawals.md: a contract pays withdrawals in GNO, of 32 mGNO each.
 """
 
 from functools import partial
@@ -72,6 +72,7 @@ GNOSIS = Form(
     chain_ids=frozenset((100,)),
     block_fields={"step": step, "signature": data_, "auraStep": number, "auraSeal": data_},
     settle=partial(settle, GNOSIS_NETWORK),
+    withdrawal_unit="mGNO",
     unseen="At the end of a block its reward contract may mint coin that no event announces.",
 )
 CHIADO = GNOSIS._replace(

@@ -1,0 +1,131 @@
+"""Gnosis and Avalanche from node to history: every balance is explained, every block compared."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rlp
+
+from app import create_app
+from tests.audit import auditing
+from tests.bulk.backfilling import backfill
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing, settings_for
+from tests.support.rehashed_chain import OLDEST, RehashedChain, root_of_one
+from tests.support.table_digest import digest
+
+Json = dict[str, Any]
+BLOCKS = 5
+COLLECTOR, VALIDATOR = "0x6bbe78ee9e474842dbd4ab4987b3cefe88426a92", "0x" + "d4" * 20
+BLOBS = ("blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot")
+PRAGUE = (*OLDEST, "baseFeePerGas", "withdrawalsRoot", *BLOBS, "requestsHash")
+AVALANCHE = (*OLDEST, "extDataHash", "baseFeePerGas", "extDataGasUsed", "blockGasCost", *BLOBS)
+
+
+def played(chain_id: int) -> Iterator[Anvil]:
+    with Anvil("--chain-id", str(chain_id)) as node:
+        for number in range(BLOCKS):
+            node.send(node.accounts[0], node.accounts[1], value=number + 1)
+            if number % 2:
+                node.send(node.accounts[1], VALIDATOR, value=5)
+            node.mine()
+        yield node
+
+
+def base_fees(header: Json) -> int:
+    return int(header["baseFeePerGas"], 16) * int(header["gasUsed"], 16)
+
+
+def with_withdrawal(header: Json) -> None:
+    """In one block; the others list none."""
+    if header["number"] == "0x3":
+        fields = {"index": "0x7", "validatorIndex": "0x2a", "address": VALIDATOR, "amount": "0x9"}
+        header["withdrawals"] = [fields]
+        values = [7, 42, bytes.fromhex(VALIDATOR[2:]), 9]
+        header["withdrawalsRoot"] = root_of_one(rlp.encode(values))
+
+
+def with_atomic_fields(header: Json) -> None:
+    later = {"extDataHash": "0x" + "56" * 32, "extDataGasUsed": "0x0", "blockGasCost": "0x186a0"}
+    for name in ("withdrawals", "withdrawalsRoot", "requestsHash"):
+        header[name] = None
+    header |= later | {"parentBeaconBlockRoot": "0x" + "00" * 32}
+
+
+def everything_adds_up(client: Any, node: Anvil) -> None:
+    addresses = [*node.accounts[:2], VALIDATOR, COLLECTOR, "0x" + "00" * 20]
+    for address in addresses:
+        page = client.get(f"/api/v1/addresses/{address}/history?limit=100").json
+        assert (page["complete"], page["unexplained"]) == (True, "0"), (address, page)
+
+
+@pytest.fixture(scope="module")
+def gnosis() -> Iterator[Anvil]:
+    yield from played(100)
+
+
+@pytest.fixture(scope="module")
+def avalanche() -> Iterator[Anvil]:
+    yield from played(43_114)
+
+
+def test_withdrawals_of_gnosis_are_no_coin_and_its_collector_gets_base_fees(
+    gnosis: Anvil,
+    postgres: Postgres,
+    template: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    chain = RehashedChain(
+        gnosis, with_withdrawal, PRAGUE, lambda header: {COLLECTOR: base_fees(header)}
+    )
+    with (
+        FaultyNode(gnosis.url) as node,
+        postgres.cloned(template) as url,
+        postgres.cloned(template) as bulk,
+        caplog.at_level(logging.WARNING),
+    ):
+        node.fault = chain
+        settings = Indexing(url, node.url).run_until(gnosis.head()).settings
+        client = create_app(settings).test_client()
+        everything_adds_up(client, gnosis)
+        block = client.get("/api/v1/blocks/3").json
+        own = {"index": 7, "validatorIndex": 42, "address": VALIDATOR, "amount": "9000000000"}
+        assert block["withdrawals"] == [own | {"unit": "mGNO"}]
+        assert block["burntFees"] == "0"
+        assert "mGNO" in client.get("/block/3").text
+        rows = client.get(f"/api/v1/addresses/{VALIDATOR}/history").json
+        assert rows["total"] == len(rows["history"])
+        assert "withdrawal" not in {row["type"] for row in rows["history"]}
+        assert auditing.run(settings, node=True) == 0
+        assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=gnosis.head())
+        assert digest(bulk) == digest(url)
+    assert not [r.getMessage() for r in caplog.records if "later ones" in r.getMessage()]
+
+
+def test_blocks_of_avalanche_match_their_hash_and_their_miner_gets_all_fees(
+    avalanche: Anvil, postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    chain = RehashedChain(
+        avalanche,
+        with_atomic_fields,
+        AVALANCHE,
+        lambda header: {header["miner"]: base_fees(header)},
+    )
+    with (
+        FaultyNode(avalanche.url) as node,
+        postgres.cloned(template) as url,
+        caplog.at_level(logging.WARNING),
+    ):
+        node.fault = chain
+        settings = Indexing(url, node.url).run_until(avalanche.head()).settings
+        client = create_app(settings).test_client()
+        everything_adds_up(client, avalanche)
+        block = client.get("/api/v1/blocks/2").json
+        assert block["chainFields"]["blockGasCost"] == "100000"
+        assert auditing.run(settings, node=True) == 0
+    assert not [r.getMessage() for r in caplog.records if "later ones" in r.getMessage()]
