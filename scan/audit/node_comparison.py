@@ -77,6 +77,7 @@ ENTITIES = {
     "user operation": Entity("audit/user_operations_get_rows", ("ordinal",)),
     "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
     "authorization": Entity("audit/authorizations_get_rows", ("ordinal",)),
+    "message to L1": Entity("audit/messages_to_l1_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
@@ -239,6 +240,7 @@ def _expect_block(
     expected["user operation"] += [operation._asdict() for operation in user_operations(block)]
     expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
     expected["authorization"] += [a._asdict() for a in block.authorizations]
+    expected["message to L1"] += [message._asdict() for message in block.messages_to_l1]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
     expected["log"] += [

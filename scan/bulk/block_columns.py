@@ -77,6 +77,7 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "user_operations": KINDS["user_operations"],
     "uncles": KINDS["uncles"],
     "authorizations": KINDS["authorizations"],
+    "messages_to_l1": KINDS["messages_to_l1"],
     "log_emitters": KINDS["log_emitters"],
     "logs": KINDS["logs"],
     "transfer_events": TRANSFER_EVENTS,
@@ -88,7 +89,8 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
 # Kinds whose rows are made for both writers.
 MADE = (
     *("transactions", "internal_transfers", "withdrawals", "credits", "uncles"),
-    *("user_operations", "authorizations", "log_emitters", "logs"),
+    *("user_operations", "authorizations", "messages_to_l1", "log_emitters"),
+    "logs",
 )
 _SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
 # Stand for a pool's tokens while only the direction is to be known.

@@ -24,6 +24,7 @@ COPY = {
     "user_operations": "bulk/user_operations_copy",
     "uncles": "bulk/uncles_copy",
     "authorizations": "bulk/authorizations_copy",
+    "messages_to_l1": "bulk/messages_to_l1_copy",
     "log_emitters": "bulk/log_emitters_copy",
     "token_holders": "bulk/token_holders_copy",
     "item_balances": "bulk/item_balances_copy",

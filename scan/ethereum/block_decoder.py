@@ -45,6 +45,7 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms import RECEIPT_FIELDS, TRANSACTION_FIELDS, form_of
 from scan.ethereum.forms.form import BLOB_GAS, Form, settle_by_ethereum
+from scan.ethereum.forms.messages import MessageEvent, MessageToL1
 from scan.hex import BadHex, data, quantity
 
 
@@ -114,8 +115,14 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
         has_statuses=None not in received.get("status", ()),
         authorizations=_authorizations(sent, transactions, number),
+        messages_to_l1=_messages(form, number, logs),
     )
     return with_fees(decoded, form)
+
+
+def _messages(form: Form | None, number: int, logs: list[EventLog]) -> tuple[MessageToL1, ...]:
+    event: MessageEvent | None = form and form.message_event
+    return event.messages(number, logs) if event else ()
 
 
 def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:

@@ -36,6 +36,7 @@ from scan.ethereum.forms import (
 )
 from scan.ethereum.forms import HEADER_FIELDS as FORM_HEADER_FIELDS
 from scan.ethereum.forms.form import Credit
+from scan.ethereum.forms.messages import MessageToL1
 
 PLAIN_TRANSFER_GAS = 21_000
 NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
@@ -156,6 +157,7 @@ class DecodedBlock(NamedTuple):
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorizations: tuple[Authorization, ...] = ()
+    messages_to_l1: tuple[MessageToL1, ...] = ()
     has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed
 
     def with_failed(self, indexes: frozenset[int]) -> Self:

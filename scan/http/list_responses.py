@@ -35,6 +35,7 @@ NAMES = {
     "internal_transfers": "internalTransfers",
     "user_operations": "userOperations",
     "authorizations": "authorizations",
+    "messages_to_l1": "messages",
 }
 
 ReadPage = Callable[[Window], Page]

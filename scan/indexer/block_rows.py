@@ -29,6 +29,7 @@ from scan.ethereum.events import (
     transfer_event,
 )
 from scan.ethereum.forms.form import Credit
+from scan.ethereum.forms.messages import MessageToL1
 from scan.ethereum.traces import InternalTransfer
 from scan.ethereum.user_operations import ENTRY_POINTS, UserOperation, user_operations
 from scan.hex import to_hex
@@ -48,6 +49,7 @@ CREDIT_COLUMNS = Credit._fields
 USER_OPERATION_COLUMNS = UserOperation._fields
 UNCLE_COLUMNS = Uncle._fields
 AUTHORIZATION_COLUMNS = Authorization._fields
+MESSAGE_COLUMNS = MessageToL1._fields
 EMITTER_COLUMNS = ("address", "block_number")
 TRANSFER_COLUMNS = (
     *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
@@ -110,6 +112,7 @@ class TableRows(NamedTuple):
     user_operations: Rows
     uncles: Rows
     authorizations: Rows
+    messages_to_l1: Rows
     log_emitters: Rows
     logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
@@ -135,6 +138,7 @@ class BlockRows(NamedTuple):
     user_operations: list[str]
     uncles: list[str]
     authorizations: list[str]
+    messages_to_l1: list[str]
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
@@ -173,6 +177,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         user_operations=list(user_operations(block) if has_operations else ()),
         uncles=list(block.uncles),
         authorizations=list(block.authorizations),
+        messages_to_l1=list(block.messages_to_l1),
         log_emitters=[(address, number) for address in emitters],
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
@@ -211,6 +216,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         user_operations=list(map(line, rows.user_operations)),
         uncles=list(map(line, rows.uncles)),
         authorizations=list(map(line, rows.authorizations)),
+        messages_to_l1=list(map(line, rows.messages_to_l1)),
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=_shared([row[3] for row in rows.logs]),
         watched_logs=_watched_logs(block, selection),

@@ -18,6 +18,7 @@ from scan.indexer.block_rows import (
     EMITTER_COLUMNS,
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
+    MESSAGE_COLUMNS,
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
@@ -136,6 +137,8 @@ class Append:
         authorizations = [line for block in blocks for line in block.authorizations]
         tx.copy_lines("authorizations", AUTHORIZATION_COLUMNS, authorizations)
         self._has_authorizations |= bool(authorizations)
+        messages = _lines(block.messages_to_l1 for block in blocks)
+        tx.copy_lines("messages_to_l1", MESSAGE_COLUMNS, messages)
         _copy_logs(tx, before.logs, blocks)
         tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
         if self._first_block is None:

@@ -6,7 +6,7 @@ from typing import Any
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import names_of
-from scan.queries import addresses, contract_creations
+from scan.queries import addresses, contract_creations, messages_to_l1
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Window
 
@@ -26,4 +26,5 @@ def address_head(key: bytes) -> dict[str, Any]:
         "maker_names": names_of([], *(to_hex(maker) for maker in makers if maker)),
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
+        "sends_messages": bool(messages_to_l1.page(reader(), Window(1, 0), sender=key).total),
     }

@@ -34,6 +34,7 @@ from scan.queries import (
     dex_trades,
     history,
     internal_transfers,
+    messages_to_l1,
     token_transfers,
     transactions,
 )
@@ -45,6 +46,7 @@ from scan.verification.verifier import MESSAGES
 
 TABS = (
     *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
+    "messages",
     *("contract", "events", "bytecode"),
 )
 CHART_POINTS = 40
@@ -117,6 +119,8 @@ def _list(tab: str, key: bytes) -> Listing | None:
         return listing(token_transfers.page(reader(), page_window, address=key))
     if tab == "internal":
         return _internal_transfers(key, page_window)
+    if tab == "messages":
+        return listing(messages_to_l1.page(reader(), page_window, sender=key))
     if tab == "trades":
         return listing(dex_trades.page(reader(), page_window, maker=key))
     if tab == "tokens":

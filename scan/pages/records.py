@@ -18,7 +18,7 @@ MAX_NAMED = 500  # addresses per page that are shown by name
 # Fields of records that are addresses.
 ADDRESS_FIELDS = (
     *("miner", "fromAddress", "toAddress", "contractAddress", "tokenAddress", "pairAddress"),
-    *("maker", "tokenIn", "tokenOut", "address", "owner"),
+    *("maker", "tokenIn", "tokenOut", "address", "owner", "sender"),
 )
 
 Record = dict[str, Any]

@@ -74,7 +74,7 @@ def get_transaction(transaction_hash: str) -> Response:
         traces=traces,
         most_slots=transaction_tabs.MAX_SLOTS,
         names=names_of(
-            [record, *transfers, *trades, *internal],
+            [record, *transfers, *trades, *internal, *record.get("messagesToL1", ())],
             *_addresses(details.method, logs, failure),
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
             *traces.addresses(),

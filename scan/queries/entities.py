@@ -1,4 +1,4 @@
-"""The entities of /query and of lists that can be filtered, each with its pages."""
+"""The entities of /query and of other lists that can be filtered, each with its pages."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,6 +9,7 @@ from scan.queries import (
     dex_trades,
     internal_transfers,
     logs,
+    messages_to_l1,
     token_transfers,
     tokens,
     transactions,
@@ -30,6 +31,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "logs": logs.page_by_keys,
     "user_operations": user_operations.page,
     "authorizations": authorizations.page,
+    "messages_to_l1": messages_to_l1.page,
 }
 
 

@@ -26,7 +26,7 @@ QUERIED = (
 # Without the ranges of blocks and times, which the Window has.
 FILTERS: Mapping[str, tuple[Filter, ...]] = {
     entity: all_entities()[entity].filters if entity in all_entities() else ()
-    for entity in (*QUERIED, "authorizations")
+    for entity in (*QUERIED, "authorizations", "messages_to_l1")
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
 

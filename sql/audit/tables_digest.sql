@@ -59,6 +59,8 @@ FROM (
     UNION ALL
     SELECT 'authorizations', a::text FROM authorizations a
     UNION ALL
+    SELECT 'messages_to_l1', m::text FROM messages_to_l1 m
+    UNION ALL
     SELECT 'addresses', (to_jsonb(a) - ARRAY['balance', 'balance_block', 'unwound'])::text
     FROM addresses a
     UNION ALL

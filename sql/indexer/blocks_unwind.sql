@@ -5,7 +5,7 @@
 -- returns: nothing
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey, logs_pkey,
 --   withdrawals_pkey, credits_pkey, uncles_pkey, user_operations_pkey, authorizations_pkey, blocks_pkey,
---   tokens_by_block,
+--   messages_to_l1_pkey, tokens_by_block,
 --   log_emitters_by_block, pools_by_block, rejected_emitters_by_block, contracts_by_block,
 --   contracts_by_code_hash, codes_pkey, list_checkpoints_by_block, addresses_by_balance_block
 WITH lost_transactions AS (
@@ -30,6 +30,8 @@ WITH lost_transactions AS (
     DELETE FROM uncles WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
 ), lost_authorizations AS (
     DELETE FROM authorizations WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
+), lost_messages AS (
+    DELETE FROM messages_to_l1 WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
 ), lost_logs AS (
     DELETE FROM logs WHERE ordinal BETWEEN %(first_log)s AND %(last_log)s
 ), lost_emitters AS (

@@ -3,7 +3,8 @@
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null
--- index: transactions_by_hash, blocks_pkey, user_operations_pkey, authorizations_pkey
+-- index: transactions_by_hash, blocks_pkey, user_operations_pkey, authorizations_pkey,
+--   messages_to_l1_pkey
 SELECT index_version(), (
     SELECT left(transaction_record(t, b), -1)
         || CASE WHEN has_own_fields(t) THEN '' ELSE ',' || transaction_details(t) END
@@ -19,6 +20,16 @@ SELECT index_version(), (
             WHERE o.place <= 25
             HAVING count(*) > 0), '')
         || transaction_authorizations(t)
+        || coalesce(',"messagesToL1":' || (
+            SELECT json_agg(message_to_l1_record(f.message, t.hash, b.timestamp))::text
+            FROM (
+                SELECT m AS message
+                FROM messages_to_l1 m
+                WHERE m.ordinal BETWEEN first_ordinal_in(t.block_number)
+                        AND last_ordinal_in(t.block_number)
+                    AND m.transaction_index = t.transaction_index
+                ORDER BY m.ordinal
+                LIMIT 25) AS f), '')
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1 || '}'
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number

@@ -63,7 +63,8 @@ BEGIN
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA v1 TO %I', name);
     EXECUTE format(
         'GRANT SELECT ON addresses, authorizations, blocks, chain, codes, contracts, credits, daily_stats,'
-        ' dex_trades, dexes, event_topics, internal_transfers, item_balances, labels, list_counts, logs, pools, token_holders,'
+        ' dex_trades, dexes, event_topics, internal_transfers, item_balances, labels, list_counts, logs,'
+        ' messages_to_l1, pools, token_holders,'
         ' token_items, token_transfers, tokens, transactions, uncles, user_operations, verified_contracts,'
         ' withdrawals TO %I',
         name);

@@ -29,6 +29,7 @@ OPTIONAL = {
     "TransactionDetail": {
         *("mint", "chainFields", "userOperations", "userOperationCount"),
         *("authorizations", "authorizationCount"),
+        "messagesToL1",
     },
     # Words have none of these.
     "SummaryPart": {"type", "address", "value", "tokenId", "verified", "largerNamesake"},

@@ -11,6 +11,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import Uncle, Withdrawal
 from scan.ethereum.client import Node
 from scan.ethereum.forms.form import Credit
+from scan.ethereum.forms.messages import MessageToL1
 from scan.ethereum.user_operations import UserOperation
 from scan.settings import Settings
 from tests.audit.auditing import COUNT_HOLDERS, spoil
@@ -133,6 +134,7 @@ def test_every_column_is_compared_or_says_why_not(copied: Settings) -> None:
     assert tables.pop("credits").keys() < set(Credit._fields)  # nor of these
     # tests/indexer/test_user_operations.py compares these, which the scenario lacks
     assert tables.pop("user_operations").keys() < set(UserOperation._fields)
+    assert tables.pop("messages_to_l1").keys() < set(MessageToL1._fields)  # of rollups
     assert tables.pop("list_counts") == {"count": "bigint"}
     assert tables.pop("uncles").keys() < set(Uncle._fields)
     assert tables.pop("log_emitters") == {}

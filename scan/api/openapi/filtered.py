@@ -15,6 +15,7 @@ from scan.api.openapi.schemas import (
     any_case_address,
     flag,
     hash32,
+    hex_bytes,
     moment,
     nullable,
     number,
@@ -29,6 +30,7 @@ from scan.api.openapi.schemas import (
     token_type,
 )
 from scan.database.lists import of_kind
+from scan.ethereum.forms.messages import MAX_DATA_BYTES
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
 # By the kind of a filter: the schema of its value, from its description.
@@ -120,6 +122,10 @@ PATHS: Json = {
         "listAuthorizations", "Authorizations of accounts (EIP-7702)", "AuthorizationPage",
         "authorizations",
     ),
+    "/messages-to-l1": _list(
+        "listMessagesToL1", "Messages of a rollup to L1", "MessageToL1Page",
+        "messages_to_l1",
+    ),
     "/contracts": operation(
         "get", "listContracts", "Verified contracts, newest verification first",
         ref("ContractPage"), tag="Contracts", parameters=LISTED,
@@ -156,6 +162,25 @@ SCHEMAS: Json = {
             "invalidReason": nullable(one_of("Why not.", INVALID_REASONS)),
             "authorityNonce": nullable(amount("The account's then; null: not known.", "7")),
             "untilBlock": nullable(number("The block of the next one, which replaced it.", 19)),
+            "timestamp": moment("Its block's time."),
+        },
+    ),
+    "MessageToL1Page": page_of("messages", "MessageToL1", "Messages to L1.", "QueryTotal"),
+    "MessageToL1": record(
+        "A message that a rollup's own contract passed on; null is what its chain's lack.",
+        {
+            "hash": hash32("By which L1 knows it."),
+            "transactionHash": hash32("Its transaction."),
+            "blockNumber": number("Its block.", 17),
+            "logIndex": number("Its log's index.", 3),
+            "nonce": nullable(amount("Its nonce or position.", "7")),
+            "sender": address("Who sent it."),
+            "target": nullable(address("Its recipient on L1.")),
+            "value": nullable(amount("In wei.", "1000000000000000000")),
+            "gasLimit": nullable(amount("Of its call on L1.", "200000")),
+            "data": nullable(hex_bytes(f"Null above {MAX_DATA_BYTES:,} bytes.")),
+            "dataSize": number("Bytes of its data.", 0),
+            "state": one_of("Whether it was executed is known on L1 alone.", ("initiated",)),
             "timestamp": moment("Its block's time."),
         },
     ),

@@ -224,6 +224,11 @@ SCHEMAS: Json = {
                 "The first of them, if it has any; the others by /authorizations?transaction=.",
                 maxItems=25,
             ),
+            "messagesToL1": array(
+                ref("MessageToL1"),
+                "Its first messages to L1, if any.",
+                maxItems=25,
+            ),
             "confirmations": CONFIRMATIONS,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
@@ -240,6 +245,12 @@ SCHEMAS: Json = {
             "error": or_null(ref("TransactionError"), "Why it failed; null if it succeeded."),
             "summary": ref("TransactionSummary"),
         },
-        optional=("userOperationCount", "userOperations", "authorizationCount", "authorizations"),
+        optional=(
+            "userOperationCount",
+            "userOperations",
+            "authorizationCount",
+            "authorizations",
+            "messagesToL1",
+        ),
     ),
 }

@@ -17,6 +17,7 @@ from scan.ethereum.forms.form import (
     number,
     numbered,
 )
+from scan.ethereum.forms.messages import MessageEvent
 from scan.hex import quantity
 
 DEPOSIT, SUBMIT_RETRYABLE = 0x64, 0x69
@@ -73,4 +74,9 @@ ARBITRUM = Form(
     mints=mints,
     settle=settle,
     unseen="Fees go to accounts that no block names.",
+    message_event=MessageEvent(
+        "0x0000000000000000000000000000000000000064",  # ArbSys; since Nitro
+        "L2ToL1Tx(address sender, address indexed target, uint256 indexed hash,"
+        " uint256 indexed nonce, uint256 _, uint256 _, uint256 _, uint256 value, bytes data)",
+    ),
 )

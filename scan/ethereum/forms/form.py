@@ -140,6 +140,7 @@ class Form(NamedTuple):
     # What moves coin unseen there: a sentence for people whose history does not add up.
     unseen: str = ""
     withdrawal_unit: str | None = None  # what withdrawals are of; None: of the coin
+    message_event: Any = None  # by which messages to L1 are known: messages.MessageEvent
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
     withdraws_to_l1: bool = False
 

@@ -7,6 +7,7 @@ transactions and receipts. Fees go to an account of the operator's, which no blo
 from typing import Any
 
 from scan.ethereum.forms.form import Form, Settlement, number
+from scan.ethereum.forms.messages import MessageEvent
 
 
 def settle(block: Any) -> Settlement:
@@ -22,4 +23,8 @@ ZKSYNC = Form(
     block_fields={"l1BatchNumber": number},
     settle=settle,
     unseen="Fees go to an account of the operator that no block names.",
+    message_event=MessageEvent(
+        "0x0000000000000000000000000000000000008008",  # L1Messenger
+        "L1MessageSent(address indexed sender, bytes32 indexed hash, bytes data)",
+    ),
 )

@@ -1,0 +1,89 @@
+"""Messages to L1, by the event of a rollup's own contract. Pure.
+
+What becomes of a message is known on L1 alone: here it is initiated.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from eth_abi.abi import decode
+from eth_abi.exceptions import DecodingError
+
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.keccak import keccak256
+from scan.hex import data
+
+MAX_DATA_BYTES = 16_384  # of a message; longer data is in the transaction's log alone
+_NO_FIELD = "_"
+
+
+class MessageToL1(NamedTuple):
+    """A message that a rollup passes on to L1; a row of the table messages_to_l1. Fields that the
+    chain's event does not have are None."""
+
+    ordinal: int
+    block_number: int
+    transaction_index: int
+    log_index: int
+    hash: bytes
+    nonce: int | None
+    sender: bytes
+    target: bytes | None  # on L1
+    value: int | None
+    gas_limit: int | None  # on L1
+    data: bytes | None  # None: longer than MAX_DATA_BYTES
+    data_size: int
+
+
+class _Field(NamedTuple):
+    name: str  # of MessageToL1; _NO_FIELD: not kept
+    type: str
+
+
+class MessageEvent:
+    """The event by which a chain's own contract tells messages. Parameters in its signature are
+    named as the fields of MessageToL1."""
+
+    def __init__(self, emitter: str, signature: str) -> None:
+        self.emitter = data(emitter, 20)
+        name, _, parameters = signature.partition("(")
+        words = [parameter.split() for parameter in parameters.rstrip(")").split(",")]
+        self._topic = keccak256(f"{name}({','.join(type_ for type_, *_ in words)})".encode())
+        self._indexed = [_Field(w[-1], w[0]) for w in words if "indexed" in w]
+        self._unindexed = [_Field(w[-1], w[0]) for w in words if "indexed" not in w]
+
+    def messages(self, block_number: int, logs: Sequence[Any]) -> tuple[MessageToL1, ...]:
+        """Return those of a block's logs. The event of any other contract is nobody's message."""
+        messages: list[MessageToL1] = []
+        first = block_number << PLACE_BITS
+        for log in logs:
+            fields = self._fields(log) if log.address == self.emitter else None
+            if fields is not None:
+                place = block_number, log.transaction_index, log.log_index
+                messages.append(MessageToL1(first + len(messages), *place, **fields))
+        return tuple(messages)
+
+    def _fields(self, log: Any) -> dict[str, Any] | None:
+        """None: another event, or one that does not decode."""
+        if log.topics[:1] != (self._topic,) or len(log.topics) != len(self._indexed) + 1:
+            return None
+        fields = [*self._indexed, *self._unindexed]
+        try:
+            values = [
+                *decode([field.type for field in self._indexed], b"".join(log.topics[1:])),
+                *decode([field.type for field in self._unindexed], log.data),
+            ]
+        except (DecodingError, OverflowError):
+            return None
+        named = dict(zip([field.name for field in fields], values, strict=True))
+        message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
+        message |= named
+        message.pop(_NO_FIELD, None)
+        for party in ("sender", "target"):
+            message[party] = message[party] and data(message[party], 20)
+        if isinstance(message["hash"], int):
+            message["hash"] = message["hash"].to_bytes(32)
+        message["data_size"] = len(message["data"])
+        if message["data_size"] > MAX_DATA_BYTES:
+            message["data"] = None
+        return message
