@@ -2,20 +2,23 @@
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import rlp
+from eth_keys import keys
+from eth_utils import keccak
 
 from app import create_app
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
-from tests.support.rehashed_chain import OLDEST, RehashedChain, root_of_one
+from tests.support.rehashed_chain import OLDEST, RehashedChain, field, root_of_one
 from tests.support.table_digest import digest
 
 Json = dict[str, Any]
@@ -56,11 +59,39 @@ def with_atomic_fields(header: Json) -> None:
     header |= later | {"parentBeaconBlockRoot": "0x" + "00" * 32}
 
 
-def everything_adds_up(client: Any, node: Anvil) -> None:
-    addresses = [*node.accounts[:2], VALIDATOR, COLLECTOR, "0x" + "00" * 20]
+def everything_adds_up(client: Any, node: Anvil, *others: str) -> None:
+    addresses = [*node.accounts[:2], VALIDATOR, COLLECTOR, "0x" + "00" * 20, *others]
     for address in addresses:
         page = client.get(f"/api/v1/addresses/{address}/history?limit=100").json
         assert (page["complete"], page["unexplained"]) == (True, "0"), (address, page)
+
+
+class Clique:
+    """Blocks sealed by one of two keys (EIP-225), which get the tips that anvil gives to nobody."""
+
+    FIELDS = (*OLDEST, "baseFeePerGas")
+
+    def __init__(self, node: Anvil) -> None:
+        self.keys = [keys.PrivateKey(bytes([byte]) * 32) for byte in (1, 2)]
+        self._node = node
+
+    def signer_of(self, header: Json) -> keys.PrivateKey:
+        return self.keys[int(header["number"], 16) % 2]
+
+    def seal(self, header: Json) -> None:
+        later = ("withdrawals", "withdrawalsRoot", "requestsHash", *BLOBS)
+        header |= dict.fromkeys(later) | {"difficulty": "0x2", "extraData": "0x" + "ab" * 32}
+        header["mixHash"] = "0x" + "00" * 32
+        encoded = rlp.encode([field(header, name) for name in self.FIELDS])
+        seal = self.signer_of(header).sign_msg_hash(keccak(encoded)).to_bytes()
+        header["extraData"] += seal.hex()
+
+    def tips(self, header: Json) -> dict[str, int]:
+        receipts = self._node.call("eth_getBlockReceipts", header["number"])
+        paid = sum(int(r["gasUsed"], 16) * int(r["effectiveGasPrice"], 16) for r in receipts)
+        tips = paid - base_fees(header)
+        signer = self.signer_of(header).public_key.to_address()
+        return {signer: tips, "0x" + "00" * 20: -tips}
 
 
 @pytest.fixture(scope="module")
@@ -127,5 +158,27 @@ def test_blocks_of_avalanche_match_their_hash_and_their_miner_gets_all_fees(
         everything_adds_up(client, avalanche)
         block = client.get("/api/v1/blocks/2").json
         assert block["chainFields"]["blockGasCost"] == "100000"
+        assert auditing.run(settings, node=True) == 0
+    assert not [r.getMessage() for r in caplog.records if "later ones" in r.getMessage()]
+
+
+def test_who_seals_a_block_of_clique_gets_its_tips(
+    postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        contextmanager(played)(1337) as anvil,
+        FaultyNode(anvil.url) as node,
+        postgres.cloned(template) as url,
+        caplog.at_level(logging.WARNING),
+    ):
+        clique = Clique(anvil)
+        node.fault = RehashedChain(anvil, clique.seal, clique.FIELDS, clique.tips)
+        settings = Indexing(url, node.url).run_until(anvil.head()).settings
+        client = create_app(settings).test_client()
+        signers = [key.public_key.to_address() for key in clique.keys]
+        everything_adds_up(client, anvil, *signers)
+        fields = [client.get(f"/api/v1/blocks/{n}").json["chainFields"] for n in (1, 2)]
+        assert [own["signer"] for own in fields] == [signers[1], signers[0]]
+        assert all(execute(url, "SELECT sum(amount_wei) > 0 FROM credits"))
         assert auditing.run(settings, node=True) == 0
     assert not [r.getMessage() for r in caplog.records if "later ones" in r.getMessage()]

@@ -11,6 +11,7 @@ from typing import Any
 from scan.ethereum.forms.arbitrum import ARBITRUM
 from scan.ethereum.forms.avalanche import AVALANCHE
 from scan.ethereum.forms.celo import CELO
+from scan.ethereum.forms.clique import CLIQUE
 from scan.ethereum.forms.form import Form, Values
 from scan.ethereum.forms.gnosis import CHIADO, GNOSIS
 from scan.ethereum.forms.mantle import MANTLE
@@ -24,7 +25,7 @@ from scan.hex import quantity
 # The first that a block is of is taken: those that add to another come before it.
 FORMS: tuple[Form, ...] = (
     *(MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL),
-    *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR),
+    *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR, CLIQUE),
 )
 # Mainnet, Holesky, Hoodi, Sepolia.
 ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
