@@ -199,6 +199,8 @@ def _fees(
         paid = [*zip(fees, form.pays_in_tokens(sent), strict=True)]
         in_tokens = [fee if t else None for fee, t in paid]
         fees = [0 if t else fee for fee, t in paid]
+    if form and form.is_free:
+        fees = [0 if free else fee for fee, free in zip(fees, form.is_free(sent), strict=True)]
     for index, price in enumerate(columns["blob_gas_price"]):
         if price is not None:
             blobs = len(columns["blob_versioned_hashes"][index])

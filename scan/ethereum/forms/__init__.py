@@ -19,13 +19,14 @@ from scan.ethereum.forms.op_stack import OP_STACK
 from scan.ethereum.forms.parlia import PARLIA
 from scan.ethereum.forms.polygon import AMOY, BOR, POLYGON
 from scan.ethereum.forms.scroll import SCROLL
+from scan.ethereum.forms.taiko import TAIKO, TAIKO_HOODI
 from scan.ethereum.forms.zksync import ZKSYNC
 from scan.hex import quantity
 
 # The first that a block is of is taken: those that add to another come before it.
 FORMS: tuple[Form, ...] = (
     *(MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL),
-    *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR, CLIQUE),
+    *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR, TAIKO, TAIKO_HOODI, CLIQUE),
 )
 # Mainnet, Holesky, Hoodi, Sepolia.
 ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))

@@ -134,6 +134,8 @@ class Form(NamedTuple):
     mints: Callable[[Any, Values, Values], Sequence[Any]] = no_amounts
     # Which transactions paid for gas in something else than the coin.
     pays_in_tokens: Callable[[Values], Sequence[bool]] | None = None
+    # Which transactions pay nothing, whatever their price.
+    is_free: Callable[[Values], Sequence[bool]] | None = None
     settle: Callable[[Any], Settlement] = settle_by_ethereum
     own_fields: Callable[[Any, Values], dict[str, Any]] = no_fields  # of the block, made of others
     encodings: Mapping[int, Encoding] = {}  # of types that Ethereum does not have, where known

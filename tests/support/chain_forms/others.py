@@ -8,6 +8,7 @@ from tests.support.chain_forms.made_chain import (
     ETH,
     GWEI,
     HEADER_FIELDS,
+    SIGNATURE,
     MadeChain,
     address,
     log,
@@ -183,6 +184,37 @@ def linea() -> MadeChain:
     return chain
 
 
+def taiko() -> MadeChain:
+    """core/state_transition.go of taikoxyz/taiko-geth: a block's first transaction pays nothing;
+    base fees are divided by extraData, from Ontake to Pacaya and since Shasta."""
+    golden_touch = bytes.fromhex("0000777735367b36bc9b61c50022d9d0700db4ec")
+    treasury = bytes.fromhex("1670000000000000000000000000000000010001")
+    chain = MadeChain(167_000, GENESIS, base_fee=GWEI // 100 + 1)
+    for percent, extra_data in (
+        *((0, b""), (50, (50).to_bytes(32))),
+        *((75, bytes([75]) + (9).to_bytes(6)), (75, bytes([75]) + (9).to_bytes(6))),
+    ):
+        chain.add(
+            {"type": 2, "from": golden_touch, "to": treasury, "gas": 1_000_000, **SIGNATURE}
+            | {"nonce": chain.next_nonce(golden_touch), "v": 0, "yParity": 0, "accessList": []}
+            | {"gasPrice": chain.base_fee, "chainId": chain.chain_id, "maxPriorityFeePerGas": 0}
+            | {"maxFeePerGas": chain.base_fee, "input": bytes.fromhex("523e6854")},
+            {"gasUsed": 80_000, "effectiveGasPrice": chain.base_fee},
+            fee=0,
+        )
+
+        def receive(base_fees: int, tips: int, percent: int = percent) -> None:
+            shared = base_fees * percent // 100
+            chain.move(None, chain.miner, tips + shared)
+            chain.move(None, treasury, base_fees - shared)
+
+        chain.pay(ALICE, BOB, 1, receive=receive)
+        chain.pay(BOB, golden_touch, 10**15, gas_used=21_001, type=0, receive=receive)
+        chain.pay(golden_touch, CAROL, 5, receive=receive)
+        chain.mine(extraData=extra_data)
+    return chain
+
+
 def unnamed() -> MadeChain:
     """A chain that nobody named, with a type and fields of its own, and Ethereum's fees."""
     chain = MadeChain(987_654, GENESIS)
@@ -194,4 +226,4 @@ def unnamed() -> MadeChain:
     return chain
 
 
-OTHERS = (polygon, madhugiri, bnb, avalanche, gnosis, linea, unnamed)
+OTHERS = (polygon, madhugiri, bnb, avalanche, gnosis, linea, taiko, unnamed)
