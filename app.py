@@ -76,17 +76,8 @@ from scan.http.services import Services
 from scan.item_media.document_fetcher import DocumentFetcher
 from scan.item_media.media import ItemMedia
 from scan.mcp import endpoint as mcp_endpoint
-from scan.pages import accounts as page_accounts
-from scan.pages import addresses as page_addresses
-from scan.pages import blocks as page_blocks
-from scan.pages import contract_tabs, home, static_files
-from scan.pages import contracts as page_contracts
-from scan.pages import items as page_items
-from scan.pages import pools as page_pools
-from scan.pages import search as page_search
-from scan.pages import statistics as page_statistics
-from scan.pages import tokens as page_tokens
-from scan.pages import transactions as page_transactions
+from scan.pages import static_files
+from scan.pages.blueprints import PAGES
 from scan.pages.site import Site
 from scan.queries.reader import ChainId, PartitionedTables, Sources
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
@@ -135,21 +126,6 @@ BLUEPRINTS = (
     webhooks,
 )
 INTERFACES = (REST, ETHERSCAN, SOURCIFY, mcp_endpoint.INTERFACE)
-PAGES = (
-    home,
-    static_files,
-    page_blocks,
-    page_transactions,
-    page_addresses,
-    page_tokens,
-    page_items,
-    page_pools,
-    page_statistics,
-    page_contracts,
-    contract_tabs,
-    page_search,
-    page_accounts,
-)
 OUTSIDE = (health, metrics)  # the version and the rate limits
 SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 

@@ -23,10 +23,11 @@ _RATE = re.compile(
 _OWN_PATHS = {
     *("blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys", "live"),
     *("llms.txt", "mcp", "metrics", "readyz", "tokens", "txs", "watchlist", "webhooks"),
+    "user-operations",
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),
-    *("static", "token", "tx", "v2"),
+    *("static", "token", "tx", "user-operation", "v2"),
 }
 FAR_BEHIND = 100_000
 PARTITION_ROWS = 100_000_000

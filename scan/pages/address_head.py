@@ -6,7 +6,7 @@ from typing import Any
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import names_of
-from scan.queries import addresses, contract_creations, messages_to_l1
+from scan.queries import addresses, contract_creations, messages_to_l1, user_operations
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Window
 
@@ -27,4 +27,5 @@ def address_head(key: bytes) -> dict[str, Any]:
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
         "sends_messages": bool(messages_to_l1.page(reader(), Window(1, 0), sender=key).total),
+        "operation_counts": user_operations.counts_of(reader(), key),
     }

@@ -19,6 +19,7 @@ MAX_NAMED = 500  # addresses per page that are shown by name
 ADDRESS_FIELDS = (
     *("miner", "fromAddress", "toAddress", "contractAddress", "tokenAddress", "pairAddress"),
     *("maker", "tokenIn", "tokenOut", "address", "owner", "sender"),
+    *("paymaster", "bundler", "entryPoint", "factory"),  # of user operations
 )
 
 Record = dict[str, Any]

@@ -25,12 +25,13 @@ from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool")
+PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool", "/user-operation")
 PATHS = frozenset(
     {
         *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
+        "/user-operations",
     }
 )
 CONVERSION_WAIT_S = 1.0

@@ -51,6 +51,7 @@ def get_transaction(transaction_hash: str) -> Response:
         reader(), key, Window(MAX_INTERNAL, 0, "asc")
     )
     internal = list[Record](json.loads(moved.data or "[]"))
+    operations = record.get("userOperations", [])
     details = transactions.details(reader(), record)
     failure = transactions.failure(reader(), record)
     logs = None if details.logs is None else details.logs[:MAX_LOGS]
@@ -67,6 +68,7 @@ def get_transaction(transaction_hash: str) -> Response:
         logs=logs,
         failure=failure,
         summary=summaries.summary(reader(), record, details, failure),
+        operations=operations,
         internal=internal,
         internal_count=moved.total,
         is_traced=is_traced,
@@ -74,7 +76,7 @@ def get_transaction(transaction_hash: str) -> Response:
         traces=traces,
         most_slots=transaction_tabs.MAX_SLOTS,
         names=names_of(
-            [record, *transfers, *trades, *internal, *record.get("messagesToL1", ())],
+            [*operations, *transfers, *trades, *internal, *record.get("messagesToL1", ()), record],
             *_addresses(details.method, logs, failure),
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
             *traces.addresses(),

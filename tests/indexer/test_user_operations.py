@@ -1,6 +1,8 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -200,6 +202,39 @@ def test_a_transaction_has_its_operations(chain: Chain) -> None:
     missing = "0x" + "ab" * 32
     for path in (f"/user-operations/{missing}", f"/transactions/{missing}/user-operations"):
         assert chain.client.get(f"/api/v1{path}").status_code == 404
+
+
+def test_pages_show_operations(chain: Chain) -> None:
+    def page(path: str) -> str:
+        answer = chain.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return re.sub(r"<[^>]*>", "", answer.text)
+
+    failed, batch = chain.operations[1], chain.operations[2]
+    text = page(f"/user-operation/{failed['hash']}")
+    for shown in ("failed", "The call reverted: not today", "Deployed by", "version 0.6", "1. 0x"):
+        assert shown in text, shown
+    assert "2. 0x" in page(f"/user-operation/{batch['hash']}")
+    count = len(chain.operations)
+    assert f"{count} user operations" in page("/user-operations")
+    sender = failed["sender"]
+    assert "2 user operations" in page(f"/user-operations?sender={sender}")
+    assert "2 of this account" in page(f"/address/{sender}")
+    assert "6 paid by it" in page(f"/address/{chain.sponsor}")
+    assert "User operations" in page(f"/tx/{failed['transactionHash']}")
+    assert chain.client.get(f"/user-operation/0x{'ab' * 32}").status_code == 404
+    assert chain.client.get("/user-operations?sender=0x1").status_code == 400
+
+
+def test_operations_without_traces_have_no_calls(chain: Chain) -> None:
+    """A bundle that a contract sent is in no transaction's own calldata."""
+    client = create_app(replace(chain.settings, traces="off")).test_client()
+    inner = client.get(f"/api/v1/user-operations/{chain.operations[3]['hash']}").json
+    assert (inner["operation"], inner["calls"], inner["callCount"]) == (None, None, None)
+    assert "SCAN_TRACES is off" in inner["unavailable"]
+    assert "Its calls are not shown" in client.get(f"/user-operation/{inner['hash']}").text
+    own = client.get(f"/api/v1/user-operations/{chain.operations[0]['hash']}").json
+    assert own["callCount"] == 1
 
 
 def test_bulk_and_reorganisations_have_the_same_operations(
