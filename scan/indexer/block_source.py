@@ -3,11 +3,9 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
-
-import msgspec
+from typing import Any, NamedTuple
 
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import (
@@ -30,8 +28,17 @@ from scan.ethereum.client import (
 from scan.ethereum.forms import LIKE_ETHEREUM
 from scan.ethereum.forms.polygon import has_state_sync
 from scan.ethereum.traces import InternalTransfer
-from scan.ethereum.transport import require_few_elements
-from scan.hex import BadHex, data, quantity
+from scan.hex import quantity
+from scan.indexer.block_answers import (
+    block_hash,
+    block_number,
+    checked_answer,
+    complete_receipts,
+    present,
+    read_part,
+    result_of,
+    transaction_hashes,
+)
 from scan.indexer.block_traces import TraceReader
 from scan.indexer.block_uncles import UncleReader
 from scan.indexer.contradictions import BODY, HEADER, contradiction, shows_form, uncompared_of
@@ -52,8 +59,6 @@ DEVELOPMENT_NODES = ("anvil/", "hardhatnetwork/", "ganache/")  # as web3_clientV
 ADVICE = ", unlike its neighbours; if it is right, set SCAN_UNMATCHED_BLOCKS=take"
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
 ROW_BYTES = 512
-
-_T = TypeVar("_T")
 
 
 class FetchedBlock(NamedTuple):
@@ -85,15 +90,17 @@ class BlockSource:
     def head(self) -> tuple[int, int]:
         """The newest block number, and the chain id, in one request."""
         number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
-        return _checked(lambda: (_number(_result(number)), quantity(_result(chain_id))))
+        return checked_answer(
+            lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
+        )
 
     def chain_id(self) -> int:
-        return _checked(lambda: quantity(self._node.call("eth_chainId")))
+        return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
 
     def hash_at(self, number: int) -> bytes | None:
         """The hash of the node's block with that number; None if it has none."""
         [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
-        return _checked(lambda: _hash(header))
+        return checked_answer(lambda: block_hash(header))
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
         """Blocks from `first` up to `last`, fewer where they are large, at least one.
@@ -253,14 +260,14 @@ class BlockSource:
             calls = _block_calls(first, last)
             results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
             for number in range(first, last + 1):
-                header, receipts = _present(next(results), "block", number), next(results)
+                header, receipts = present(next(results), "block", number), next(results)
                 if isinstance(receipts, RpcError) and receipts.is_missing_method:
                     log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
                     self._has_block_receipts = False
                     yield from self._pairs_one_by_one(number, last)
                     return
-                header = _read(header, BlockJson, number)
-                receipts = _complete(_read(receipts, ReceiptsJson, number), number)
+                header = read_part(header, BlockJson, number)
+                receipts = complete_receipts(read_part(receipts, ReceiptsJson, number), number)
                 yield header, self._with_state_sync(header, receipts, number)
         else:
             yield from self._pairs_one_by_one(first, last)
@@ -281,8 +288,8 @@ class BlockSource:
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
         headers: list[tuple[int, Any, list[Any]]] = []
         for number, result in enumerate(results, start=first):
-            header = _read(_present(result, "block", number), BlockJson, number)
-            headers.append((number, header, _hashes(header, number)))
+            header = read_part(present(result, "block", number), BlockJson, number)
+            headers.append((number, header, transaction_hashes(header, number)))
             if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
                 yield from self._with_receipts(headers)
                 headers = []
@@ -297,9 +304,9 @@ class BlockSource:
         ]
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
         for number, header, hashes in headers:
-            receipts: Any = [_read(next(results), ReceiptJson, number) for _ in hashes]
+            receipts: Any = [read_part(next(results), ReceiptJson, number) for _ in hashes]
             large = [receipt for receipt in receipts if isinstance(receipt, AnswerTooLarge)]
-            yield header, large[0] if large else _complete(receipts, number)
+            yield header, large[0] if large else complete_receipts(receipts, number)
 
     def _large_block(self, number: int) -> DecodedBlock:
         """Receipt after receipt, decoded and let go; the header with the lock, by returning."""
@@ -309,12 +316,15 @@ class BlockSource:
             return self.complete(block, header)
 
     def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
-        calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in _hashes(header, number)]
+        calls = [
+            Call("eth_getTransactionReceipt", (hash_,))
+            for hash_ in transaction_hashes(header, number)
+        ]
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
         for call, receipt in zip(calls, results, strict=True):
             if isinstance(receipt, AnswerTooLarge):
                 receipt = self._large(call.method, *call.params)
-            yield _present(receipt, "a receipt of block", number)
+            yield present(receipt, "a receipt of block", number)
 
     def _large(self, method: str, *params: object) -> Any:
         try:
@@ -334,72 +344,3 @@ def _block_calls(first: int, last: int) -> list[Call]:
             Call("eth_getBlockReceipts", (hex(number),)),
         )
     ]
-
-
-def _read(result: Any, type_: Any, number: int) -> Any:
-    """A result as struct, or AnswerTooLarge; an error, or null, unchanged.
-
-    Over a socket results come parsed, over HTTP raw.
-    """
-    if isinstance(result, msgspec.Raw):
-        try:
-            require_few_elements(memoryview(result), MAX_ANSWER_BYTES)
-        except AnswerTooLarge as error:
-            return error
-    elif not isinstance(result, dict | list):
-        return result
-    return read_json(result, type_, number)
-
-
-def _hashes(header: Any, number: int) -> list[Any]:
-    if isinstance(header, AnswerTooLarge):
-        return []
-    block = read_json(header, BlockJson, number)
-    return [transaction.hash for transaction in block.transactions]
-
-
-def _present(answer: Any, name: str, number: int) -> Any:
-    """Return the answer unchanged; raises NodeError if it is an error, or not there yet."""
-    if isinstance(answer, AnswerTooLarge):
-        return answer
-    if isinstance(answer, RpcError):
-        raise NodeError(f"the node returned an error for {name} {number}: {answer}")
-    if answer is None:
-        raise NodeError(f"the node does not have {name} {number} yet")
-    return answer
-
-
-def _complete(receipts: Any, number: int) -> Any:
-    """Return the receipts unchanged; raises NodeError if the node does not have all of them yet."""
-    _present(receipts, "the receipts of block", number)
-    for receipt in receipts if isinstance(receipts, list) else []:
-        _present(receipt, "a receipt of block", number)
-    return receipts
-
-
-def _result(answer: Any) -> Any:
-    if isinstance(answer, RpcError):
-        raise answer
-    return answer
-
-
-def _number(value: Any) -> int:
-    number = quantity(value)
-    if number >= 2**63:
-        raise BadHex("a block number is beyond 63 bits")
-    return number
-
-
-def _hash(answer: Any) -> bytes | None:
-    if isinstance(answer, RpcError) and not answer.is_missing_block:
-        raise answer
-    return None if answer is None or isinstance(answer, RpcError) else data(answer["hash"], 32)
-
-
-def _checked(read: Callable[[], _T]) -> _T:
-    try:
-        return read()
-    except (BadHex, KeyError, TypeError) as error:
-        raise NodeError(f"the node's response is malformed: {error}") from error
-    except RpcError as error:
-        raise NodeError(f"the node returned an error: {error}") from error

@@ -1,0 +1,82 @@
+"""What a node answered to requests for blocks: checked, or raised as the error that it is."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from scan.ethereum.blocks import BlockJson, read_json
+from scan.ethereum.client import MAX_ANSWER_BYTES, AnswerTooLarge, NodeError, RpcError
+from scan.ethereum.transport import require_few_elements
+from scan.hex import BadHex, data, quantity
+
+_T = TypeVar("_T")
+
+
+def read_part(result: Any, type_: Any, number: int) -> Any:
+    """A result as struct, or AnswerTooLarge; an error, or null, unchanged.
+
+    Over a socket results come parsed, over HTTP raw.
+    """
+    if isinstance(result, msgspec.Raw):
+        try:
+            require_few_elements(memoryview(result), MAX_ANSWER_BYTES)
+        except AnswerTooLarge as error:
+            return error
+    elif not isinstance(result, dict | list):
+        return result
+    return read_json(result, type_, number)
+
+
+def transaction_hashes(header: Any, number: int) -> list[Any]:
+    if isinstance(header, AnswerTooLarge):
+        return []
+    block = read_json(header, BlockJson, number)
+    return [transaction.hash for transaction in block.transactions]
+
+
+def present(answer: Any, name: str, number: int) -> Any:
+    """Return the answer unchanged; raises NodeError if it is an error, or not there yet."""
+    if isinstance(answer, AnswerTooLarge):
+        return answer
+    if isinstance(answer, RpcError):
+        raise NodeError(f"the node returned an error for {name} {number}: {answer}")
+    if answer is None:
+        raise NodeError(f"the node does not have {name} {number} yet")
+    return answer
+
+
+def complete_receipts(receipts: Any, number: int) -> Any:
+    """Return the receipts unchanged; raises NodeError if the node does not have all of them yet."""
+    present(receipts, "the receipts of block", number)
+    for receipt in receipts if isinstance(receipts, list) else []:
+        present(receipt, "a receipt of block", number)
+    return receipts
+
+
+def result_of(answer: Any) -> Any:
+    if isinstance(answer, RpcError):
+        raise answer
+    return answer
+
+
+def block_number(value: Any) -> int:
+    number = quantity(value)
+    if number >= 2**63:
+        raise BadHex("a block number is beyond 63 bits")
+    return number
+
+
+def block_hash(answer: Any) -> bytes | None:
+    if isinstance(answer, RpcError) and not answer.is_missing_block:
+        raise answer
+    return None if answer is None or isinstance(answer, RpcError) else data(answer["hash"], 32)
+
+
+def checked_answer(read: Callable[[], _T]) -> _T:
+    try:
+        return read()
+    except (BadHex, KeyError, TypeError) as error:
+        raise NodeError(f"the node's response is malformed: {error}") from error
+    except RpcError as error:
+        raise NodeError(f"the node returned an error: {error}") from error
