@@ -28,6 +28,8 @@ MOST_JSON_DIGITS = 1000  # of one number; they are converted in quadratic time
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+_TYPE = re.compile(r"[0-9]{1,3}\Z")
+MAX_TYPE = 255
 _METHOD = re.compile(r"0[xX][0-9a-fA-F]{8}\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
 _MOMENT = re.compile(
@@ -127,6 +129,14 @@ def flag(value: object, name: str) -> bool:
     if value not in (True, False, "true", "false") or type(value) not in (bool, str):
         raise InvalidParameter(f"{name} must be true or false.", field=name)
     return value in (True, "true")
+
+
+def transaction_type(value: object, name: str) -> bytes:
+    """A transaction's type (EIP-2718), as rows have it: a byte, none of 0."""
+    number = int(value) if isinstance(value, str) and _TYPE.match(value) else value
+    if type(number) is not int or not 0 <= number <= MAX_TYPE:
+        raise InvalidParameter(_range_message(name, 0, MAX_TYPE), field=name)
+    return bytes([number]) if number else b""
 
 
 def block_number_or_hash(value: str) -> int | bytes:

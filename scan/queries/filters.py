@@ -39,6 +39,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "method": parameters.method,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,
+    "transaction_type": parameters.transaction_type,
 }
 _PARSER_OF_KEY = {
     filter_.key: of_kind(filter_.kind, PARSERS, "PARSERS of scan/queries/filters.py")

@@ -25,7 +25,7 @@ ENTITIES = (
 )
 RANGE = "blockFrom, blockTo, timeFrom, timeTo"
 KEYS = {
-    "transactions": f"address, from, to, method, status, {RANGE}, blockNumber",
+    "transactions": f"address, from, to, method, status, type, {RANGE}, blockNumber",
     "blocks": RANGE,
     "token_transfers": f"address, from, to, tokenAddress, tokenType, {RANGE}",
     "dex_trades": f"address, maker, dex, pool, tokenAddress, {RANGE}",

@@ -226,6 +226,7 @@ def test_pools_with_their_trades(client: FlaskClient, truth: Truth) -> None:
     [
         ("/transactions?method=0xa9059cb", "method"),
         ("/transactions?status=1", "status"),
+        *((f"/transactions?type={value}", "type") for value in ("256", "0x7e", "-1", "")),
         ("/token-transfers?tokenType=ERC20", "tokenType"),
         ("/dex-trades?pool=0x12", "pool"),
         ("/dex-trades?maker=0x{0}&address=0x{0}", "maker"),

@@ -185,6 +185,13 @@ def test_a_deposit_says_what_it_is(rollup: Rollup) -> None:
     assert statuses == {True, False}
 
 
+def test_deposits_of_an_address_are_a_list(rollup: Rollup) -> None:
+    for sender in {sender for sender, _ in rollup.deposits.values()}:
+        listed = rollup.client.get(f"/api/v1/transactions?from={sender}&type=126&limit=100").json
+        own = [hash_ for hash_, (party, _) in rollup.deposits.items() if party == sender]
+        assert {t["hash"] for t in listed["transactions"]} == set(own)
+
+
 def test_lists_and_files_have_what_one_record_has(rollup: Rollup) -> None:
     """Of a transaction with fields of the chain's own: anvil gives others no fee for L1."""
     answer = rollup.client.get("/api/v1/transactions?format=ndjson", buffered=True)

@@ -24,6 +24,7 @@ RANGES = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 UNCOUNTED = {
     ("transactions", "method"),
     ("transactions", "status"),
+    ("transactions", "type"),
     ("token_transfers", "tokenType"),
     ("dex_trades", "tokenAddress"),
     ("user_operations", "success"),
@@ -56,6 +57,7 @@ LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
     ("transactions", "to"): _field("toAddress"),
     ("transactions", "method"): _field("methodId"),
     ("transactions", "status"): _field("status"),
+    ("transactions", "type"): _field("type"),
     ("token_transfers", "address"): _parties,
     ("token_transfers", "from"): _field("fromAddress"),
     ("token_transfers", "to"): _field("toAddress"),
@@ -83,6 +85,7 @@ ABSENT = {
     "method": "0x77777777",
     "dex": "no such exchange",
     "status": False,
+    "type": 126,
     "success": False,
     "tokenType": "BEP1155",
     **{f"topic{n}": "0x" + 64 * "7" for n in range(4)},

@@ -31,6 +31,7 @@ from scan.api.openapi.schemas import (
 )
 from scan.database.lists import of_kind
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
+from scan.parameters import MAX_TYPE
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
 # By the kind of a filter: the schema of its value, from its description.
@@ -43,6 +44,7 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
         described, "0xa9059cbb", pattern="^0[xX][0-9a-fA-F]{8}$"
     ),
     "token_type": token_type,
+    "transaction_type": lambda described: number(described, 2, maximum=MAX_TYPE),
 }  # fmt: skip
 INVALID_REASONS = (
     *("wrong_chain", "nonce_limit", "invalid_signature", "authority_has_code", "wrong_nonce"),

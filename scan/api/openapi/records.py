@@ -117,8 +117,7 @@ SCHEMAS: Json = {
         "example": {"typeName": "deposit", "depositNonce": "7"},
     },
     "FeeParts": record(
-        "What the fee is made of, in wei; null for a part that the chain does not have. In lists"
-        " on chains with fields of their own alone.",
+        "What the fee is made of, in wei; in lists where the chain has fields of its own.",
         {
             "execution": amount("Gas used times gas price.", "55330000000000"),
             "blob": nullable(amount("For blobs, by EIP-4844.", "131072")),
@@ -170,7 +169,7 @@ SCHEMAS: Json = {
                 "55330000000000",
             ),
             "feeParts": ref("FeeParts"),
-            "mint": amount("In wei: what a deposit brought to its sender; absent otherwise."),
+            "mint": amount("In wei: what a deposit brought to its sender."),
             "chainFields": ref("ChainFields"),
         },
         optional=("feeParts", "mint", "chainFields"),
