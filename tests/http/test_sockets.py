@@ -1,12 +1,14 @@
 """What clients of bare sockets may do: they pipeline, read slowly or never, and do not leave."""
 
+import fcntl
 import re
 import signal
 import socket
 import subprocess
+import sys
+import termios
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -56,6 +58,15 @@ def unread(server: str) -> socket.socket:
     return client
 
 
+def wait_for_answers(clients: Sequence[socket.socket]) -> None:
+    """Until each has a part of an answer, which it does not read."""
+    wait_until(lambda: all(map(unread_bytes, clients)))
+
+
+def unread_bytes(client: socket.socket) -> int:
+    return int.from_bytes(fcntl.ioctl(client, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def assert_serves(server: str) -> None:
     assert requests.get(f"{server}/healthz", timeout=30).status_code == 200
 
@@ -93,11 +104,12 @@ def test_clients_that_do_not_read_hold_no_thread(
     idle = [clients.enter_context(unread(server)) for _ in range(24)]
     for client in idle:
         client.setblocking(False)
-    for _ in range(20):
+    for _ in range(2):
         for client in idle:
             with suppress(BlockingIOError):
-                client.send(request_bytes * 100)
-        time.sleep(0.05)
+                while True:
+                    client.send(request_bytes * 100)
+        wait_for_answers(idle)
     assert_serves(server)
 
 
@@ -114,7 +126,7 @@ def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
     sent = b"".join(with_id(requests_[n % len(requests_)], n) for n in range(count))
     sender = threading.Thread(target=client.sendall, args=(sent,))
     sender.start()
-    time.sleep(0.5)
+    wait_for_answers([client])
     assert_serves(server)
     found = answers(client, count)
     sender.join()
@@ -175,9 +187,10 @@ def test_a_body_is_forgotten_with_its_request(shared_database_url: str, kept: bo
 
 def test_clients_that_do_not_leave_hold_nobody_up(server: str, clients: ExitStack) -> None:
     closing = BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close")
-    for _ in range(10):
-        clients.enter_context(connect(server)).sendall(closing)
-    time.sleep(0.2)
+    staying = [clients.enter_context(connect(server)) for _ in range(10)]
+    for client in staying:
+        client.sendall(closing)
+    wait_for_answers(staying)
     assert_serves(server)
 
 
@@ -187,7 +200,9 @@ def test_clients_that_go_on_sending_hold_nobody_up(server: str, clients: ExitSta
     threads = [threading.Thread(target=flood, args=(client, closing)) for client in flooding]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)
+    pairs = list(zip(flooding, threads, strict=True))
+    # The end of a thread means that the server has cut its client off, and what it had is gone.
+    wait_until(lambda: all(unread_bytes(c) or not thread.is_alive() for c, thread in pairs))
     assert_serves(server)
     for thread in threads:
         thread.join(5)
@@ -220,7 +235,7 @@ def test_half_a_request_behind_a_whole_one_holds_no_thread(server: str, clients:
     slow = [clients.enter_context(connect(server)) for _ in range(16)]
     for client in slow:
         client.sendall(UNCACHED + BLOCKS[:20])
-    time.sleep(0.2)
+    wait_for_answers(slow)
     assert_serves(server)
     for client in slow:
         client.sendall(BLOCKS[20:])
@@ -307,27 +322,32 @@ def test_a_stop_loses_no_request_and_answers_none_twice(
     with gunicorn_started(indexed.settings.database_url, port, **UNLIMITED) as process:
         server = wait_for(port, process)
         ends: list[bytes] = []
+        answered = [0] * 12
         busy = [
-            threading.Thread(target=ask_until_closed, args=(server, request_bytes, ends))
-            for _ in range(12)
+            threading.Thread(
+                target=ask_until_closed, args=(server, request_bytes, ends, answered, n)
+            )
+            for n in range(12)
         ]
         for thread in busy:
             thread.start()
-        time.sleep(0.7)
+        wait_until(lambda: min(answered) > 5)
         process.send_signal(signal.SIGTERM)
         for thread in busy:
             thread.join(20)
         assert ends == [b""] * 12
 
 
-def ask_until_closed(server: str, request: bytes, ends: list[bytes]) -> None:
+def ask_until_closed(
+    server: str, request: bytes, ends: list[bytes], answered: list[int], place: int
+) -> None:
     """One request after the other; what comes behind the answer that ends the connection."""
     with connect(server) as client:
-        number, head = 0, b""
+        head = b""
         while b"Connection: close" not in head:
-            number += 1
+            number = answered[place] + 1
             client.sendall(with_id(request, number))
             found = answers(client, 1)
             assert ids(found) == [number]
-            head = found[0][0]
+            head, answered[place] = found[0][0], number
         ends.append(client.recv(1))
