@@ -8,7 +8,6 @@ that survives, and exits with 1 when there is one; EQUIVALENT lists those that c
 """
 
 import argparse
-import functools
 import json
 import logging
 import re
@@ -18,22 +17,24 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import psycopg2
 import pytest
 from _pytest.runner import runtestprotocol
+from _pytest.scope import Scope
 
 from scan.database import statements as loader
-from scan.database.migrations import read_schema
 from scan.database.statements import Statement
+from scan.ethereum.transport import Transport
 from scan.http.response_cache import ResponseCache
 from scan.settings import ROOT
 from tests.support import indexing
 from tests.support.database import execute
-from tests.support.equivalent_mutants import EQUIVALENT
-from tests.support.sql_mutants import Mutant, mutants
+from tests.support.mutant_targets import SCHEMA_FILES, Change, Target, all_changes, calls
+from tests.support.sql_mutants import Mutant
 
 # Files whose tests run in this process, which is where a mutant lives.
 TESTS = (
@@ -44,64 +45,12 @@ TESTS = (
     *("tests/indexer/test_stored_logs.py", "tests/api/test_search.py"),
     "tests/pages/test_verified_contracts.py",
     "tests/audit/test_derived_truth.py",
+    "tests/audit/test_ranges_of_blocks.py",
 )
-# Of these, the file that compares everything derived with its truth, and calls functions itself.
-DERIVED_TRUTH = "tests/audit/test_derived_truth.py"
-# Statements and schema files of which mutants are made: those of lists, then of derived tables.
-LISTS = re.compile(
-    r"queries/\w+_list(_by_\w+|_holders|_items)?|queries/lists_\w+|queries/history_\w+"
-)
-DERIVED = re.compile(
-    r"indexer/\w+_(derive|unwind|checkpoints|add_holders|refresh|restore_last_seen)"
-)
-SCHEMA_FILES = ("lists.sql", "list_entries.sql.j2", "changes.sql", "expected.sql")
-INDEXED = {"indexed", "finished", "reorganised"}  # fixtures that index a chain and outlast a test
+# Of these, files that compare what is derived with its truth, and call functions themselves.
+DERIVED_TRUTH = ("tests/audit/test_derived_truth.py", "tests/audit/test_ranges_of_blocks.py")
 KINDS = ("condition", "case", "sign", "join", "distinct", "branch")
 PATIENCE_S = 20.0  # an indexer whose mutant makes no progress is given up
-FUNCTION = re.compile(r"^CREATE OR REPLACE FUNCTION (\w+)\(.*?(?:\$\$;|^RETURN .*?;)$", re.M | re.S)
-
-
-class Target(NamedTuple):
-    """A statement of sql/, or a function of sql/schema/, and where its text stands."""
-
-    name: str  # of the statement; `function()` of a function
-    text: str
-    place: str
-    line: int
-
-    @property
-    def is_function(self) -> bool:
-        return self.name.endswith("()")
-
-
-class Change(NamedTuple):
-    """A mutant and whose it is."""
-
-    target: Target
-    mutant: Mutant
-
-    @property
-    def original(self) -> str:
-        return " ".join(self.target.text[self.mutant.start : self.mutant.end].split())
-
-    def __str__(self) -> str:
-        target, mutant = self.target, self.mutant
-        line = target.line + target.text.count("\n", 0, mutant.start)
-        shown = mutant.replacement if mutant.kind != "branch" else "(no rows)"
-        text = f"{target.place}:{line}: {mutant.kind}: {self.original} -> {shown or '(nothing)'}"
-        return text if len(self.original) > 12 else f"{text}   in: {self.line()}"
-
-    def line(self) -> str:
-        """The whole line that the mutant ends in."""
-        before, after = self.target.text[: self.mutant.end], self.target.text[self.mutant.end :]
-        return (before.rpartition("\n")[2] + after.partition("\n")[0]).strip()
-
-    def reason(self) -> str | None:
-        """Why no test can notice it, where EQUIVALENT says so."""
-        for pattern, original, reason in EQUIVALENT:
-            if re.fullmatch(pattern, self.target.name) and re.fullmatch(original, self.original):
-                return reason
-        return None
 
 
 class RecordedStatements(dict[str, Statement]):
@@ -116,63 +65,6 @@ class RecordedStatements(dict[str, Statement]):
         return super().__getitem__(name)
 
 
-def targets(loaded: Mapping[str, Statement]) -> list[Target]:
-    """Everything of which mutants are made, lists first."""
-    lists = [_of_statement(s) for name, s in loaded.items() if LISTS.fullmatch(name)]
-    derived = [_of_statement(s) for name, s in loaded.items() if DERIVED.fullmatch(name)]
-    functions = [f for f in functions_of_schema() if Path(f.place).name in SCHEMA_FILES]
-    return lists + functions + derived
-
-
-def all_changes(loaded: Mapping[str, Statement]) -> list[Change]:
-    """Every mutant of every target; what several statements of one template have alike, once.
-
-    What stands in several branches of one statement is changed in each of them.
-    """
-    changes: dict[tuple[object, ...], Change] = {}
-    for target in targets(loaded):
-        occurrences: Counter[tuple[str, ...]] = Counter()
-        is_rendered = target.place == target.name
-        for mutant in mutants(target.text):
-            change = Change(target, mutant)
-            whose = _template(target.name) if is_rendered else f"{target.name} {mutant.start}"
-            key = (whose, mutant.kind, change.original, mutant.replacement, change.line())
-            occurrences[key] += 1
-            changes.setdefault((*key, occurrences[key]), change)
-    return list(changes.values())
-
-
-def _template(name: str) -> str:
-    """`queries/dex_trades_by_pool_list_by_keys` -> list_by_keys."""
-    if (ROOT / "sql" / f"{name}{loader.TEMPLATE}").exists():  # the only one of its template
-        return name
-    return name[name.rindex("_list") :] if "_list" in name else name.rpartition("_")[2]
-
-
-def _of_statement(statement: Statement) -> Target:
-    path = ROOT / "sql" / f"{statement.name}.sql"
-    if not path.exists():  # it is rendered: its own lines are those that the loader prints
-        return Target(statement.name, statement.text, statement.name, 1)
-    text = path.read_text(encoding="utf-8")
-    line = text.count("\n", 0, text.find(statement.text)) + 1
-    return Target(statement.name, statement.text, path.relative_to(ROOT).as_posix(), line)
-
-
-@functools.cache
-def functions_of_schema() -> list[Target]:
-    """Every function of sql/schema/, templates rendered."""
-    files = {path: path.read_text(encoding="utf-8") for path in (ROOT / "sql/schema").iterdir()}
-    functions = []
-    for match in FUNCTION.finditer(read_schema()):
-        begin = match[0].partition("(")[0]
-        path = next((path for path, text in files.items() if f"{begin}(" in text), None)
-        if path is not None:
-            line = files[path].count("\n", 0, files[path].index(f"{begin}(")) + 1
-            place = path.relative_to(ROOT).as_posix()
-            functions.append(Target(f"{match[1]}()", match[0], place, line))
-    return functions
-
-
 class Runner:
     """A plugin of pytest: runs all tests once, then for each mutant those that it concerns."""
 
@@ -182,13 +74,33 @@ class Runner:
         self._uses: dict[str, set[str]] = {}  # of each item by its id
         self._seconds: dict[str, float] = {}
         self._kills: Counter[str] = Counter()
-        self._fixtures: dict[str, tuple[Any, Any]] = {}  # as they were last set up
+        self._fixtures: dict[Any, Any] = {}  # requests, by definitions
+        self._indexed: set[Any] = set()  # definitions of fixtures that may index a chain
+        self._answers: dict[bytes, bytes] = {}  # of the scenario's node, by requests
 
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> None:
-        self._fixtures[fixturedef.argname] = fixturedef, request
+        self._fixtures[fixturedef] = request
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Modules have imported the loader by its name."""
+        """Modules have imported the loader by its name. Their fixtures last for the session: tests
+        of several modules take turns, and some fixtures index a chain."""
+        for item in session.items:
+            for definition in chain.from_iterable(item._fixtureinfo.name2fixturedefs.values()):
+                if definition._scope in (Scope.Module, Scope.Package):
+                    definition._scope = Scope.Session
+                    self._indexed.add(definition)
+                elif definition.argname == "indexed":
+                    self._indexed.add(definition)
+        post = Transport._post_http
+
+        def remembered(transport: Transport, url: str, body: bytes, *rest: Any) -> bytes:
+            if url != self._value("scenario").anvil.url:
+                return post(transport, url, body, *rest)
+            if body not in self._answers:
+                self._answers[body] = post(transport, url, body, *rest)
+            return self._answers[body]
+
+        Transport._post_http = remembered  # type: ignore[method-assign]
         original = loader.load_statements
         for module in list(sys.modules.values()):
             if getattr(module, "load_statements", None) is original:
@@ -196,11 +108,13 @@ class Runner:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = self._sound(session.items)
+        again = self._given.again and _survivors(self._given.again)
         changes = [
             change
             for change in all_changes(self._statements)
             if change.mutant.kind in self._given.kinds.split(",")
             and re.search(self._given.only, f"{change.target.place} {change.target.name}")
+            and (again is None or _without_line(str(change)) in again)
         ]
         logging.disable(logging.CRITICAL)
         indexing.PATIENCE_S = PATIENCE_S
@@ -242,25 +156,16 @@ class Runner:
         return sound
 
     def _is_of_indexer(self, target: Target) -> bool:
-        if target.is_function:
-            users = {n for n, s in self._statements.items() if self._calls(s.text, target.name)}
-            return any(name.startswith("indexer/") for name in users)
-        return target.name.startswith("indexer/")
+        return any(name.startswith("indexer/") for name in self._users(target))
 
-    def _calls(self, text: str, function: str) -> bool:
-        """Whether the text calls a function of the schema, also through others."""
-        if function.removesuffix("()") + "(" in text:
-            return True
-        callers = [t for t in functions_of_schema() if f"{function.removesuffix('()')}(" in t.text]
-        return any(
-            c.name != function and self._calls(text, c.name) for c in callers if c.name != function
-        )
+    def _users(self, target: Target) -> set[str]:
+        """The statements that are changed when the target is."""
+        if not target.is_function:
+            return {target.name}
+        return {name for name, s in self._statements.items() if calls(s.text, target.name)}
 
     def _concerned(self, target: Target, items: list[pytest.Item]) -> list[pytest.Item]:
-
-        users = {target.name}
-        if target.is_function:
-            users = {n for n, s in self._statements.items() if self._calls(s.text, target.name)}
+        users = self._users(target)
         is_derived = self._is_of_indexer(target) or Path(target.place).name in SCHEMA_FILES[2:]
         concerned = [
             item
@@ -306,13 +211,17 @@ class Runner:
 
     def _index_anew(self) -> None:
         """What was indexed for all tests goes; the next that wants it makes it again."""
-        for name in INDEXED & self._fixtures.keys():
-            definition, request = self._fixtures[name]
-            definition.finish(request)
+        for definition in self._indexed & self._fixtures.keys():
+            definition.finish(self._fixtures[definition])
+
+    def _value(self, fixture: str) -> Any:
+        """What a fixture of the session is."""
+        [definition] = [d for d in self._fixtures if d.argname == fixture]
+        return definition.cached_result[0]
 
     def _databases(self) -> list[str]:
         """The template first, and all that were made of it."""
-        postgres = self._fixtures["postgres"][0].cached_result[0]
+        postgres = self._value("postgres")
         rows = execute(
             postgres.url("postgres"),
             "SELECT datname FROM pg_database WHERE datname ~ '^(template_scan|scan_)'"
@@ -326,6 +235,16 @@ class Runner:
             file.write(json.dumps(line) + "\n")
         if outcome == "survived":
             print(f"survived: {change}   [{change.target.name}: {detail}]", flush=True)
+
+
+def _survivors(report: Path) -> set[str]:
+    """The mutants that no test noticed in an earlier run."""
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    return {_without_line(line["mutant"]) for line in lines if line["outcome"] == "survived"}
+
+
+def _without_line(mutant: str) -> str:
+    return re.sub(r":\d+:", ":", mutant, count=1)
 
 
 def _expects(item: pytest.Item) -> bool:
@@ -362,6 +281,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="targets whose file or name matches this")
     parser.add_argument("--kinds", default=",".join(KINDS), help="which changes; also: opposite")
     parser.add_argument("--every", type=int, default=1, help="only every nth, for a quick look")
+    parser.add_argument("--again", type=Path, help="only those that survived, by this report")
     parser.add_argument("--tests", default=" ".join(TESTS), help="files of tests")
     parser.add_argument("--processes", type=int, default=2, help="how many to try at once")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)

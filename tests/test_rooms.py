@@ -76,16 +76,19 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 BLUEPRINTS = sorted(m for m in MODULES if m.startswith("scan.api.") and "openapi" not in m)
 
 
-def _imports(module: str) -> Iterator[str]:
+@cache
+def _imports(module: str) -> list[str]:
     """What a module imports, as far as it can be a module: also inside functions."""
+    imports = []
     for node in ast.walk(TREES[module]):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            imports += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0 and node.module, f"{module}: a relative import"
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                yield whole if whole in MODULES else node.module
+                imports.append(whole if whole in MODULES else node.module)
+    return imports
 
 
 def _room(module: str) -> str | None:

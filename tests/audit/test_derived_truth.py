@@ -85,18 +85,19 @@ def reorganised(
     In one step, what is added too much and removed as often would cancel out.
     """
     head = scenario.anvil.head()
-    with postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batch_reader, "BATCH_BLOCKS", head // 4)
-        patch.setattr(Writer, "can_take", lambda *_: False)
+    with postgres.cloned(template) as url:
         use_short_checkpoints(url)
         indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
-        Indexing(**indexing).run_until(head)
-        for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
-            database = Database(url, statement_timeout_ms=0)
-            for last_kept in removals:
-                Writer(database).unwind(last_kept)
-            database.close()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(batch_reader, "BATCH_BLOCKS", head // 4)
+            patch.setattr(Writer, "can_take", lambda *_: False)
             Indexing(**indexing).run_until(head)
+            for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
+                database = Database(url, statement_timeout_ms=0)
+                for last_kept in removals:
+                    Writer(database).unwind(last_kept)
+                database.close()
+                Indexing(**indexing).run_until(head)
         yield replace(finished, database_url=url)
 
 
