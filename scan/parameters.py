@@ -28,6 +28,7 @@ MOST_JSON_DIGITS = 1000  # of one number; they are converted in quadratic time
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+_PUBKEY = re.compile(r"0[xX][0-9a-fA-F]{96}\Z")
 _TYPE = re.compile(r"[0-9]{1,3}\Z")
 MAX_TYPE = 255
 _METHOD = re.compile(r"0[xX][0-9a-fA-F]{8}\Z")
@@ -114,6 +115,13 @@ def hash32(value: object, name: str = "hash") -> bytes:
     """32 bytes from 0x and 64 hex digits in any letter case."""
     if not isinstance(value, str) or not _HASH.match(value):
         raise InvalidParameter(f"{name} must be 0x followed by 64 hex digits.", field=name)
+    return bytes.fromhex(value[2:])
+
+
+def pubkey(value: object, name: str = "pubkey") -> bytes:
+    """A validator's key: 48 bytes from 0x and 96 hex digits in any letter case."""
+    if not isinstance(value, str) or not _PUBKEY.match(value):
+        raise InvalidParameter(f"{name} must be 0x followed by 96 hex digits.", field=name)
     return bytes.fromhex(value[2:])
 
 

@@ -1,4 +1,4 @@
-"""GET /api/v1/blocks, /blocks/latest and /blocks/:numberOrHash."""
+"""GET /api/v1/blocks, /blocks/latest and /blocks/:numberOrHash; lists of what few blocks have."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,15 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http.list_responses import LISTED, ORDERED, list_response
+from scan.hex import to_hex
+from scan.http.list_responses import LISTED, ORDERED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
-from scan.queries import blocks, entities
+from scan.queries import blocks, entities, execution_requests
 from scan.queries.filters import FILTER_KEYS
 from scan.queries.pages import Page, Window
+
+NOT_INDEXED = "This block is not indexed."
 
 blueprint = Blueprint("blocks", __name__)
 
@@ -55,8 +58,34 @@ def list_transactions_of_block(block: str) -> Response:
     return list_response("transactions", arguments, read)
 
 
+@blueprint.get("/blobs")
+def list_blobs() -> Response:
+    return entity_list("blobs")
+
+
+@blueprint.get("/execution-requests")
+def list_execution_requests() -> Response:
+    return entity_list("execution_requests")
+
+
+@blueprint.get("/blocks/<block>/execution-requests")
+def list_execution_requests_of_block(block: str) -> Response:
+    """Those that the block took, which may be of older transactions."""
+    query_arguments()
+    taken = execution_requests.taken_by(reader(), parameters.block_number_or_hash(block))
+    if taken is None:
+        raise NotFound(NOT_INDEXED)
+    hash_ = taken.requests_hash
+    body = {
+        "blockNumber": taken.block_number,
+        "requestsHash": None if hash_ is None else to_hex(hash_),
+        "requests": taken.records,
+    }
+    return json_body(orjson.dumps(body).decode())
+
+
 def _indexed(named: int | bytes | None) -> str:
     record = blocks.get(reader(), named)
     if record is None:
-        raise NotFound("This block is not indexed.")
+        raise NotFound(NOT_INDEXED)
     return record

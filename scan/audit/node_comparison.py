@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
+from scan.ethereum.blobs import blobs_of
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.block_hashing import (
@@ -39,6 +40,7 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
+from scan.ethereum.execution_requests import submitted_in
 from scan.ethereum.user_operations import user_operations
 from scan.hex import data, to_hex
 from scan.indexer import log_selection
@@ -78,6 +80,8 @@ ENTITIES = {
     "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
     "authorization": Entity("audit/authorizations_get_rows", ("ordinal",)),
     "message to L1": Entity("audit/messages_to_l1_get_rows", ("ordinal",)),
+    "blob": Entity("audit/blobs_get_rows", ("ordinal",)),
+    "execution request": Entity("audit/execution_requests_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
@@ -241,6 +245,8 @@ def _expect_block(
     expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
     expected["authorization"] += [a._asdict() for a in block.authorizations]
     expected["message to L1"] += [message._asdict() for message in block.messages_to_l1]
+    expected["blob"] += [blob._asdict() for blob in blobs_of(block)]
+    expected["execution request"] += [request._asdict() for request in submitted_in(block)]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
     expected["log"] += [

@@ -78,6 +78,8 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "uncles": KINDS["uncles"],
     "authorizations": KINDS["authorizations"],
     "messages_to_l1": KINDS["messages_to_l1"],
+    "blobs": KINDS["blobs"],
+    "execution_requests": KINDS["execution_requests"],
     "log_emitters": KINDS["log_emitters"],
     "logs": KINDS["logs"],
     "transfer_events": TRANSFER_EVENTS,
@@ -89,6 +91,7 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
 # Kinds whose rows are made for both writers.
 MADE = (
     *("transactions", "internal_transfers", "withdrawals", "credits", "uncles"),
+    *("blobs", "execution_requests"),
     *("user_operations", "authorizations", "messages_to_l1", "log_emitters"),
     "logs",
 )

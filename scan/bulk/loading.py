@@ -25,6 +25,8 @@ COPY = {
     "uncles": "bulk/uncles_copy",
     "authorizations": "bulk/authorizations_copy",
     "messages_to_l1": "bulk/messages_to_l1_copy",
+    "blobs": "bulk/blobs_copy",
+    "execution_requests": "bulk/execution_requests_copy",
     "log_emitters": "bulk/log_emitters_copy",
     "token_holders": "bulk/token_holders_copy",
     "item_balances": "bulk/item_balances_copy",

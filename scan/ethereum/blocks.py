@@ -154,6 +154,8 @@ class DecodedBlock(NamedTuple):
     burnt_fees: Annotated[int | None, Column(UINT256)] = None  # None before EIP-1559
     blob_fees: Annotated[int | None, Column(UINT256)] = None  # None where no transaction has blobs
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON of the chain's own fields
+    # Of its requests to the consensus layer (EIP-7685).
+    requests_hash: Annotated[bytes | None, Column(HASH, "requestsHash")] = None
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorizations: tuple[Authorization, ...] = ()
@@ -162,6 +164,8 @@ class DecodedBlock(NamedTuple):
 
     def with_failed(self, indexes: frozenset[int]) -> Self:
         """The block with transactions that are known to have failed by their traces alone."""
+        if not indexes:
+            return self
         failed = [
             t._replace(status=False, contract_address=None) if t.transaction_index in indexes else t
             for t in self.transactions

@@ -143,6 +143,23 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         factory=_optional(ADDRESS),
         revert_data=_optional(BYTES),
     ),
+    "blobs": _kind(
+        ordinal=pyarrow.int64(),
+        block_number=BLOCK_NUMBER,
+        transaction_index=INDEX,
+        blob_index=INDEX,
+        versioned_hash=HASH,
+    ),
+    "execution_requests": _kind(
+        ordinal=pyarrow.int64(),
+        block_number=BLOCK_NUMBER,
+        transaction_index=INDEX,
+        log_index=INDEX,
+        type=BYTES,
+        address=_optional(ADDRESS),
+        pubkey=BYTES,
+        details=BYTES,
+    ),
     "uncles": _kind(
         ordinal=pyarrow.int64(),
         block_number=BLOCK_NUMBER,

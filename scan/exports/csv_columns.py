@@ -135,6 +135,23 @@ _DESCRIBED = (
 _TOKEN_ID = Column("token_id", lambda record, _: token_id(record["tokenId"]))
 
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "blobs": (
+        *_TIME,
+        _field("versioned_hash", "versionedHash"),
+        _field("transaction", "transactionHash"),
+        _field("blob_index", "blobIndex"),
+        *_PARTIES[1:],
+    ),
+    "requests": (
+        *_TIME,
+        _field("type"),
+        Column("amount", lambda record, _: wei(record["amount"])),
+        _COIN,
+        *(_field("pubkey"), _field("address"), _field("target_pubkey", "targetPubkey")),
+        _field("withdrawal_credentials", "withdrawalCredentials"),
+        *(_field("signature"), _field("deposit_index", "depositIndex")),
+        *(_field("transaction", "transactionHash"), _field("log_index", "logIndex")),
+    ),
     "blocks": (
         _TIME[0],
         _TIME[1],

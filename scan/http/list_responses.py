@@ -36,6 +36,8 @@ NAMES = {
     "user_operations": "userOperations",
     "authorizations": "authorizations",
     "messages_to_l1": "messages",
+    "blobs": "blobs",
+    "execution_requests": "requests",
 }
 
 ReadPage = Callable[[Window], Page]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from scan.database import copy_format
 from scan.ethereum.authorizations import Authorization
+from scan.ethereum.blobs import Blob, blobs_of
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     DecodedBlock,
@@ -28,6 +29,7 @@ from scan.ethereum.events import (
     swap_event,
     transfer_event,
 )
+from scan.ethereum.execution_requests import REQUEST_CONTRACTS, ExecutionRequest, submitted_in
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.messages import MessageToL1
 from scan.ethereum.traces import InternalTransfer
@@ -47,6 +49,8 @@ INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
 WITHDRAWAL_COLUMNS = ("block_number", *Withdrawal._fields)
 CREDIT_COLUMNS = Credit._fields
 USER_OPERATION_COLUMNS = UserOperation._fields
+BLOB_COLUMNS = Blob._fields
+REQUEST_COLUMNS = ExecutionRequest._fields
 UNCLE_COLUMNS = Uncle._fields
 AUTHORIZATION_COLUMNS = Authorization._fields
 MESSAGE_COLUMNS = MessageToL1._fields
@@ -113,6 +117,8 @@ class TableRows(NamedTuple):
     uncles: Rows
     authorizations: Rows
     messages_to_l1: Rows
+    blobs: Rows
+    execution_requests: Rows
     log_emitters: Rows
     logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
@@ -139,6 +145,8 @@ class BlockRows(NamedTuple):
     uncles: list[str]
     authorizations: list[str]
     messages_to_l1: list[str]
+    blobs: list[str]
+    execution_requests: list[str]
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
@@ -158,6 +166,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     has_operations = not ENTRY_POINTS.keys().isdisjoint(emitters)
+    has_requests = not REQUEST_CONTRACTS.isdisjoint(emitters)
     transfers, swaps = _events(block)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     return TableRows(
@@ -178,6 +187,8 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         uncles=list(block.uncles),
         authorizations=list(block.authorizations),
         messages_to_l1=list(block.messages_to_l1),
+        blobs=list(blobs_of(block)),
+        execution_requests=list(submitted_in(block) if has_requests else ()),
         log_emitters=[(address, number) for address in emitters],
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
@@ -217,6 +228,8 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         uncles=list(map(line, rows.uncles)),
         authorizations=list(map(line, rows.authorizations)),
         messages_to_l1=list(map(line, rows.messages_to_l1)),
+        blobs=list(map(line, rows.blobs)),
+        execution_requests=list(map(line, rows.execution_requests)),
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=_shared([row[3] for row in rows.logs]),
         watched_logs=_watched_logs(block, selection),

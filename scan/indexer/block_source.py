@@ -122,12 +122,7 @@ class BlockSource:
             if size >= FETCHED_BYTES:
                 break
         return [
-            FetchedBlock(
-                block.with_failed(traced.failed) if traced.failed else block,
-                traced.created,
-                traced.transfers,
-                traced.is_complete,
-            )
+            FetchedBlock(block.with_failed(traced.failed), *traced[:3])
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
 

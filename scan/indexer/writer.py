@@ -14,11 +14,13 @@ from scan.indexer import items, partitions, webhook_events
 from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
     AUTHORIZATION_COLUMNS,
+    BLOB_COLUMNS,
     CREDIT_COLUMNS,
     EMITTER_COLUMNS,
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
     MESSAGE_COLUMNS,
+    REQUEST_COLUMNS,
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
@@ -139,6 +141,9 @@ class Append:
         self._has_authorizations |= bool(authorizations)
         messages = _lines(block.messages_to_l1 for block in blocks)
         tx.copy_lines("messages_to_l1", MESSAGE_COLUMNS, messages)
+        tx.copy_lines("blobs", BLOB_COLUMNS, _lines(block.blobs for block in blocks))
+        requests = _lines(block.execution_requests for block in blocks)
+        tx.copy_lines("execution_requests", REQUEST_COLUMNS, requests)
         _copy_logs(tx, before.logs, blocks)
         tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
         if self._first_block is None:

@@ -10,7 +10,10 @@ from scan.http.requests import reader
 from scan.pages.method_names import add_methods
 from scan.pages.records import listing, names_of, window
 from scan.pages.site import page
-from scan.queries import blocks, transactions
+from scan.queries import blobs, blocks, execution_requests, transactions
+from scan.queries.pages import Window
+
+MOST_SHOWN = 50  # of the blobs, and of the requests, of a block
 
 blueprint = Blueprint("pages_blocks", __name__)
 
@@ -32,11 +35,19 @@ def get_block(block: str) -> Response:
     record = json.loads(body)
     sent = listing(transactions.page(reader(), window(record["number"])))
     add_methods(reader(), sent.records)
-    of_block = [*record.get("withdrawals", ()), *record.get("uncles", ())]
+    whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
+    carried = blobs.page(reader(), whole).data if "blobCount" in record else "[]"
+    requested = (
+        execution_requests.page(reader(), whole).data if record.get("requestCount") else "[]"
+    )
+    requests = json.loads(requested)
+    of_block = [*record.get("withdrawals", ()), *record.get("uncles", ()), *requests]
     names = names_of([record, *sent.records, *of_block])
     return page(
         "block.html",
         block=record,
+        blobs=json.loads(carried),
+        requests=requests,
         transactions=sent,
         names=names,
         finality=_finality(record["number"]),

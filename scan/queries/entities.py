@@ -5,8 +5,10 @@ from typing import Any
 
 from scan.queries import (
     authorizations,
+    blobs,
     blocks,
     dex_trades,
+    execution_requests,
     internal_transfers,
     logs,
     messages_to_l1,
@@ -32,6 +34,8 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "user_operations": user_operations.page,
     "authorizations": authorizations.page,
     "messages_to_l1": messages_to_l1.page,
+    "blobs": blobs.page,
+    "execution_requests": execution_requests.page,
 }
 
 

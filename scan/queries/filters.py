@@ -12,6 +12,7 @@ from typing import Any
 from scan import parameters
 from scan.database.lists import Filter, all_entities, of_kind
 from scan.errors import InvalidParameter
+from scan.ethereum.execution_requests import TYPES
 
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 MAX_DEX_NAME = 100
@@ -26,7 +27,10 @@ QUERIED = (
 # Without the ranges of blocks and times, which the Window has.
 FILTERS: Mapping[str, tuple[Filter, ...]] = {
     entity: all_entities()[entity].filters if entity in all_entities() else ()
-    for entity in (*QUERIED, "authorizations", "messages_to_l1")
+    for entity in (
+        *(*QUERIED, "authorizations", "messages_to_l1"),
+        *("blobs", "execution_requests"),
+    )
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
 
@@ -37,6 +41,8 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "flag": parameters.flag,
     "hash": parameters.hash32,
     "method": parameters.method,
+    "pubkey": parameters.pubkey,
+    "request_type": lambda value, name: TYPES[parameters.one_of(value, name, TYPES)],
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,
     "transaction_type": parameters.transaction_type,

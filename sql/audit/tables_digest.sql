@@ -61,6 +61,10 @@ FROM (
     UNION ALL
     SELECT 'messages_to_l1', m::text FROM messages_to_l1 m
     UNION ALL
+    SELECT 'execution_requests', q::text FROM execution_requests q
+    UNION ALL
+    SELECT 'blobs', o::text FROM blobs o
+    UNION ALL
     SELECT 'addresses', (to_jsonb(a) - ARRAY['balance', 'balance_block', 'unwound'])::text
     FROM addresses a
     UNION ALL

@@ -8,5 +8,6 @@ SELECT NOT (EXISTS (SELECT FROM blocks) OR EXISTS (SELECT FROM transactions)
     OR EXISTS (SELECT FROM credits) OR EXISTS (SELECT FROM user_operations)
     OR EXISTS (SELECT FROM uncles) OR EXISTS (SELECT FROM authorizations)
     OR EXISTS (SELECT FROM messages_to_l1)
+    OR EXISTS (SELECT FROM blobs) OR EXISTS (SELECT FROM execution_requests)
     OR EXISTS (SELECT FROM contracts) OR EXISTS (SELECT FROM tokens) OR EXISTS (SELECT FROM pools)
     OR EXISTS (SELECT FROM rejected_emitters) OR EXISTS (SELECT FROM addresses));

@@ -3,6 +3,6 @@
 -- returns: nothing
 -- index: none
 TRUNCATE transactions, token_transfers, internal_transfers, dex_trades, logs, withdrawals,
-    credits, uncles, user_operations, messages_to_l1, log_emitters, codes, contracts, tokens, pools, rejected_emitters, dexes, token_holders,
+    credits, uncles, blobs, execution_requests, user_operations, messages_to_l1, log_emitters, codes, contracts, tokens, pools, rejected_emitters, dexes, token_holders,
     token_holder_ranges, token_items, item_balances, addresses, list_counts, list_checkpoints, pool_candles,
     authorizations;

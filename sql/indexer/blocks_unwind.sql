@@ -5,7 +5,7 @@
 -- returns: nothing
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey, logs_pkey,
 --   withdrawals_pkey, credits_pkey, uncles_pkey, user_operations_pkey, authorizations_pkey, blocks_pkey,
---   messages_to_l1_pkey, tokens_by_block,
+--   messages_to_l1_pkey, execution_requests_pkey, blobs_pkey, tokens_by_block,
 --   log_emitters_by_block, pools_by_block, rejected_emitters_by_block, contracts_by_block,
 --   contracts_by_code_hash, codes_pkey, list_checkpoints_by_block, addresses_by_balance_block
 WITH lost_transactions AS (
@@ -26,6 +26,10 @@ WITH lost_transactions AS (
     DELETE FROM credits WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
 ), lost_user_operations AS (
     DELETE FROM user_operations WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
+), lost_blobs AS (
+    DELETE FROM blobs WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
+), lost_execution_requests AS (
+    DELETE FROM execution_requests WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
 ), lost_uncles AS (
     DELETE FROM uncles WHERE ordinal >= first_ordinal_in(%(last_kept)s + 1)
 ), lost_authorizations AS (

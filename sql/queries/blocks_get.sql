@@ -1,10 +1,11 @@
 -- One block, with how many blocks confirm it (itself among them); and where it has any its withdrawals, the
--- reward for its proof of work and its uncles: by its number, by its hash, or the newest where neither is
+-- reward for its proof of work, its uncles, how many blobs and requests it has: by its number, by its hash, or the newest where neither is
 -- given.
 -- params: number bigint null, hash bytea null, has_number boolean, has_hash boolean
 -- literals: has_number, has_hash
 -- returns: one row: index version, the record as JSON text or null
--- index: blocks_pkey, blocks_hash_key, withdrawals_pkey, credits_pkey, uncles_pkey
+-- index: blocks_pkey, blocks_hash_key, withdrawals_pkey, credits_pkey, uncles_pkey,
+--   blobs_pkey, execution_requests_pkey
 SELECT index_version(), (
     SELECT left(block_record(b)::text, -1)
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1
@@ -19,6 +20,12 @@ SELECT index_version(), (
             FROM uncles u
             LEFT JOIN credits c ON c.ordinal = u.ordinal AND c.type = 3
             WHERE u.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)) || ']', '')
+        || coalesce(',"blobCount":' || nullif((
+            SELECT count(*) FROM blobs o
+            WHERE o.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)), 0), '')
+        || coalesce(',"requestsHash":"' || hex(b.requests_hash) || '","requestCount":' || (
+            SELECT count(*) FROM execution_requests q
+            WHERE q.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)), '')
         || coalesce(',"chainFields":' || b.chain_fields, '') || '}'
     FROM blocks b
     WHERE (NOT %(has_number)s OR b.number = %(number)s)

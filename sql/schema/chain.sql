@@ -32,7 +32,8 @@ CREATE TABLE IF NOT EXISTS blocks (
     producer_fees numeric NOT NULL DEFAULT 0, -- what its transactions paid that its producer got
     burnt_fees numeric,            -- what they paid of base fees that nobody got; null before EIP-1559
     blob_fees numeric,             -- what they paid for blobs, which nobody gets; null without blobs
-    chain_fields text              -- JSON: fields of the chain's own, by the node's names
+    chain_fields text,             -- JSON: fields of the chain's own, by the node's names
+    requests_hash bytea            -- of its requests to the consensus layer; null before EIP-7685
 );
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen
@@ -206,6 +207,34 @@ CREATE INDEX IF NOT EXISTS authorizations_of_authority ON authorizations (author
 -- serves authorizations_changes(), and what an account delegates to
 CREATE INDEX IF NOT EXISTS authorizations_in_effect ON authorizations (authority, ordinal)
     WHERE is_valid IS NOT FALSE AND fault IS NULL;
+
+-- Blobs of transactions (EIP-4844).
+CREATE TABLE IF NOT EXISTS blobs (
+    ordinal bigint PRIMARY KEY,    -- first_ordinal_in() its block, and its place among the block's
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    blob_index integer NOT NULL,   -- in its transaction
+    versioned_hash bytea NOT NULL
+);
+-- serves the list that sql/lists.toml reads from it
+CREATE INDEX IF NOT EXISTS blobs_by_versioned_hash ON blobs (versioned_hash, ordinal);
+
+-- Requests to the consensus layer (EIP-7685), as logs of the deposit contract and of the contracts of
+-- EIP-7002 and EIP-7251 submit them.
+CREATE TABLE IF NOT EXISTS execution_requests (
+    ordinal bigint PRIMARY KEY,    -- first_ordinal_in() its block, and its place among the block's
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    log_index integer NOT NULL,
+    type bytea NOT NULL,           -- 00: deposit; 01: withdrawal; 02: consolidation
+    address bytea,                 -- who submitted it; of a deposit where withdrawals go to, if that is one
+    pubkey bytea NOT NULL,         -- of the validator; of a consolidation that of its source
+    details bytea NOT NULL         -- what follows the key, encoded as for the consensus layer
+);
+-- serve the lists that sql/lists.toml reads from them; by type also queries/execution_requests_get_taken
+CREATE INDEX IF NOT EXISTS execution_requests_by_type ON execution_requests (type, ordinal);
+CREATE INDEX IF NOT EXISTS execution_requests_by_address ON execution_requests (address, ordinal);
+CREATE INDEX IF NOT EXISTS execution_requests_by_pubkey ON execution_requests (pubkey, ordinal);
 
 -- Blocks that others of their chain replaced and that a later block includes, of chains with proof of work.
 CREATE TABLE IF NOT EXISTS uncles (

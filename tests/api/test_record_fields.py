@@ -23,7 +23,7 @@ ENTITIES = {
 ELSEWHERE = {"user_operations"}
 OPTIONAL = {
     # Of a block that has some.
-    "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward"},
+    "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward", "blobCount"},
     "Withdrawal": {"unit"},  # on Gnosis
     "Transaction": {"feeParts", "mint", "chainFields"},  # of rollups
     "TransactionDetail": {
@@ -56,6 +56,7 @@ PATHS = {
     "/addresses/{mover}/internal": "AddressInternalTransferPage",
     "/logs": "LogPage",
     "/authorizations": "AuthorizationPage",
+    "/blobs": "BlobPage",
     "/search?q={token}": "SearchResults",
 }
 

@@ -10,6 +10,7 @@ from scan.audit.node_comparison import ENTITIES, NodeComparison
 from scan.database.connection import Database
 from scan.ethereum.blocks import Uncle, Withdrawal
 from scan.ethereum.client import Node
+from scan.ethereum.execution_requests import ExecutionRequest
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.messages import MessageToL1
 from scan.ethereum.user_operations import UserOperation
@@ -90,6 +91,7 @@ KEYS = {
 # `scan audit` names entities of the node.
 SECTIONS = {
     "authorizations": ("authorization", "authorizations"),
+    "blobs": ("blob",),
     "blocks": ("block", "blocks"),
     "transactions": ("transaction",),
     "internal_transfers": ("internal transfer",),
@@ -137,6 +139,7 @@ def test_every_column_is_compared_or_says_why_not(copied: Settings) -> None:
     assert tables.pop("messages_to_l1").keys() < set(MessageToL1._fields)  # of rollups
     assert tables.pop("list_counts") == {"count": "bigint"}
     assert tables.pop("uncles").keys() < set(Uncle._fields)
+    assert tables.pop("execution_requests").keys() < set(ExecutionRequest._fields)
     assert tables.pop("log_emitters") == {}
     spoil(copied, COUNT_HOLDERS)  # as of large tokens, of which there are none
     steps = itertools.count(1)

@@ -13,6 +13,7 @@ from scan.api.openapi.schemas import (
     address,
     amount,
     any_case_address,
+    array,
     flag,
     hash32,
     hex_bytes,
@@ -30,6 +31,7 @@ from scan.api.openapi.schemas import (
     token_type,
 )
 from scan.database.lists import of_kind
+from scan.ethereum.execution_requests import TYPES
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
 from scan.parameters import MAX_TYPE
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
@@ -40,6 +42,10 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
     "dex": lambda described: text(described, "uniswap-v2", maxLength=MAX_DEX_NAME),
     "flag": flag,
     "hash": hash32,
+    "pubkey": lambda described: text(
+        described, "0x" + "a1" * 48, pattern="^0[xX][0-9a-fA-F]{96}$"
+    ),
+    "request_type": lambda described: one_of(described, [*TYPES]),
     "method": lambda described: text(
         described, "0xa9059cbb", pattern="^0[xX][0-9a-fA-F]{8}$"
     ),
@@ -128,6 +134,15 @@ PATHS: Json = {
         "listMessagesToL1", "Messages of a rollup to L1", "MessageToL1Page",
         "messages_to_l1",
     ),
+    "/blobs": _list("listBlobs", "Blobs of transactions", "BlobPage", "blobs"),
+    "/execution-requests": _list(
+        "listExecutionRequests", "Requests to the consensus layer, as they were submitted",
+        "ExecutionRequestPage", "execution_requests",
+    ),
+    "/blocks/{block}/execution-requests": operation(
+        "get", "listBlockExecutionRequests", "Requests to the consensus layer that a block took",
+        ref("BlockRequests"), parameters=(BLOCK,), errors=(404,),
+    ),
     "/contracts": operation(
         "get", "listContracts", "Verified contracts, newest verification first",
         ref("ContractPage"), tag="Contracts", parameters=LISTED,
@@ -184,6 +199,59 @@ SCHEMAS: Json = {
             "dataSize": number("Bytes of its data.", 0),
             "state": one_of("Whether it was executed is known on L1 alone.", ("initiated",)),
             "timestamp": moment("Its block's time."),
+        },
+    ),
+    "BlobPage": page_of("blobs", "Blob", "Blobs.", "QueryTotal"),
+    "Blob": record(
+        "A blob that a transaction carried (EIP-4844).",
+        {
+            "versionedHash": hash32("Its versioned hash."),
+            "transactionHash": hash32("The transaction."),
+            "blockNumber": number("The block.", 17),
+            "transactionIndex": number("The transaction's place in the block.", 0),
+            "blobIndex": number("Its place in the transaction.", 0),
+            "timestamp": moment("The block's time."),
+            "fromAddress": address("The transaction's sender."),
+            "toAddress": nullable(address("The transaction's recipient.")),
+        },
+    ),
+    "ExecutionRequestPage": page_of(
+        "requests", "ExecutionRequest", "Requests to the consensus layer.", "QueryTotal"
+    ),
+    "ExecutionRequest": record(
+        "A request to the consensus layer (EIP-7685) that a transaction submitted.",
+        {
+            "type": one_of("Its type.", [*TYPES]),
+            "transactionHash": hash32("The transaction that submitted it."),
+            "blockNumber": number("The transaction's block.", 17),
+            "transactionIndex": number("The transaction's place in the block.", 0),
+            "logIndex": number("The log that submitted it.", 3),
+            "timestamp": moment("The block's time."),
+            "address": nullable(
+                address("Who submitted it; of a deposit where withdrawals go to, null: no address.")
+            ),
+            "pubkey": text("The validator's public key, of a consolidation the source's.", "0xa1…"),
+            "amount": nullable(
+                amount("In wei; of a withdrawal 0 is the exit.", "32000000000000000000")
+            ),
+            "withdrawalCredentials": nullable(hash32("Of a deposit.")),
+            "signature": nullable(text("Of a deposit.", "0xb2…")),
+            "depositIndex": nullable(number("Of a deposit.", 7)),
+            "targetPubkey": nullable(text("Of a consolidation.", "0xc3…")),
+        },
+    ),
+    "BlockRequests": record(
+        "The requests to the consensus layer that a block took.",
+        {
+            "blockNumber": number("The block.", 17),
+            "requestsHash": nullable(hash32("Of the header; null before EIP-7685.")),
+            "requests": nullable(
+                array(
+                    ref("ExecutionRequest"),
+                    "In the order of the protocol, also of older blocks; null: no requests that"
+                    " were submitted have the header's hash.",
+                )
+            ),
         },
     ),
     "ContractPage": page_of("contracts", "VerifiedContract", "Verified contracts."),

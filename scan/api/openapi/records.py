@@ -106,9 +106,15 @@ SCHEMAS: Json = {
                 "5000000000000000000",
             ),
             "uncles": array(ref("Uncle"), "Uncles that it includes; absent if there are none."),
+            "blobCount": number("Blobs of its transactions; absent if there are none.", 6),
+            "requestsHash": hash32("Of its requests to the consensus layer; absent before Prague."),
+            "requestCount": number("Requests that its transactions submitted, with the same.", 2),
             "chainFields": ref("ChainFields"),
         },
-        optional=("withdrawals", "miningReward", "uncles", "chainFields"),
+        optional=(
+            *("withdrawals", "miningReward", "uncles", "blobCount", "requestsHash", "requestCount"),
+            "chainFields",
+        ),
     ),
     "ChainFields": {
         "type": "object",

@@ -1,0 +1,116 @@
+"""Requests to the consensus layer (EIP-7685), as the logs of a block submit them. Pure.
+
+Deposits (EIP-6110) are what the deposit contract logs. Withdrawals (EIP-7002) and consolidations
+(EIP-7251) wait in the queues of their contracts, of which each block takes some: submitted_in() is
+what a block submits, requests_in() what it takes.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from scan.ethereum.blocks import DecodedBlock, EventLog
+from scan.ethereum.forms.form import PLACE_BITS
+
+DEPOSIT, WITHDRAWAL, CONSOLIDATION = b"\0", b"\1", b"\2"
+TYPES = {"deposit": DEPOSIT, "withdrawal": WITHDRAWAL, "consolidation": CONSOLIDATION}
+# The deposit contracts of mainnet and Hoodi, of Sepolia, of Holesky.
+DEPOSIT_CONTRACTS = frozenset(
+    (
+        bytes.fromhex("00000000219ab540356cbb839cbe05303d7705fa"),
+        bytes.fromhex("7f02c3e3c98b133055b8b348b2ac625669ed295d"),
+        bytes.fromhex("4242424242424242424242424242424242424242"),
+    )
+)
+WITHDRAWAL_CONTRACT = bytes.fromhex("00000961ef480eb55e80d19ad83579a64c007002")
+CONSOLIDATION_CONTRACT = bytes.fromhex("0000bbddc7ce488642fb579f8b00f3a590007251")
+REQUEST_CONTRACTS = DEPOSIT_CONTRACTS | {WITHDRAWAL_CONTRACT, CONSOLIDATION_CONTRACT}
+MOST_IN_BLOCK = {WITHDRAWAL: 16, CONSOLIDATION: 2}  # that a block takes of a queue
+_DEPOSIT_EVENT = bytes.fromhex("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5")
+# Of the data of the event: where each value begins, and its size.
+_DEPOSIT_LAYOUT = ((192, 48), (288, 32), (352, 8), (416, 96), (544, 8))
+_DEPOSIT_BYTES = 576
+_WITH_ADDRESS = (1, 2)  # types of withdrawal credentials that end with an address
+_PUBKEY_BYTES = 48
+
+
+class ExecutionRequest(NamedTuple):
+    """A request that a log submits; a row of the table execution_requests."""
+
+    ordinal: int
+    block_number: int
+    transaction_index: int
+    log_index: int
+    type: bytes  # one byte
+    address: bytes | None  # who submitted it; of a deposit where withdrawals go to, if that is one
+    pubkey: bytes
+    details: bytes  # what follows the key, encoded as for the consensus layer
+
+    @property
+    def encoded(self) -> bytes:
+        address = b"" if self.type == DEPOSIT else self.address or b""
+        return address + self.pubkey + self.details
+
+
+def submitted_in(block: DecodedBlock) -> Iterator[ExecutionRequest]:
+    """The requests of a block in the order of their logs."""
+    return islice(_requests(block), 1 << PLACE_BITS)
+
+
+def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
+    ordinal = block.number << PLACE_BITS
+    for log in block.logs:
+        if log.address in REQUEST_CONTRACTS and (content := _content(log)):
+            type_, address, pubkey, details = content
+            yield ExecutionRequest(
+                *(ordinal, block.number, log.transaction_index, log.log_index, type_),
+                address=address,
+                pubkey=pubkey,
+                details=details,
+            )
+            ordinal += 1
+
+
+def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
+    """The type, address, key and details; None where the log is another."""
+    if log.address in DEPOSIT_CONTRACTS:
+        if log.topics[:1] != (_DEPOSIT_EVENT,) or len(log.data) != _DEPOSIT_BYTES:
+            return None
+        pubkey, credentials, *others = (log.data[at : at + n] for at, n in _DEPOSIT_LAYOUT)
+        address = credentials[12:] if credentials[0] in _WITH_ADDRESS else None
+        return DEPOSIT, address, pubkey, b"".join((credentials, *others))
+    address, pubkey, rest = log.data[:20], log.data[20:68], log.data[68:]
+    if log.topics:
+        return None
+    if log.address == WITHDRAWAL_CONTRACT and len(rest) == 8:
+        return WITHDRAWAL, address, pubkey, rest[::-1]  # logged big-endian
+    if log.address == CONSOLIDATION_CONTRACT and len(rest) == _PUBKEY_BYTES:
+        return CONSOLIDATION, address, pubkey, rest
+    return None
+
+
+def requests_in(
+    number: int, submitted: Mapping[bytes, Sequence[ExecutionRequest]]
+) -> list[ExecutionRequest]:
+    """Return which requests a block takes: of each type those submitted up to the block, oldest
+    first, of which the first found an empty queue."""
+    taken = list(submitted.get(DEPOSIT, ()))
+    for type_, most in MOST_IN_BLOCK.items():
+        blocks: list[int] = []
+        for index, request in enumerate(submitted.get(type_, ())):
+            earliest = blocks[index - most] + 1 if index >= most else 0
+            blocks.append(max(request.block_number, earliest))
+            if blocks[index] == number:
+                taken.append(request)
+    return taken
+
+
+def requests_hash(requests: Sequence[ExecutionRequest]) -> bytes:
+    """Return the header's hash of a block's requests, given in the order of types (EIP-7685)."""
+    by_type: dict[bytes, bytes] = {}
+    for request in requests:
+        by_type[request.type] = by_type.get(request.type, request.type) + request.encoded
+    return hashlib.sha256(
+        b"".join(hashlib.sha256(of_type).digest() for of_type in by_type.values())
+    ).digest()

@@ -1,0 +1,55 @@
+"""Requests to the consensus layer (EIP-7685): their list, and those that a block took."""
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.ethereum.execution_requests import ExecutionRequest, requests_hash, requests_in
+from scan.hex import data
+from scan.queries.filters import Value
+from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.reader import Reader
+
+MOST_READ = 1000  # of each type: their contracts ask for all coin there is where more are waiting
+
+
+class TakenRequests(NamedTuple):
+    """Requests that a block took, as records; None where they cannot be told from the logs."""
+
+    block_number: int
+    requests_hash: bytes | None  # of its header
+    records: list[Any] | None
+
+
+def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
+    return filtered_page(reader, "execution_requests", filters, window)
+
+
+def taken_by(reader: Reader, named: int | bytes) -> TakenRequests | None:
+    """Return the requests of a block by its number or hash; None where there is no such block.
+
+    They are those whose hash the header has, or nothing is said of them.
+    """
+    number, hash_, rows = reader.row(
+        "queries/execution_requests_get_taken",
+        number=named if isinstance(named, int) else None,
+        hash=named if isinstance(named, bytes) else None,
+        most=MOST_READ,
+    )
+    if number is None:
+        return None
+    if hash_ is None:
+        return TakenRequests(number, None, None)
+    submitted: dict[bytes, list[ExecutionRequest]] = defaultdict(list)
+    records = {}
+    for row in orjson.loads(rows):
+        columns: dict[str, Any] = row["columns"]
+        columns |= {name: data(value) for name, value in columns.items() if isinstance(value, str)}
+        request = ExecutionRequest(**columns)
+        submitted[request.type].append(request)
+        records[request.ordinal] = row["record"]
+    taken = requests_in(number, submitted)
+    if requests_hash(taken) != bytes(hash_):
+        return TakenRequests(number, bytes(hash_), None)
+    return TakenRequests(number, bytes(hash_), [records[request.ordinal] for request in taken])

@@ -1,0 +1,26 @@
+-- What tells which requests to the consensus layer a block took: its deposits, and the newest requests of
+-- the two queues up to its end, oldest first.
+-- params: number bigint null, hash bytea null, most integer
+-- literals: none
+-- returns: one row: index version, number and requests hash of the block (null: no such block), requests as
+--   a JSON array of columns and records
+-- index: blocks_pkey, blocks_hash_key, execution_requests_by_type, transactions_pkey
+SELECT index_version(), b.number, b.requests_hash, (
+    SELECT json_list(string_agg(json_build_object(
+        'columns', json_build_object('ordinal', q.ordinal, 'block_number', q.block_number,
+            'transaction_index', q.transaction_index, 'log_index', q.log_index, 'type', hex(q.type),
+            'address', hex(q.address), 'pubkey', hex(q.pubkey), 'details', hex(q.details)),
+        'record', execution_request_record(q, t.hash, s.timestamp))::text, ',' ORDER BY q.ordinal))
+    FROM (VALUES ('\x00'::bytea, b.number), ('\x01', 0), ('\x02', 0)) AS v (type, first_block)
+    CROSS JOIN LATERAL (
+        SELECT r.* FROM execution_requests r
+        WHERE r.type = v.type
+            AND r.ordinal BETWEEN first_ordinal_in(v.first_block) AND last_ordinal_in(b.number)
+        ORDER BY r.ordinal DESC
+        LIMIT %(most)s
+    ) AS q
+    JOIN blocks s ON s.number = q.block_number
+    JOIN transactions t ON t.ordinal = s.transactions_before + q.transaction_index)
+FROM (SELECT 1) AS always
+LEFT JOIN blocks b ON b.number = coalesce(%(number)s,
+    (SELECT h.number FROM blocks h WHERE h.hash = %(hash)s));

@@ -1,0 +1,49 @@
+"""Blobs by their versioned hash: what transactions of the scenario carried."""
+
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+
+
+def test_blobs_are_listed_and_found_by_hash(client: FlaskClient, scenario: Played) -> None:
+    truth = scenario.truth
+    expected = [
+        {
+            "versionedHash": versioned_hash,
+            "transactionHash": transaction["hash"],
+            "blockNumber": transaction["blockNumber"],
+            "transactionIndex": transaction["transactionIndex"],
+            "blobIndex": index,
+            "timestamp": transaction["timestamp"],
+            "fromAddress": transaction["fromAddress"],
+            "toAddress": transaction["toAddress"],
+        }
+        for transaction in truth.transactions
+        for index, versioned_hash in reversed(
+            [*enumerate(transaction["blobVersionedHashes"] or ())]
+        )
+    ]
+    assert expected
+    body = client.get("/api/v1/blobs").json
+    assert (body["blobs"], body["total"]) == (expected, len(expected))
+    for blob in expected:
+        hash_, number = blob["versionedHash"], blob["blockNumber"]
+        body = client.get("/api/v1/blobs", query_string={"versionedHash": hash_.upper()[2:]})
+        assert body.status_code == 400
+        body = client.get("/api/v1/blobs", query_string={"versionedHash": hash_}).json
+        same = [other for other in expected if other["versionedHash"] == hash_]
+        assert (body["blobs"], body["total"]) == (same, len(same))
+        in_block = [other for other in expected if other["blockNumber"] == number]
+        assert client.get(f"/api/v1/blocks/{number}").json["blobCount"] == len(in_block)
+        assert hash_ in client.get(f"/block/{number}").text
+    absent = client.get("/api/v1/blobs", query_string={"versionedHash": "0x01" + "00" * 31}).json
+    assert (absent["blobs"], absent["total"]) == ([], 0)
+    without = {t["blockNumber"] for t in truth.transactions} - {b["blockNumber"] for b in expected}
+    assert "blobCount" not in client.get(f"/api/v1/blocks/{min(without)}").json
+
+
+def test_a_file_has_all_blobs(client: FlaskClient) -> None:
+    total = client.get("/api/v1/blobs").json["total"]
+    lines = client.get("/api/v1/blobs?format=csv").text.splitlines()
+    assert lines[0].lstrip("\ufeff").split(",")[3] == "versioned_hash"
+    assert len(lines) == 1 + total

@@ -1,0 +1,190 @@
+"""Requests to the consensus layer: the real contracts of EIP-7002 and EIP-7251, and a deposit
+contract's event. Anvil makes no calls as the system, so tests make them: see
+tests/support/request_contracts.py. Hashes of requests are written into the index for that reason.
+"""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.api.test_record_fields import require_fields
+from tests.audit import auditing
+from tests.bulk.backfilling import backfill, follow
+from tests.support import request_contracts as contracts
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing, settings_for
+from tests.support.request_contracts import CONSOLIDATIONS, DEPOSITS, WITHDRAWALS
+from tests.support.table_digest import digest
+
+FORWARDER = f"0x{0xF0:040x}"  # passes call data and value on to WITHDRAWALS
+FEE = 10**6  # above what 30 waiting requests make of it
+EMPTY = "0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+WITHDRAWN = (3, 40, 0, 20, 2, 0, 0)  # submitted in each block: the queue gives 16 a block
+CONSOLIDATED = (1, 0, 5, 0, 0, 0, 0)  # and this one 2
+DEPOSITED = (1, 0, 2, 0, 0, 0, 0)
+GWEI = 10**9
+
+
+class Requested(NamedTuple):
+    node: Anvil
+    url: str
+    client: FlaskClient
+    deposits: dict[int, list[list[bytes]]]  # of each block
+    taken: dict[int, list[bytes]]
+
+
+def play(node: Anvil) -> tuple[dict[int, list[list[bytes]]], dict[int, list[bytes]]]:
+    contracts.place(node)
+    node.call("anvil_setCode", FORWARDER, f"0x365f5f375f5f365f3473{WITHDRAWALS[2:]}5af100")
+    choice = random.Random(3)
+    deposits: dict[int, list[list[bytes]]] = {}
+    taken: dict[int, list[bytes]] = {}
+    for counts in zip(WITHDRAWN, CONSOLIDATED, DEPOSITED, strict=True):
+        number = node.head() + 1
+        contracts.end_block(node)
+        for index in range(counts[0]):
+            data = f"0x{choice.randbytes(48).hex()}{index:016x}"
+            to = FORWARDER if index % 3 else WITHDRAWALS
+            node.send(node.accounts[index % 9], to, data=data, value=FEE)
+        for _ in range(counts[1]):
+            node.send(
+                node.accounts[0], CONSOLIDATIONS, data=f"0x{choice.randbytes(96).hex()}", value=FEE
+            )
+        deposits[number] = []
+        for index in range(counts[2]):
+            credentials = bytes([index, *bytes(11), *choice.randbytes(20)])
+            values = [choice.randbytes(48), credentials, (32 * GWEI).to_bytes(8, "little")]
+            values += [choice.randbytes(96), (100 + index).to_bytes(8, "little")]
+            node.send(node.accounts[1], DEPOSITS, data=contracts.deposit_data(*values), value=0)
+            deposits[number].append(values)
+        # What is no request: without enough for the fee, and of others' logs.
+        node.send(node.accounts[2], WITHDRAWALS, data="0x" + "ab" * 56)
+        node.send(node.accounts[3], WITHDRAWALS, data="0x" + "ab" * 55, value=FEE)
+        node.send(node.accounts[4], DEPOSITS, data="0xab")
+        node.mine()
+        taken[number] = contracts.taken(node)
+    return deposits, taken
+
+
+@pytest.fixture(scope="module")
+def requested(postgres: Postgres, template: str) -> Iterator[Requested]:
+    with Anvil() as node, postgres.cloned(template) as url:
+        deposits, taken = play(node)
+        settings = Indexing(url, node.url).run_until(node.head()).settings
+        yield Requested(node, url, create_app(settings).test_client(), deposits, taken)
+
+
+def listed(client: FlaskClient, **query: object) -> tuple[list[dict[str, Any]], int]:
+    body = client.get("/api/v1/execution-requests", query_string={"limit": 100, **query}).json
+    return body["requests"], body["total"]
+
+
+def test_requests_are_listed_as_they_were_submitted(requested: Requested) -> None:
+    rows, total = listed(requested.client, orderBy="asc")
+    counts = {"withdrawal": sum(WITHDRAWN), "consolidation": sum(CONSOLIDATED), "deposit": 3}
+    assert total == len(rows) == sum(counts.values())
+    walked: list[dict[str, Any]] = []
+    query = {"limit": "9", "orderBy": "asc"}
+    while query:
+        body = requested.client.get("/api/v1/execution-requests", query_string=query).json
+        require_fields({"$ref": "#/components/schemas/ExecutionRequestPage"}, body, "page")
+        walked += body["requests"]
+        query = {**query, "cursor": body["next"]} if body["next"] else {}
+    assert walked == rows
+    for type_, count in counts.items():
+        of_type, total = listed(requested.client, requestType=type_, orderBy="asc")
+        assert of_type == [row for row in rows if row["type"] == type_]
+        assert total == len(of_type) == count
+    for row in rows:
+        transaction = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
+        data = transaction["input"][2:]
+        if row["type"] == "deposit":
+            continue
+        assert row["pubkey"] == "0x" + data[:96]
+        # Who called the contract, which may be another contract.
+        caller = transaction["from"] if transaction["to"] != FORWARDER else FORWARDER
+        assert row["address"] == caller
+        if row["type"] == "withdrawal":
+            assert (int(row["amount"]), row["targetPubkey"]) == (int(data[96:], 16) * GWEI, None)
+        else:
+            assert (row["amount"], row["targetPubkey"]) == (None, "0x" + data[96:])
+
+
+def test_deposits_have_the_values_of_their_event(requested: Requested) -> None:
+    rows, _ = listed(requested.client, requestType="deposit", orderBy="asc")
+    values = [deposit for block in requested.deposits.values() for deposit in block]
+    for row, (pubkey, credentials, _, signature, index) in zip(rows, values, strict=True):
+        assert row["pubkey"] == "0x" + pubkey.hex()
+        assert row["withdrawalCredentials"] == "0x" + credentials.hex()
+        assert row["address"] == ("0x" + credentials[12:].hex() if credentials[0] else None)
+        assert (row["amount"], row["signature"]) == (str(32 * 10**18), "0x" + signature.hex())
+        assert row["depositIndex"] == int.from_bytes(index, "little")
+
+
+def test_requests_are_filtered_by_key_and_address(requested: Requested) -> None:
+    rows, _ = listed(requested.client)
+    for key, field in (("pubkey", "pubkey"), ("address", "address")):
+        for value in {row[field] for row in rows} - {None}:
+            expected = [row for row in rows if row[field] == value]
+            assert listed(requested.client, **{key: value}) == (expected, len(expected))
+    assert listed(requested.client, pubkey="0x" + "00" * 48) == ([], 0)
+    assert listed(requested.client, blockFrom=2, blockTo=2)[1] == WITHDRAWN[1]
+
+
+def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
+    """By the contracts' own answers to the system's call."""
+    client = requested.client
+    for number, queues in requested.taken.items():
+        deposits = b"".join(b"".join(values) for values in requested.deposits[number])
+        hash_ = contracts.hash_of(deposits, queues)
+        record = client.get(f"/api/v1/blocks/{number}").json
+        assert record["requestsHash"] == EMPTY  # anvil's
+        body = client.get(f"/api/v1/blocks/{number}/execution-requests").json
+        assert body["requests"] == ([] if not any((deposits, *queues)) else None)
+        change = "UPDATE blocks SET requests_hash = %s WHERE number = %s RETURNING number"
+        assert execute(requested.url, change, hash_, number) == [(number,)]
+        # By its hash, as the response by its number is cached.
+        body = client.get(f"/api/v1/blocks/{record['hash']}/execution-requests").json
+        assert body["requestsHash"] == "0x" + hash_.hex()
+        keys = [row["pubkey"][2:] for row in body["requests"]]
+        sizes = ((deposits, 192, 0), (queues[0], 76, 20), (queues[1], 116, 20))
+        assert keys == [
+            encoded[at + offset : at + offset + 48].hex()
+            for encoded, size, offset in sizes
+            for at in range(0, len(encoded), size)
+        ]
+        execute(requested.url, change, bytes.fromhex(EMPTY[2:]), number)
+    assert client.get("/api/v1/blocks/999/execution-requests").status_code == 404
+
+
+def test_pages_and_files_have_requests(requested: Requested) -> None:
+    rows, _ = listed(requested.client, blockFrom=1, blockTo=1)
+    page = requested.client.get("/block/1").text
+    assert all(row["pubkey"] in page for row in rows)
+    assert requested.client.get("/api/v1/blocks/1").json["requestCount"] == len(rows)
+    file = requested.client.get("/api/v1/execution-requests?format=csv").text.splitlines()
+    assert len(file) == 1 + listed(requested.client)[1]
+
+
+def test_bulk_and_reorganisations_have_the_same_requests(
+    requested: Requested, postgres: Postgres, template: str, tmp_path: Path
+) -> None:
+    node, head = requested.node, requested.node.head()
+    assert auditing.run(settings_for(requested.url, node.url), node=True) == 0
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, node.url)
+        assert backfill(settings, tmp_path / "files", last_block=head - 3)
+        follow(settings, head)
+        assert digest(url) == digest(requested.url)
+        node.reorganise(6)
+        node.mine()
+        follow(settings, head + 1)
+        assert auditing.run(settings, node=True) == 0
+        total = create_app(settings).test_client().get("/api/v1/execution-requests").json["total"]
+        assert total == WITHDRAWN[0] + CONSOLIDATED[0] + DEPOSITED[0]
