@@ -89,6 +89,7 @@ from scan.streams.streams import Streams
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
+from scan.verification.equal_creations import EqualCreations
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.jobs import VerificationJobs
 from scan.verification.stored_bytes import StoredBytes
@@ -238,6 +239,7 @@ def _services(settings: Settings) -> Services:
     traces = TransactionTraces(settings.traces)
     gateway = NodeGateway(node, waiting_threads)
     creations = CreationReader(writes, gateway, transactions_read, traces)
+    equal_creations = EqualCreations(writes, creations)
     installer = CompilerInstaller(InstalledCompilers(settings))
     sources = Sources(
         reads,
@@ -253,6 +255,7 @@ def _services(settings: Settings) -> Services:
         TokenUris(),
         FinalityReader(),
         _item_media(settings),
+        equal_creations,
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
         partitioned_tables=PartitionedTables(reads),
@@ -272,6 +275,7 @@ def _services(settings: Settings) -> Services:
             installer,
             CompilerPlaces(),
             StoredBytes(settings.verified_mb_per_day * 1_000_000),
+            equal_creations,
         ),
         VerificationJobs(writes, waiting_threads),
         large_forms(),

@@ -12,8 +12,6 @@ from scan.http.requests import reader
 from scan.queries import contracts
 from scan.queries.contract_sources import libraries_by_file
 from scan.queries.contracts import Contract
-from scan.verification.contract_match import RUNTIME
-from scan.verification.verifier import MESSAGES
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -51,8 +49,8 @@ def source_code(parameters: Parameters) -> Reply:
         reader(), parameters.address(), {"settings", "abi", "sources"}
     )
     row = _row(contract) if contract.is_verified else NOTHING
-    if contract.differs_in_creation:
-        row = {**row, "Warning": MESSAGES[RUNTIME]}
+    if contract.warning is not None:
+        row = {**row, "Warning": contract.warning}
     if lookup.proxy is not None and contract.is_verified:
         row = {**row, "Proxy": "1", "Implementation": to_hex(lookup.proxy.implementation)}
     return Reply([row])

@@ -41,8 +41,6 @@ from scan.queries import (
 from scan.queries.history import HistoryFilter
 from scan.queries.pages import Window
 from scan.verification.compiler_releases import dotted
-from scan.verification.contract_match import RUNTIME
-from scan.verification.verifier import MESSAGES
 
 TABS = (
     *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
@@ -99,7 +97,6 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
         contract=contract,
         names=names,
         compilers=[*map(dotted, releases)],
-        creation_differs=MESSAGES[RUNTIME],
         **values,
     )
 

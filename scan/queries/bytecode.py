@@ -11,8 +11,10 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import RpcError
 from scan.hex import BadHex, data, to_hex
 from scan.queries import contracts
+from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
 from scan.verification.bytecode_metadata import BytecodeMetadata, read_metadata
+from scan.verification.contract_match import RUNTIME
 from scan.verification.similar_code import masked_hash
 
 MAX_RESPONSE_BYTES = 1024 * 1024
@@ -53,10 +55,16 @@ def get(reader: Reader, address: bytes) -> Bytecode:
         bytes(contract.code_hash) if contract.code and contract.code_hash else keccak(code),
         read_metadata(code),
         code[len(DELEGATION) :] if is_delegating else None,
-        contract.is_verified,
+        contract.is_verified and contract.match != RUNTIME,
         contract.verifier and bytes(contract.verifier),
-        None if contract.is_verified else similar_to(reader, code),
+        _similar_to(reader, contract, code),
     )
+
+
+def _similar_to(reader: Reader, contract: Contract, code: bytes) -> bytes | None:
+    if contract.match == RUNTIME and contract.verifier is not None:
+        return bytes(contract.verifier)
+    return None if contract.is_verified else similar_to(reader, code)
 
 
 def similar_to(reader: Reader, code: bytes) -> bytes | None:

@@ -12,6 +12,7 @@ from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.verification.contract_match import RUNTIME
+from scan.verification.verifier import MESSAGES, SIMILAR
 
 # What is large, or costs a look-up of its own, and is read only where it is named.
 ALL_PARTS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
@@ -54,6 +55,13 @@ class Contract(NamedTuple):
         """Return whether the code that created this contract is known not to be the source's."""
         return self.match == RUNTIME and self.verifier is None
 
+    @property
+    def warning(self) -> str | None:
+        """Return what is to be said of a contract that matches in its runtime code alone."""
+        if self.match != RUNTIME:
+            return None
+        return MESSAGES[RUNTIME] if self.verifier is None else SIMILAR
+
 
 class ProxyLookup(NamedTuple):
     """`proxy` is None for what is no proxy; where the node did not answer, that is not known."""
@@ -64,7 +72,10 @@ class ProxyLookup(NamedTuple):
 
 def get(reader: Reader, address: bytes, parts: Collection[str] = ALL_PARTS) -> Contract:
     """Return a contract, verified by itself or by another address with identical code."""
-    return Contract(*reader.row("queries/contracts_get", address=address, parts=list(parts)))
+    contract = Contract(*reader.row("queries/contracts_get", address=address, parts=list(parts)))
+    if contract.match == RUNTIME and contract.verifier is not None:
+        reader.sources.equal_creations.request(address)
+    return contract
 
 
 def get_with_proxy(

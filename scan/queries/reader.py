@@ -19,6 +19,7 @@ from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.item_media.media import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.verification.equal_creations import EqualCreations
 
 PLACE_WAIT_S = 0.25
 READ_TABLES_AGAIN_S = 60.0
@@ -70,6 +71,7 @@ class Sources:
     token_uris: TokenUris
     finality: FinalityReader
     item_media: ItemMedia
+    equal_creations: EqualCreations
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     chain_id: ChainId
     partitioned_tables: PartitionedTables

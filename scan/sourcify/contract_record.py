@@ -75,6 +75,8 @@ def contract_record(
 ) -> dict[str, Any]:
     """Return the contract's record; `reader` is used only for a proxy's implementation."""
     record = minimal_record(chain_id, address, stored.match, stored.creation_match)
+    if stored.warning is not None:
+        record["warning"] = stored.warning
     record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
     for field, build in _BUILDERS.items():
         if field in selection:

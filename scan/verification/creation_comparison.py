@@ -68,7 +68,7 @@ def compare_creation(
         has_same_shape(code, expected, part) for part in metadata
     ):
         return Creation(is_same=False, inner_metadata=within_hashes(offsets, expected))
-    if not _are_constructor_arguments(abi, arguments):
+    if not are_constructor_arguments(abi, arguments):
         return Creation(is_same=True, libraries=linked)
     is_full = all(deployed.runtime.endswith(code[start:end]) for start, end in metadata)
     return Creation(True, "full" if is_full else "partial", arguments, linked)
@@ -95,7 +95,7 @@ def _with_libraries(compiled: LinkedCode, libraries: Mapping[str, bytes]) -> byt
     return bytes(code)
 
 
-def _are_constructor_arguments(abi: Sequence[Mapping[str, Any]], arguments: bytes) -> bool:
+def are_constructor_arguments(abi: Sequence[Mapping[str, Any]], arguments: bytes) -> bool:
     constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
     try:
         types = parse_types(constructor.get("inputs", []))

@@ -76,20 +76,22 @@ class JobRunner:
         self._jobs = jobs
         self._stopping = False
         self._running: set[int] = set()  # leases
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
         self._timer = _Timer()
 
     def start(self) -> None:
         """Run jobs in threads of this process until stop()."""
-        self._thread = threading.Thread(target=self._run, name="verification-jobs", daemon=True)
-        self._thread.start()
+        for name, run in (("jobs", self._run), ("comparisons", self._compare_creations)):
+            thread = threading.Thread(target=run, name=f"verification-{name}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
 
     def stop(self) -> None:
         """Return the leases at once, so that another process continues with the jobs."""
         self._stopping = True
         self._jobs.notify()
-        if self._thread is not None:
-            self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def _run(self) -> None:
         """Run the steps; database errors are logged, and the step is retried after a pause."""
@@ -115,6 +117,17 @@ class JobRunner:
             log.warning(
                 "cannot return the leases of verification jobs, they will expire: %s", error
             )
+        self._database.close()
+
+    def _compare_creations(self) -> None:
+        while not self._stopping:
+            try:
+                self._verifier.equal_creations.compare_next(POLL_S)
+            except ScanError as error:
+                log.warning("creations are not compared: %s", error)
+                time.sleep(POLL_S)
+            except Exception:
+                log.exception("creations are not compared")
         self._database.close()
 
     def _claim_all(self) -> None:

@@ -16,6 +16,7 @@ from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
+from scan.verification.equal_creations import EqualCreations
 from scan.verification.matching import find_match
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
@@ -30,6 +31,10 @@ MESSAGES = {
     RUNTIME: "The runtime bytecode matches, but the creation bytecode does not: the constructor or "
     "initial values of the deployed contract may differ from those in the source.",
 }
+SIMILAR = (
+    "Similar match: the runtime bytecode is that of another contract, which was verified; the"
+    " creation bytecode is not known to be the same: the constructor or initial values may differ."
+)
 NOT_COMPARED = (
     "The creation bytecode was not compared, since it is not known: the constructor or initial"
     " values may differ."
@@ -45,6 +50,7 @@ class Verifier:
     installer: CompilerInstaller
     places: CompilerPlaces
     stored_bytes: StoredBytes
+    equal_creations: EqualCreations
 
 
 class IndexedContract(NamedTuple):
@@ -104,6 +110,7 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     if verified.stored:
         texts = (abi, match.metadata, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
+        verifier.equal_creations.request_all_of(contract.code_hash)
     return verified
 
 

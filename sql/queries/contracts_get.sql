@@ -9,9 +9,9 @@
 --   from_address; null when a contract created it, or when it was deployed more than once)
 -- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, transactions_by_contract
 SELECT index_version(), now.code_hash, c.code, v.match,
-    CASE WHEN v.address = %(address)s THEN v.creation_match END,
+    v.creation_match,
     v.contract_name, v.file_path, v.compiler_version, v.license,
-    CASE WHEN v.address = %(address)s THEN v.constructor_arguments END,
+    v.constructor_arguments,
     iso(v.verified_at), CASE WHEN v.address <> %(address)s THEN v.address END, v.match_id::text,
     CASE WHEN 'settings' = ANY (%(parts)s) THEN v.settings END::text,
     CASE WHEN 'abi' = ANY (%(parts)s) THEN v.abi END::text,

@@ -43,13 +43,36 @@ CREATE OR REPLACE TRIGGER verified_contracts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- Whether contracts whose code a verification of another address has were created by its creation
+-- code, too, arguments apart. No row: not compared yet, or one of both is not known.
+CREATE TABLE IF NOT EXISTS creation_comparisons (
+    address bytea PRIMARY KEY,
+    code_hash bytea NOT NULL,
+    verifier bytea NOT NULL,       -- whose verification it was compared with
+    is_equal boolean NOT NULL,
+    constructor_arguments bytea,   -- of this address; null: its creation code differs
+    CHECK (is_equal = (constructor_arguments IS NOT NULL))
+);
+CREATE OR REPLACE TRIGGER creation_comparisons_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON creation_comparisons
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
 -- What is verified about the code that stands at an address now: its own verification first, then the
--- best of another address with identical code. The planner inlines it. What matches "runtime" is not
--- shown as verified, nor by its name in the source.
+-- best of another address with identical code, which matches "runtime" unless the code that created
+-- this one is known to be the same. The planner inlines it. What matches "runtime" is not shown as
+-- verified, nor by its name in the source.
 CREATE OR REPLACE FUNCTION verification_of(at bytea) RETURNS SETOF verified_contracts
 LANGUAGE sql STABLE AS $$
-    SELECT v.*
+    SELECT v.address, v.code_hash,
+        CASE WHEN v.address = at OR e.is_equal THEN v.match ELSE 'runtime' END,
+        CASE WHEN v.address = at OR e.is_equal THEN v.creation_match END,
+        v.contract_name, v.file_path, v.compiler_version, v.license, v.settings, v.abi, v.sources,
+        CASE WHEN v.address = at THEN v.constructor_arguments ELSE e.constructor_arguments END,
+        v.verified_at, v.metadata, v.match_id, v.is_indexed, v.code_length, v.masked_hash,
+        v.variable_ranges
     FROM verified_contracts v
+    LEFT JOIN creation_comparisons e
+        ON e.address = at AND e.verifier = v.address AND e.code_hash = v.code_hash
     WHERE v.code_hash = (
         SELECT c.code_hash FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1)
     ORDER BY v.address = at DESC, v.match, v.verified_at, v.address
@@ -71,6 +94,9 @@ CREATE OR REPLACE FUNCTION mark_verified_contracts() RETURNS trigger LANGUAGE pl
 SET search_path FROM CURRENT AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('scan.verified_contracts'));
+    IF EXISTS (SELECT FROM creation_comparisons e JOIN changed c USING (address)) THEN
+        DELETE FROM creation_comparisons WHERE address IN (SELECT c.address FROM changed c);
+    END IF;
     IF EXISTS (SELECT
         FROM changed c
         CROSS JOIN LATERAL (

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from eth_utils.crypto import keccak
 
+from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, standard_input
+from tests.support.serving import wait_until
 
 TOKEN = """pragma solidity >=0.5.0;
 contract Token {
@@ -19,6 +21,7 @@ TOKEN_WITHOUT_VISIBILITY = TOKEN.replace("constructor() public", "constructor()"
 FALSE_SUPPLY = TOKEN_WITHOUT_VISIBILITY.replace("1000000", "5")
 FALSE_TOKEN = FALSE_SUPPLY.replace("Test Dollar", "USD Coin")
 PATH = "contracts/Token.sol"
+COMPARED = "SELECT address FROM creation_comparisons WHERE verifier = decode(substr(%s, 3), 'hex')"
 GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
 
 
@@ -82,6 +85,51 @@ def test_code_like_that_of_a_false_source_is_not_called_similar(
     other = explorer.deploy(commented.creation)
     path = f"/api/v1/contracts/{other}/bytecode"
     assert explorer.client.get(path).json["similarTo"] is None
+
+
+def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
+    explorer: Explorer,
+) -> None:
+    """What the constructor wrote is in no code: one who writes another value has the same code."""
+    source = """pragma solidity >=0.8.0;
+    contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
+    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
+    code = built(source, "Capped")
+    verified = explorer.deploy(code.creation, f"{21_000_000:064x}")
+    alike = explorer.deploy(code.creation, f"{7:064x}")
+    # Stores 2**160 - 1 as the cap, then returns the same code.
+    length = len(code.runtime) // 2
+    store = f"73{'ff' * 20}600055"
+    unlike = explorer.deploy(f"{store}61{length:04x}8060246000396000f3{code.runtime}")
+    placed = explorer.place(code.runtime)
+    assert explorer.verify(verified, source, "0.8.28", **given).json["match"] == "full"
+
+    def told(address: str) -> tuple[Any, ...]:
+        stored = explorer.contract(address).json
+        assert stored["verifiedBy"] == verified
+        return stored["match"], stored["creationMatch"], stored["constructorArguments"]
+
+    def is_called_verified(address: str) -> bool:
+        page = explorer.client.get(f"/address/{address}?tab=contract").text
+        is_similar = "runtime code only" in page and "Similar match: " in page
+        query = f"/api?module=contract&action=getsourcecode&address={address}"
+        [row] = explorer.client.get(query).json["result"]
+        assert row["SimilarMatch"] == verified and ("Warning" in row) is is_similar
+        chain_id = explorer.client.get("/chains").json[0]["chainId"]
+        sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{address}").json
+        assert ("warning" in sourcify) is is_similar
+        bytecode = explorer.client.get(f"/api/v1/contracts/{address}/bytecode").json
+        assert bytecode["similarTo"] == (verified if is_similar else None)
+        assert bytecode["verified"] is ("verified contract</span>" in page) is not is_similar
+        return not is_similar
+
+    others = (alike, unlike, placed)
+    compared = (explorer.settings.database_url, COMPARED, verified)
+    wait_until(lambda: len(execute(*compared)) == 2, timeout_s=60.0)
+    assert told(alike) == ("full", "full", f"0x{7:064x}")
+    assert {told(unlike), told(placed)} == {("runtime", None, None)}
+    assert [*map(is_called_verified, others)] == [True, False, False]
+    assert explorer.call(unlike, "cap").json == {"result": str(2**160 - 1)}
 
 
 def test_the_true_source_replaces_a_false_one(explorer: Explorer, false_token: str) -> None:

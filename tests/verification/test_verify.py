@@ -8,7 +8,9 @@ import pytest
 
 from scan.errors import VerificationFailed
 from scan.verification import verifier
+from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
+from tests.support.serving import wait_until
 from tests.support.solidity import NODE, artifact
 
 pytestmark = pytest.mark.long
@@ -300,9 +302,12 @@ def test_the_same_bytecode_elsewhere_is_verified_by_the_first(explorer: Explorer
     assert explorer.contract(second).status_code == 404
     assert explorer.call(second, "born").status_code == 404
     explorer.verify(first, source, "0.8.28", optimizationUsed=0)
+    compared = "SELECT address FROM creation_comparisons WHERE is_equal AND address = %s"
+    key = bytes.fromhex(second[2:])
+    wait_until(lambda: execute(explorer.settings.database_url, compared, key), timeout_s=10.0)
     stored = explorer.contract(second).json
     assert (stored["address"], stored["verifiedBy"]) == (second, first)
-    assert stored["constructorArguments"] is None
+    assert stored["constructorArguments"] == "0x"
     assert explorer.call(second, "born").json == {"result": "1"}
 
 

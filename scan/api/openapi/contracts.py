@@ -33,7 +33,8 @@ CONTRACT_EXAMPLE = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 MATCHES = (FULL, PARTIAL, RUNTIME)
 MATCH = (
     "Full if the metadata is equal, too; runtime if the runtime code matches and the creation code"
-    " does not: the constructor or initial values may differ from those in the source."
+    " does not, or, of a contract with the code of a verified one (`verifiedBy`), is not known to:"
+    " the constructor or initial values may differ from those in the source."
 )
 _VERSION = "0.8.26"
 

@@ -1,0 +1,85 @@
+"""Compares how contracts with the code of a verified one were created, which no code shows.
+
+What enters is the address of a contract that somebody looked at, or that has the code of one just
+verified; what leaves is a row of creation_comparisons, by which verification_of() tells a contract
+from one that is similar in its runtime code alone.
+"""
+
+import queue
+import time
+from contextlib import suppress
+
+import orjson
+
+from scan.database.connection import Database
+from scan.ethereum.sized_cache import SizedCache
+from scan.verification.creation_comparison import are_constructor_arguments
+from scan.verification.creation_reader import CreationReader
+
+MAX_WAITING = 1_000
+MAX_OF_ONE_CODE = 100  # that are compared when their code is verified
+UNKNOWN_S = 60.0  # before a creation that the node did not give is read again
+_UNKNOWN_BYTES = 256 * 1024
+_ENTRY_BYTES = 200
+
+
+class EqualCreations:
+    """Compares one contract after another, in a thread of the process that runs jobs."""
+
+    def __init__(self, database: Database, creations: CreationReader) -> None:
+        self._database = database
+        self._creations = creations
+        self._waiting: queue.Queue[bytes] = queue.Queue(MAX_WAITING)
+        self._unknown_since: SizedCache[float] = SizedCache(_UNKNOWN_BYTES)
+
+    def request(self, address: bytes) -> None:
+        """Have a contract compared soon, unless it was lately without a result."""
+        since = self._unknown_since.get(address)
+        if since is not None and time.monotonic() - since < UNKNOWN_S:
+            return
+        self._unknown_since.store(address, time.monotonic(), _ENTRY_BYTES)
+        self._add(address)
+
+    def request_all_of(self, code_hash: bytes) -> None:
+        """Have contracts with a code compared soon: some, since of some code there are millions."""
+        rows = self._database.rows(
+            "verification/contracts_list_same_code", code_hash=code_hash, limit=MAX_OF_ONE_CODE
+        )
+        for (address,) in rows:
+            self._add(bytes(address))
+
+    def _add(self, address: bytes) -> None:
+        with suppress(queue.Full):  # it is asked for again
+            self._waiting.put_nowait(address)
+
+    def compare_next(self, timeout_s: float) -> bool:
+        """Compare the contract that has waited longest; False where none came within this time."""
+        try:
+            address = self._waiting.get(timeout=timeout_s)
+        except queue.Empty:
+            return False
+        self._compare(address)
+        return True
+
+    def _compare(self, address: bytes) -> None:
+        row = self._database.row("verification/creation_comparisons_get", address=address)
+        if row is None:
+            return
+        code_hash, block_number, verifier, verified_block, argument_bytes, abi = row
+        verified = self._creations.input_of(bytes(verifier), verified_block)
+        creation = self._creations.input_of(address, block_number)
+        if verified is None or creation is None:
+            return
+        length = len(verified) - argument_bytes
+        arguments = creation[length:]
+        is_equal = creation[:length] == verified[:length] and are_constructor_arguments(
+            orjson.loads(abi), arguments
+        )
+        self._database.rows(
+            "verification/creation_comparisons_put",
+            address=address,
+            code_hash=bytes(code_hash),
+            verifier=bytes(verifier),
+            is_equal=is_equal,
+            constructor_arguments=arguments if is_equal else None,
+        )

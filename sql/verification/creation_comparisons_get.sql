@@ -1,0 +1,33 @@
+-- What to compare the creation of a contract with that has the code of a verified one: that of the
+-- address whose verification verification_of() takes.
+-- params: address bytea
+-- returns: no row where nothing is to be compared, or was before; code_hash, first block with this
+--   code, verified address, first block with this code there, bytes of its constructor arguments, ABI
+-- index: contracts_pkey, verified_contracts_by_code_hash, creation_comparisons_pkey
+SELECT now.code_hash, now.block_number, v.address, there.block_number,
+    octet_length(v.constructor_arguments), v.abi::text
+FROM (
+    SELECT c.code_hash, c.block_number
+    FROM contracts c
+    WHERE c.address = %(address)s
+    ORDER BY c.block_number DESC
+    LIMIT 1
+) AS now
+CROSS JOIN LATERAL (
+    SELECT v.address, v.code_hash, v.match, v.abi, v.constructor_arguments
+    FROM verified_contracts v
+    WHERE v.code_hash = now.code_hash
+    ORDER BY v.address = %(address)s DESC, v.match, v.verified_at, v.address
+    LIMIT 1
+) AS v
+CROSS JOIN LATERAL (
+    SELECT c.block_number
+    FROM contracts c
+    WHERE c.address = v.address AND c.code_hash = v.code_hash
+    ORDER BY c.block_number DESC
+    LIMIT 1
+) AS there
+WHERE v.address <> %(address)s AND v.match <> 'runtime' AND v.constructor_arguments IS NOT NULL
+    AND NOT EXISTS (SELECT
+        FROM creation_comparisons e
+        WHERE e.address = %(address)s AND e.verifier = v.address AND e.code_hash = v.code_hash);

@@ -1,0 +1,12 @@
+-- Keeps whether a contract was created as a verified one with the same code, unless a reorganisation
+-- has removed it meanwhile.
+-- params: address bytea, code_hash bytea, verifier bytea, is_equal boolean,
+--   constructor_arguments bytea null
+-- returns: no rows
+-- index: creation_comparisons_pkey, contracts_pkey
+INSERT INTO creation_comparisons (address, code_hash, verifier, is_equal, constructor_arguments)
+SELECT %(address)s, %(code_hash)s, %(verifier)s, %(is_equal)s, %(constructor_arguments)s
+WHERE is_code_indexed(%(address)s, %(code_hash)s)
+ON CONFLICT (address) DO UPDATE
+SET code_hash = excluded.code_hash, verifier = excluded.verifier, is_equal = excluded.is_equal,
+    constructor_arguments = excluded.constructor_arguments;
