@@ -147,3 +147,39 @@ def test_a_sign_counts_where_all_receipts_have_it() -> None:
     assert decoded(lying, (second, received(second, l1Fee="0x0"))).burnt_fees == 0
     field = sent(0, sourceHash=HASH)
     assert decoded((field, received(field)), (second, received(second))).credits == ()
+
+
+CLIQUE_HEADER = {
+    **{"sha3Uncles": HASH, "stateRoot": HASH, "transactionsRoot": HASH, "receiptsRoot": HASH},
+    **{"logsBloom": "0x" + "00" * 256, "difficulty": "0x2", "mixHash": "0x" + "00" * 32},
+    **{"nonce": "0x" + "00" * 8, "miner": "0x" + "00" * 20},
+}
+
+
+# The x of the curve's generator as r (SEC 2, 2.4.1), and any s.
+SEAL = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" + "11" * 32
+
+
+@pytest.mark.parametrize(
+    ("header", "is_sealed"),
+    [
+        ({"extraData": "0x" + "00" * 32 + SEAL + "00"}, True),
+        ({"extraData": "0x" + "00" * 32 + SEAL + "09"}, False),
+        ({"extraData": "0x" + "00" * 32 + "ff" * 64 + "00"}, False),
+        ({"extraData": "0x" + "11" * 96}, False),
+        ({"extraData": "0x" + "11" * 97, "mixHash": HASH}, False),
+        ({"extraData": "0x" + "11" * 97, "miner": OTHER}, False),
+        ({"extraData": "0x" + "11" * 97, "stateRoot": None}, False),
+    ],
+    ids=["sealed", "no parity", "no point", "too short", "mined", "a vote", "no state"],
+)
+@pytest.mark.parametrize("chain_id", [1337, 59_144], ids=["private", "Linea"])
+def test_tips_of_a_block_go_to_its_signer_where_a_seal_has_one(
+    chain_id: int, header: Json, is_sealed: bool
+) -> None:
+    paying, tips = on(chain_id), (PRICE - BASE_FEE) * GAS
+    block = decoded((paying, received(paying)), **CLIQUE_HEADER | header)
+    assert block.burnt_fees == BASE_FEE * GAS
+    assert block.producer_fees == (0 if is_sealed else tips)
+    signer = json.loads(block.chain_fields or "{}").get("signer", "0x")[2:]
+    assert credited(block) == ([(None, FEE_VAULT, signer, tips)] if is_sealed else [])

@@ -11,7 +11,7 @@ from typing import Any
 from scan.ethereum.forms.arbitrum import ARBITRUM
 from scan.ethereum.forms.avalanche import AVALANCHE
 from scan.ethereum.forms.celo import CELO
-from scan.ethereum.forms.clique import CLIQUE
+from scan.ethereum.forms.clique import CLIQUE, LINEA
 from scan.ethereum.forms.form import Form, Values
 from scan.ethereum.forms.gnosis import CHIADO, GNOSIS
 from scan.ethereum.forms.mantle import MANTLE
@@ -26,12 +26,13 @@ from scan.hex import quantity
 # The first that a block is of is taken: those that add to another come before it.
 FORMS: tuple[Form, ...] = (
     *(MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL),
-    *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR, TAIKO, TAIKO_HOODI, CLIQUE),
+    *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR, TAIKO, TAIKO_HOODI),
+    *(LINEA, CLIQUE),
 )
 # Mainnet, Holesky, Hoodi, Sepolia.
 ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
-# Linea and its test network: nothing of theirs is in no root.
-LIKE_ETHEREUM = ETHEREUM_CHAIN_IDS | {59_144, 59_141}
+# Linea's transactions and receipts have nothing that is in no root.
+LIKE_ETHEREUM = ETHEREUM_CHAIN_IDS | LINEA.chain_ids
 # By the chain id that signatures cover, so no field that a node adds makes another form of a block.
 FORM_OF_CHAIN: dict[int, Form | None] = dict.fromkeys(LIKE_ETHEREUM) | {
     chain_id: form for form in FORMS for chain_id in form.chain_ids
