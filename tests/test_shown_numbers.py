@@ -23,7 +23,7 @@ TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 
 # Where there is arithmetic, and why none of it is a fact about the chain.
 REASONS = {
-    "pages/address_head.html:account.balance sends_messages tab": "a list of tabs",
+    "pages/address_head.html:account.authorizations": "a list of tabs",
     "pages/address_head.html:sends_messages tab": "a list of tabs",
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/charts.py:": "the geometry of a chart",

@@ -34,6 +34,7 @@ def list_addresses() -> Response:
             "balanceBlock": summary.balance.block,
             "txCount": summary.transaction_count,
             "isContract": summary.balance.is_contract,
+            **({"delegate": summary.delegate} if summary.delegate else {}),
         }
         for key, summary in zip(keys, addresses.get_many(reader(), keys), strict=True)
     ]
@@ -68,6 +69,8 @@ def get_address(address: str) -> Response:
         "recentTxs": orjson.Fragment(account.recent),
         "creation": None,
     }
+    if account.delegate is not None:
+        detail["delegate"] = to_hex(account.delegate)
     if account.balance.is_contract:
         detail["creation"] = creation_record(contract_creations.indexed(reader(), key))
     return json_body(orjson.dumps(detail))

@@ -18,7 +18,7 @@ def address_head(key: bytes) -> dict[str, Any]:
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
-    makers = (created.creator, created.factory) if created else ()
+    makers = (created.creator, created.factory) if created else (account.delegate,)
     return {
         "address": to_hex(key),
         "account": account,

@@ -31,6 +31,7 @@ from scan.pages.records import (
 from scan.pages.site import HEADERS, page
 from scan.queries import (
     addresses,
+    authorizations,
     dex_trades,
     history,
     internal_transfers,
@@ -44,8 +45,7 @@ from scan.verification.compiler_releases import dotted
 
 TABS = (
     *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
-    "messages",
-    *("contract", "events", "bytecode"),
+    *("messages", "delegations", "contract", "events", "bytecode"),
 )
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
@@ -120,6 +120,8 @@ def _list(tab: str, key: bytes) -> Listing | None:
         return listing(messages_to_l1.page(reader(), page_window, sender=key))
     if tab == "trades":
         return listing(dex_trades.page(reader(), page_window, maker=key))
+    if tab == "delegations":
+        return listing(authorizations.page(reader(), page_window, authority=key))
     if tab == "tokens":
         return listing(addresses.tokens_held(reader(), key, page_window))
     if tab == "items":

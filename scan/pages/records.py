@@ -20,6 +20,7 @@ ADDRESS_FIELDS = (
     *("miner", "fromAddress", "toAddress", "contractAddress", "tokenAddress", "pairAddress"),
     *("maker", "tokenIn", "tokenOut", "address", "owner", "sender"),
     *("paymaster", "bundler", "entryPoint", "factory"),  # of user operations
+    *("authority", "delegate"),  # of authorizations
 )
 
 Record = dict[str, Any]

@@ -76,7 +76,11 @@ def get_transaction(transaction_hash: str) -> Response:
         traces=traces,
         most_slots=transaction_tabs.MAX_SLOTS,
         names=names_of(
-            [*operations, *transfers, *trades, *internal, *record.get("messagesToL1", ()), record],
+            [
+                *(record, *operations, *transfers, *trades, *internal),
+                *record.get("messagesToL1", ()),
+                *record.get("authorizations", ()),
+            ],
             *_addresses(details.method, logs, failure),
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
             *traces.addresses(),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import orjson
 
 from scan.ethereum.block_parameter import BlockId
+from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
 from scan.queries.cursors import ADDRESS
@@ -35,7 +36,8 @@ def tokens_held(
 class Address(NamedTuple):
     """An address's record; `first_seen` and `last_seen` (ISO 8601) are None if it was never seen.
 
-    `recent` has its newest 25 transactions as JSON text.
+    `recent` has its newest 25 transactions as JSON text. `delegate` is whose code an account runs
+    (EIP-7702), of which it has so many `authorizations`.
     """
 
     balance: Balance
@@ -44,6 +46,8 @@ class Address(NamedTuple):
     first_seen: str | None
     last_seen: str | None
     recent: str
+    delegate: bytes | None
+    authorizations: int
 
 
 class Summary(NamedTuple):
@@ -51,6 +55,7 @@ class Summary(NamedTuple):
 
     balance: Balance
     transaction_count: int
+    delegate: str | None
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
@@ -73,15 +78,17 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
 def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
     """Return an address, seen or not, with its balance after a block, or at the head."""
     *row, head_number, head_hash, unchanged_from = reader.row(
-        "queries/addresses_get", address=address
+        "queries/addresses_get", address=address, state_block=block.number if block else BIGINT_MAX
     )
-    count, label, first_seen, last_seen, recent, *stored = row
+    count, label, first_seen, last_seen, recent, delegate, authorizations, *stored = row
     head = Head(head_number, head_hash, unchanged_from)
     if block is None:
         [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
     else:
         balance = balances.at_block(reader, address, block)
-    return Address(balance, count or 0, label, first_seen, last_seen, recent)
+    delegate = None if delegate is None else bytes(delegate)
+    seen = count or 0, label, first_seen, last_seen, recent
+    return Address(balance, *seen, delegate, authorizations or 0)
 
 
 def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
@@ -94,7 +101,7 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     ]
     current = balances.at_head(reader, addresses, stored, Head(*head))
     return [
-        Summary(balance, record["txCount"])
+        Summary(balance, record["txCount"], record["delegate"])
         for balance, record in zip(current, records, strict=True)
     ]
 

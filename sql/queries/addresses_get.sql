@@ -1,12 +1,14 @@
 -- What is indexed about one address; its newest 25 transactions.
--- params: address bytea
+-- params: address bytea, state_block bigint
 -- literals: none
 -- returns: one row: index version, transaction_count (null for one never seen), label, first_seen and
---   last_seen (ISO 8601), recent (JSON text), balance, balance_block, is_contract, number and hash
+--   last_seen (ISO 8601), recent (JSON text), whose code it runs after `state_block` (bytea, null: its own or
+--   none), its authorizations (null: none), balance, balance_block, is_contract, number and hash
 --   of the newest block (null where none is indexed), the newest block that stored balances must not be
 --   older than to be those of the newest block
 -- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,
---   transactions_pkey, contracts_pkey, blocks_pkey, blocks_untraced
+--   transactions_pkey, contracts_pkey, blocks_pkey, blocks_untraced,
+--   authorizations_in_effect, list_counts_pkey
 SELECT index_version(),
     a.transaction_count,
     (SELECT l.label FROM labels l WHERE l.address = %(address)s),
@@ -41,6 +43,9 @@ SELECT index_version(),
         ORDER BY ordinal DESC
         LIMIT 25
     ) AS page),
+    delegate_of(%(address)s, last_ordinal_in(%(state_block)s)),
+    (SELECT c.count FROM list_counts c
+        WHERE c.list = 'authorizations_by_authority' AND c.key = %(address)s),
     a.balance::text,
     a.balance_block,
     EXISTS (SELECT 1 FROM contracts c WHERE c.address = %(address)s),

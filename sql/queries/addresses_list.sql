@@ -2,15 +2,17 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON array in the order asked of {address, balance, balanceBlock,
---   txCount, isContract}, number and hash of the newest block (null where none is indexed), the newest
+--   txCount, isContract, delegate}, number and hash of the newest block (null where none is indexed), the newest
 --   block that stored balances must not be older than to be those of the newest block
--- index: addresses_pkey, contracts_pkey, blocks_pkey, blocks_untraced
+-- index: addresses_pkey, contracts_pkey, blocks_pkey, blocks_untraced, authorizations_in_effect
 SELECT index_version(),
     (SELECT json_list(string_agg(format(
-        '{"address":"%%s","balance":%%s,"balanceBlock":%%s,"txCount":%%s,"isContract":%%s}',
+        '{"address":"%%s","balance":%%s,"balanceBlock":%%s,"txCount":%%s,"isContract":%%s,'
+        '"delegate":%%s}',
         hex(asked.address), json_text(a.balance::text), coalesce(a.balance_block::text, 'null'),
         coalesce(a.transaction_count, 0),
-        EXISTS (SELECT 1 FROM contracts c WHERE c.address = asked.address)::text), ','
+        EXISTS (SELECT 1 FROM contracts c WHERE c.address = asked.address)::text,
+        json_hex(delegate_of(asked.address, 9223372036854775807))), ','
         ORDER BY asked.place))
     FROM unnest(%(addresses)s::bytea[]) WITH ORDINALITY AS asked (address, place)
     LEFT JOIN addresses a ON a.address = asked.address),

@@ -147,3 +147,14 @@ RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
     JOIN blocks b ON b.number = t.block_number
     WHERE o.place <= 25
     HAVING count(*) > 0) END, '');
+
+-- Whose code an account runs after authorizations up to an ordinal; null: nobody's, or not known.
+CREATE OR REPLACE FUNCTION delegate_of(account bytea, last_ordinal bigint) RETURNS bytea
+LANGUAGE sql STABLE
+RETURN (
+    SELECT CASE WHEN a.is_valid THEN nullif(a.delegate, zero_address()) END
+    FROM authorizations a
+    WHERE a.authority = account AND a.ordinal <= last_ordinal
+        AND a.is_valid IS NOT FALSE AND a.fault IS NULL
+    ORDER BY a.ordinal DESC
+    LIMIT 1);

@@ -22,6 +22,8 @@ ENTITIES = {
 # Which the scenario has none of; tests/indexer/test_user_operations.py looks at theirs.
 ELSEWHERE = {"user_operations"}
 OPTIONAL = {
+    "AddressSummary": {"delegate"},  # of an account that delegates
+    "Address": {"delegate"},
     # Of a block that has some.
     "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward", "blobCount"},
     "Withdrawal": {"unit"},  # on Gnosis

@@ -183,30 +183,27 @@ def test_delegations_of_an_account_follow_each_other(delegations: Delegations) -
         assert own[-1]["delegate"] == delegate_of(node, address, node.head())
 
 
-def test_bulk_reorganisations_and_the_audit_agree(
-    delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
-    node, whole, _ = delegations
-    head = node.head()
-    assert auditing.run(settings_for(whole, node.url), node=True) == 0
-    with postgres.cloned(template) as url:
-        settings = settings_for(url, node.url)
-        assert backfill(settings, tmp_path / "files", last_block=head - BLOCKS // 2)
-        follow(settings, head)
-        assert digest(url) == digest(whole)
-        node.reorganise(BLOCKS // 3)
-        send(node, [authorize(ALICE, IDLE, nonce_of(node, ALICE))])
-        node.mine()
-        follow(settings, head + 1)
-        assert_as_the_node_has_it(node, url)
-        assert rows(url)[-1]["is_valid"]
-        with postgres.cloned(template) as fresh:
-            Indexing(fresh, node.url).run_until(head + 1)
-            assert digest(url) == digest(fresh)
-        execute(url, "UPDATE authorizations SET is_valid = NOT is_valid WHERE fault IS NULL")
-        assert auditing.run(settings) == 1
-        assert auditing.run(settings, repair=True) == 0
-        assert_as_the_node_has_it(node, url)
+def test_a_delegating_account_is_shown_as_one(delegations: Delegations) -> None:
+    node, _, client = delegations
+    contract = client.get(f"/api/v1/addresses/{MAKER}").json
+    assert "delegate" not in contract
+    for account in EVERYBODY:
+        address = account.address.lower()
+        for number in (1, node.head() // 2, node.head()):
+            delegate = delegate_of(node, address, number)
+            shown = client.get(f"/api/v1/addresses/{address}?block={number}").json
+            assert shown["isContract"] is False
+            assert shown.get("delegate", ZERO) == delegate
+        [summary] = client.get(f"/api/v1/addresses?addresses={address}").json["addresses"]
+        assert (summary["isContract"], summary.get("delegate", ZERO)) == (False, delegate)
+        page = client.get(f"/address/{address}").text
+        assert ("Delegating account" in page) == (delegate != ZERO)
+        assert ("Delegates to" in page) == (delegate != ZERO)
+        tab = client.get(f"/address/{address}?tab=delegations")
+        assert tab.status_code == 200 and "in effect" in tab.text
+    newest = listed(client)[0]
+    page = client.get(f"/tx/{newest['transactionHash']}").text
+    assert "<h2>Authorizations</h2>" in page and "EIP-7702" in page
 
 
 def test_what_was_not_traced_is_not_guessed(
@@ -229,3 +226,30 @@ def test_what_was_not_traced_is_not_guessed(
         for row in stored:
             assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
         assert {row["is_valid"] for row in stored} == {None, True, False}
+
+
+def test_bulk_reorganisations_and_the_audit_agree(
+    delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
+) -> None:
+    """The last of the tests, since it reorganises the chain."""
+    node, whole, _ = delegations
+    head = node.head()
+    assert auditing.run(settings_for(whole, node.url), node=True) == 0
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, node.url)
+        assert backfill(settings, tmp_path / "files", last_block=head - BLOCKS // 2)
+        follow(settings, head)
+        assert digest(url) == digest(whole)
+        node.reorganise(BLOCKS // 3)
+        send(node, [authorize(ALICE, IDLE, nonce_of(node, ALICE))])
+        node.mine()
+        follow(settings, head + 1)
+        assert_as_the_node_has_it(node, url)
+        assert rows(url)[-1]["is_valid"]
+        with postgres.cloned(template) as fresh:
+            Indexing(fresh, node.url).run_until(head + 1)
+            assert digest(url) == digest(fresh)
+        execute(url, "UPDATE authorizations SET is_valid = NOT is_valid WHERE fault IS NULL")
+        assert auditing.run(settings) == 1
+        assert auditing.run(settings, repair=True) == 0
+        assert_as_the_node_has_it(node, url)

@@ -156,7 +156,9 @@ SCHEMAS: Json = {
             "balanceBlock": number("The block of the balance.", 353),
             "txCount": number("Transactions it sent, received or was created by.", 12),
             "isContract": flag("Whether it has contract code."),
+            "delegate": address("Whose code the account runs (EIP-7702), if it does."),
         },
+        optional=("delegate",),
     ),
     "InternalTransferPage": page_of(
         "internalTransfers", "InternalTransfer", "Internal transfers of a transaction."
