@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
+from scan.ethereum.forms.arbitrum import ARBOS_FRAME, TicketMoves
 from scan.hex import BadHex, data, quantity
 
 
@@ -101,7 +102,7 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     return _checked(
         block,
         (
-            (transaction, _call_frames(_result(block, transaction, entry)))
+            (transaction, _call_frames(transaction, _result(block, transaction, entry)))
             for transaction, entry in zip(transactions, entries, strict=False)
         ),
     )
@@ -142,7 +143,7 @@ def read_call_trace(
     block: DecodedBlock, transaction: DecodedTransaction, frame: Any
 ) -> BlockTraces:
     """From debug_traceTransaction."""
-    return _checked(block, [(transaction, _call_frames(frame))])
+    return _checked(block, [(transaction, _call_frames(transaction, frame))])
 
 
 def read_flat_trace(
@@ -161,7 +162,8 @@ def _checked(
     try:
         for transaction, frame in frames:
             index = transaction.transaction_index
-            if transaction.status and not _add(created, transfers, index, frame):
+            succeeded = _add(created, transfers, index, frame)
+            if transaction.status and not succeeded:
                 failed.append(index)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
@@ -193,10 +195,34 @@ def _result(block: DecodedBlock, transaction: DecodedTransaction, entry: Any) ->
     return entry["result"]
 
 
-def _call_frames(outermost: Any) -> Iterator[_Frame]:
-    """Those that were not undone, and move value or create contracts."""
+def _call_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
+    """Those that were not undone, and move value or create contracts; what Arbitrum moves before
+    and after a transaction is of failed ones, too."""
+    fields = outermost if isinstance(outermost, dict) else {}
+    yield from _protocol_transfers(fields.get("beforeEVMTransfers"))
+    if transaction.status:
+        yield from _executed_frames(transaction, outermost)
+    yield from _protocol_transfers(fields.get("afterEVMTransfers"))
+
+
+def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
+    """What Arbitrum moves outside of calls: where it has two parties, it is no fee and no mint."""
+    for entry in entries or ():
+        if entry["from"] is not None and entry["to"] is not None:
+            parties = data(entry["from"], 20), data(entry["to"], 20)
+            yield _Frame(False, TransferType.CALL, *parties, quantity(entry["value"]))
+
+
+def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
+    moves = TicketMoves(transaction)
     for depth, outer, frame, undone in walk_calls(outermost):
         if undone:
+            continue
+        if frame["type"] == ARBOS_FRAME:
+            value = quantity(frame.get("value") or "0x0")
+            parties = data(frame["from"], 20), data(frame["to"], 20)
+            if moves.is_transfer(*parties, value):
+                yield _Frame(False, TransferType.CALL, *parties, value)
             continue
         kind = _FRAME_TYPES.get(frame["type"])
         if kind is TransferType.SELFDESTRUCT and frame.get("from") != _running(outer):
@@ -221,7 +247,8 @@ def _running(frame: Any) -> Any:
 def _flat_frames(
     block: DecodedBlock, transaction: DecodedTransaction, traces: Sequence[Any]
 ) -> Iterator[_Frame]:
-    yield from _call_frames(nested(traces, block.hash, transaction.hash))
+    if transaction.status:
+        yield from _call_frames(transaction, nested(traces, block.hash, transaction.hash))
 
 
 def _are_of(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -> bool:

@@ -2,6 +2,9 @@
 
 Types, fields of transactions and receipts: core/types/arb_types.go, internal/ethapi/api.go of
 OffchainLabs/go-ethereum. L1's part of gas (`gasUsedForL1`) is within gasUsed.
+
+What a ticket costs and brings: arbos/tx_processor.go of OffchainLabs/nitro. Its transfers are in
+traces: of a submission as calls of a type of their own, of a redemption before and after it.
 """
 
 from typing import Any
@@ -20,12 +23,15 @@ from scan.ethereum.forms.form import (
 from scan.ethereum.forms.messages import MessageEvent
 from scan.hex import quantity
 
-DEPOSIT, SUBMIT_RETRYABLE = 0x64, 0x69
+DEPOSIT, RETRY, SUBMIT_RETRYABLE = 0x64, 0x68, 0x69
+ARBOS_FRAME = "INVALID"  # the type of a call in traces by which ArbOS moves coin
+_BEFORE_GAS = 4  # calls: deposit, submission fee, what is left of it, and value into escrow
+_NOBODY = bytes(20)
 TYPE_NAMES = {
     DEPOSIT: "deposit",
     0x65: "unsigned",
     0x66: "contract",
-    0x68: "retry",
+    RETRY: "retry",
     SUBMIT_RETRYABLE: "submit retryable",
     0x6A: "internal",
     0x78: "legacy",
@@ -33,16 +39,34 @@ TYPE_NAMES = {
 
 
 def mints(block: Any, sent: Values, received: Values) -> list[Any]:
-    """What came from L1: the value of a deposit, the depositValue of a retryable ticket."""
-    return [
-        value if type_ == DEPOSIT else deposited if type_ == SUBMIT_RETRYABLE else None
-        for type_, value, deposited in zip(
-            [quantity(type_ or "0x0") for type_ in sent["type"]],
-            sent["value"],
-            sent["depositValue"],
-            strict=True,
-        )
-    ]
+    """What came from L1: the value of a deposit, the depositValue of a retryable ticket; and the
+    gas of a redemption, which was paid with its ticket and is minted for its sender."""
+    amounts: list[Any] = []
+    for index, type_ in enumerate(quantity(type_ or "0x0") for type_ in sent["type"]):
+        if type_ == RETRY:
+            price = received["effectiveGasPrice"][index] or sent["gasPrice"][index]
+            amounts.append(hex(quantity(received["gasUsed"][index]) * quantity(price)))
+        else:
+            name = {DEPOSIT: "value", SUBMIT_RETRYABLE: "depositValue"}.get(type_)
+            amounts.append(name and sent[name][index])
+    return amounts
+
+
+class TicketMoves:
+    """Which calls of ArbOS in a transaction are transfers besides its fee and what it mints."""
+
+    def __init__(self, transaction: Any) -> None:
+        self._calls = 0
+        is_submission = transaction.type == bytes([SUBMIT_RETRYABLE])
+        self._unpaid = transaction.fee if is_submission else 0
+
+    def is_transfer(self, from_address: bytes, to_address: bytes, value: int) -> bool:
+        """Of the calls in their order."""
+        self._calls += 1
+        if self._calls > _BEFORE_GAS and self._unpaid > 0:
+            self._unpaid -= value
+            return False
+        return _NOBODY not in (from_address, to_address)
 
 
 def settle(block: Any) -> Settlement:

@@ -59,8 +59,7 @@ class _Arbitrum:
 
     def __init__(self, chain: MadeChain) -> None:
         self.chain = chain
-        # Accounts in the state of ArbOS, and who pays for tickets or gets what is left of them.
-        chain.unknown = {self.NETWORK, self.POSTER_FUNDS, self.REFUNDS, ALICE, BOB, self.ON_L1}
+        chain.unknown = {self.NETWORK, self.POSTER_FUNDS}  # accounts in the state of ArbOS
         chain.encodings |= {
             0x64: ("chainId", "requestId", "from", "to", "value"),
             0x65: ("chainId", "from", "nonce", "gasPrice", "gas", "to", "value", "input"),
