@@ -183,19 +183,22 @@ class BlockSource:
         """Whether the chain has another form at a block, as far as its neighbours show.
 
         A wrong hash or root never becomes right: if a block before it matches, the next ones that
-        could must not. Bodies may have a form of their own in one block alone, but not on Ethereum:
-        Ganache's and Hardhat's have, and anvil's where it sends in another's name, also on a fork
-        of Ethereum, whose chain id is the same.
+        could must not; if none of several does, it may be the last of an older form. Bodies may
+        have a form of their own in one block alone, but not on Ethereum: Ganache's and Hardhat's
+        have, and anvil's where it sends in another's name, also on a fork of Ethereum, whose chain
+        id is the same.
         """
         if self._takes_unmatched or part not in (HEADER, BODY):
             return True
         if part == BODY and (self.chain_id() not in LIKE_ETHEREUM or self._is_development_node()):
             return True
         before = range(number - 1, max(-1, number - 1 - NEIGHBOURS), -1)
-        is_new = any(islice(self._matches(before, part), FORM_BLOCKS))
+        older = [*islice(self._matches(before, part), FORM_BLOCKS)]
+        if len(older) == FORM_BLOCKS and not any(older):
+            return True
         following = range(number + 1, number + 1 + NEIGHBOURS)
-        matches = [*islice(self._matches(following, part), FORM_BLOCKS)]
-        return not any(matches) and (len(matches) == FORM_BLOCKS or not is_new)
+        newer = [*islice(self._matches(following, part), FORM_BLOCKS)]
+        return not any(newer) and (len(newer) == FORM_BLOCKS or not any(older))
 
     def _is_development_node(self) -> bool:
         try:

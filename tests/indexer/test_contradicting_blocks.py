@@ -90,6 +90,14 @@ def test_a_hard_fork_is_taken_when_the_blocks_after_it_are_known(
     assert "do not match their hash (header and hash)" in caplog.text
 
 
+def test_the_last_block_of_an_older_form_is_taken(chain: Anvil) -> None:
+    """As before Arbitrum's Nitro and Celo's second layer, where a range of a backfill may begin."""
+    with FaultyNode(chain.url) as node:
+        node.fault = altered_blocks(alter_header, 0, FORM_BLOCKS + 1)
+        [fetched] = BlockSource(Node([node.url])).blocks(FORM_BLOCKS + 1, FORM_BLOCKS + 1)
+        assert fetched.block.gas_used == 7
+
+
 @pytest.mark.parametrize(
     ("chain_id", "version"), [(31_337, "Geth/v1.16.7"), (1, "anvil/v1.7.1"), (1, "Ganache/v7.9.2")]
 )
