@@ -20,12 +20,13 @@ def seed(
     *,
     internal_transfers: bool = False,
     logs: bool = False,
+    user_operations: bool = False,
 ) -> None:
     """Schema, base rows, everything derived, VACUUM ANALYZE; a few seconds per 100,000.
 
     The hottest address sends `hot_share` of the transactions. `internal_transfers`: nearly as many
     as token transfers, between the same addresses. `logs`: five for four transactions, as
-    SCAN_LOGS=all stores them.
+    SCAN_LOGS=all stores them. `user_operations`: one in four transactions.
     """
     database = Database(url, statement_timeout_ms=0, name="scan-bench")
     migrations.bring_up(database, migrations.expected_schema())
@@ -37,6 +38,9 @@ def seed(
         database.execute_script(added.read_text(encoding="utf-8"))
     if logs:
         database.execute_script(Path(__file__).with_name("seed_logs.sql").read_text("utf-8"))
+    if user_operations:
+        added = Path(__file__).with_name("seed_user_operations.sql")
+        database.execute_script(added.read_text(encoding="utf-8"))
     database.execute_script("ANALYZE")
     blocks = transactions // 150
     for first in range(0, blocks, SPAN_BLOCKS):

@@ -11,12 +11,9 @@ from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import MOST_CACHED_BYTES, Response, json_body
 from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Page, Window
-
-# A response with thousands of logs would push all others out of the cache.
-MOST_CACHED_BYTES = 2 * 1024 * 1024
 
 blueprint = Blueprint("transactions", __name__)
 

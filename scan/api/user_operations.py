@@ -7,7 +7,7 @@ from scan import parameters
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import MOST_CACHED_BYTES, Response, json_body
 from scan.queries import user_operations
 from scan.queries.pages import Page, Window
 
@@ -28,16 +28,17 @@ def get_user_operation(operation_hash: str) -> Response:
         raise NotFound("No user operation with this hash is indexed.")
     record, *others = records
     places = ("transactionHash", "blockNumber", "logIndex", "entryPoint")
-    return json_body(
-        orjson.dumps(
-            {
-                **record,
-                "entryPointVersion": user_operations.version(record),
-                **user_operations.details(reader(), record).record(),
-                "others": [{name: other[name] for name in places} for other in others],
-            }
-        )
+    whole = orjson.dumps(
+        {
+            **record,
+            "entryPointVersion": user_operations.version(record),
+            **user_operations.details(reader(), record).record(),
+            "others": [{name: other[name] for name in places} for other in others],
+        }
     )
+    if len(whole) > MOST_CACHED_BYTES:
+        reader().do_not_cache()
+    return json_body(whole)
 
 
 @blueprint.get("/transactions/<transaction_hash>/user-operations")

@@ -5,13 +5,15 @@ used accounts make calls: SimpleAccount, Safe4337Module, Kernel, Coinbase's and 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, AbiType, decode, parse_types, selector
 from scan.contracts.signature_text import canonical, parse_signature
 
 MAX_CALLS = 25  # shown of an operation
-_MAX_VALUES = 20_000  # of a bundle: no block has room for so many operations
+# No block has room for so many operations, and offsets may lead to the same bytes again and again.
+_decode = partial(decode, most_values=20_000, most_bytes=1024 * 1024)
 _EXECUTE_USER_OP = selector(
     "executeUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32)"
 )
@@ -60,7 +62,7 @@ def bundled_operations(calldata: bytes) -> list[BundledOperation]:
         return []
     types, read = _BUNDLES[calldata[:4]]
     try:
-        bundle, _ = decode(types, calldata[4:], most_values=_MAX_VALUES)
+        bundle, _ = _decode(types, calldata[4:])
     except AbiError:
         return []
     return read(bundle)
@@ -73,7 +75,7 @@ def account_calls(sender: bytes, call_data: bytes) -> Calls:
     if call[:4] in _EXECUTIONS:
         types, read = _EXECUTIONS[call[:4]]
         try:
-            return read(*decode(types, call[4:], most_values=_MAX_VALUES))
+            return read(*_decode(types, call[4:]))
         except (AbiError, ValueError):
             pass
     return [AccountCall(sender, 0, call_data)] if call_data else []
@@ -141,7 +143,7 @@ def _lists(targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[byt
 def _by_mode(mode: bytes, data: bytes) -> Calls:
     """ERC-7579: its first byte tells one call from several and from a delegated one."""
     if mode[0] == 1:
-        return _several(*decode(parse_types([_CALLS]), data, most_values=_MAX_VALUES))
+        return _several(*_decode(parse_types([_CALLS]), data))
     if mode[0] == 0 and len(data) >= 52:
         return _one(data[:20], int.from_bytes(data[20:52]), data[52:])
     if mode[0] == 0xFF and len(data) >= 20:

@@ -226,6 +226,14 @@ def ways_counted_in(table: str) -> list[tuple[Entity, Entries, List]]:
     return [(all_entities()[c.table], entries, c) for c in counted for entries in c.entries]
 
 
+def ways_counted_by_entity(table: str) -> dict[str, list[tuple[Entries, List]]]:
+    """The same by the name of the entity."""
+    ways: dict[str, list[tuple[Entries, List]]] = {}
+    for entity, entries, list_ in ways_counted_in(table):
+        ways.setdefault(entity.name, []).append((entries, list_))
+    return ways
+
+
 def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
     """Each way by which rows are in lists that have checkpoints, with all lists that have it."""
     ways: dict[tuple[str, Entries], list[List]] = {}

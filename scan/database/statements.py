@@ -27,6 +27,7 @@ from scan.database.lists import (
     all_lists,
     grown_by,
     history_numbers,
+    ways_counted_by_entity,
     ways_counted_in,
     ways_into_lists,
 )
@@ -100,6 +101,7 @@ def _environment() -> Environment:
         "history_types": all_history_types(),
         "nullable_columns": nullable_columns,
         "result_columns": result_columns,
+        "ways_counted_by_entity": ways_counted_by_entity,
         "ways_counted_in": ways_counted_in,
         "ways_into_lists": ways_into_lists,
     }

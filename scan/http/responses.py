@@ -9,6 +9,8 @@ import orjson
 
 from scan.server.wsgi import Environ
 
+# A larger response, such as one with thousands of logs, would push all others out of the cache.
+MOST_CACHED_BYTES = 2 * 1024 * 1024
 _STATUS_LINES = {int(status): f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 

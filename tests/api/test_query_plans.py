@@ -53,6 +53,8 @@ FIELDS = {
     ("internal_transfers", "to"): "toAddress",
     ("logs", "address"): "address",
     ("logs", "topic0"): "topics",
+    ("user_operations", "sender"): "sender",
+    ("user_operations", "entryPoint"): "entryPoint",
 }
 Filters = dict[str, Any]
 
@@ -123,7 +125,7 @@ GET_LISTS = [
 ]
 ENTITIES = (
     *("blocks", "tokens", "transactions", "token_transfers", "dex_trades"),
-    *("internal_transfers", "logs"),
+    *("internal_transfers", "logs", "user_operations"),
 )
 
 
@@ -233,6 +235,7 @@ def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
         ("internal_transfers", {"from": "hot", "to": "rare"}),
         ("logs", {"address": "hot", "topic0": "hot"}),
         ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}),
+        ("user_operations", {"sender": "rare", "entryPoint": "hot"}),
     ],
     ids=str,
 )
