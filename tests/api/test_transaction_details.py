@@ -33,7 +33,9 @@ class Chain(NamedTuple):
     is_recording: bool = False
 
 
-@pytest.fixture(params=["demo_chain", "scenario_chain", "storm"])
+@pytest.fixture(
+    params=["demo_chain", "scenario_chain", pytest.param("storm", marks=pytest.mark.long)]
+)
 def chain(request: pytest.FixtureRequest) -> Chain:
     """One of those below, which last as long as the file: its long tests come first, so a fixture
     with parameters would make each chain twice."""
