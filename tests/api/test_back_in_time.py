@@ -147,7 +147,6 @@ def recorded(demo: Indexing) -> FlaskClient:
     return create_app(demo.settings).test_client()
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("node", ["pruned", "recorded"])
 def test_a_node_without_history_is_named(node: str, request: pytest.FixtureRequest) -> None:
     """Not taken for a node that is away; holdings come from the index's own transfers."""
