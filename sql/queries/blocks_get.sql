@@ -23,9 +23,12 @@ SELECT index_version(), (
         || coalesce(',"blobCount":' || nullif((
             SELECT count(*) FROM blobs o
             WHERE o.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)), 0), '')
-        || coalesce(',"requestsHash":"' || hex(b.requests_hash) || '","requestCount":' || (
-            SELECT count(*) FROM execution_requests q
-            WHERE q.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)), '')
+        || coalesce((
+            SELECT coalesce(',"requestsHash":"' || hex(b.requests_hash) || '"', '')
+                || ',"requestCount":' || s.requests
+            FROM (SELECT count(*) AS requests FROM execution_requests q
+                WHERE q.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)) AS s
+            WHERE s.requests > 0 OR b.requests_hash <> sha256('')), '')
         || coalesce(',"chainFields":' || b.chain_fields, '') || '}'
     FROM blocks b
     WHERE (NOT %(has_number)s OR b.number = %(number)s)

@@ -21,11 +21,12 @@ ENTITIES = {
 }
 # Which the scenario has none of; tests/indexer/test_user_operations.py looks at theirs.
 ELSEWHERE = {"user_operations"}
+REQUESTS = ("requestsHash", "requestCount")
 OPTIONAL = {
     "AddressSummary": {"delegate"},  # of an account that delegates
     "Address": {"delegate"},
     # Of a block that has some.
-    "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward", "blobCount"},
+    "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward", "blobCount", *REQUESTS},
     "Withdrawal": {"unit"},  # on Gnosis
     "Transaction": {"feeParts", "mint", "chainFields"},  # of rollups
     "TransactionDetail": {

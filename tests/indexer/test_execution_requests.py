@@ -144,7 +144,9 @@ def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
         deposits = b"".join(b"".join(values) for values in requested.deposits[number])
         hash_ = contracts.hash_of(deposits, queues)
         record = client.get(f"/api/v1/blocks/{number}").json
-        assert record["requestsHash"] == EMPTY  # anvil's
+        count = sum(counts[number - 1] for counts in (WITHDRAWN, CONSOLIDATED, DEPOSITED))
+        shown = record.get("requestsHash"), record.get("requestCount")
+        assert shown == ((EMPTY, count) if count else (None, None))  # anvil's
         body = client.get(f"/api/v1/blocks/{number}/execution-requests").json
         assert body["requests"] == ([] if not any((deposits, *queues)) else None)
         change = "UPDATE blocks SET requests_hash = %s WHERE number = %s RETURNING number"
@@ -152,6 +154,9 @@ def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
         # By its hash, as the response by its number is cached.
         body = client.get(f"/api/v1/blocks/{record['hash']}/execution-requests").json
         assert body["requestsHash"] == "0x" + hash_.hex()
+        assert ("requestsHash" in client.get(f"/api/v1/blocks/{record['hash']}").json) == (
+            count > 0 or "0x" + hash_.hex() != EMPTY
+        )
         keys = [row["pubkey"][2:] for row in body["requests"]]
         sizes = ((deposits, 192, 0), (queues[0], 76, 20), (queues[1], 116, 20))
         assert keys == [

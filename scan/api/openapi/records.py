@@ -107,8 +107,8 @@ SCHEMAS: Json = {
             ),
             "uncles": array(ref("Uncle"), "Uncles that it includes; absent if there are none."),
             "blobCount": number("Blobs of its transactions; absent if there are none.", 6),
-            "requestsHash": hash32("Of its requests to the consensus layer; absent before Prague."),
-            "requestCount": number("Requests that its transactions submitted, with the same.", 2),
+            "requestsHash": hash32("Of its requests to the consensus layer; absent without any."),
+            "requestCount": number("Requests that its transactions submitted; absent as above.", 2),
             "chainFields": ref("ChainFields"),
         },
         optional=(
