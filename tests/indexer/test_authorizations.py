@@ -9,6 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.ethereum.block_hashing import contradicting_fields
+from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
 from tests.support.anvil import ZERO, Anvil
@@ -19,6 +22,7 @@ from tests.support.authorizations import (
     MAKER,
     authorize,
     delegate_of,
+    delegates_of,
     new_account,
     nonce_of,
     place_codes,
@@ -93,13 +97,15 @@ def assert_as_the_node_has_it(node: Anvil, url: str) -> None:
     by_block: dict[int, list[dict[str, Any]]] = {}
     for row in rows(url):
         by_block.setdefault(row["block_number"], []).append(row)
+    expected: dict[tuple[str, int], str] = {}
     for number in range(node.head() + 1):
         for row in by_block.get(number, ()):
             assert row["is_valid"] is not None
             if row["is_valid"]:
                 in_effect["0x" + row["authority"][2:]] = "0x" + row["delegate"][2:]
-        for authority, delegate in in_effect.items():
-            assert delegate_of(node, authority, number) == delegate, (number, authority)
+        expected |= {(account, number): delegate for account, delegate in in_effect.items()}
+    of_node = delegates_of(node, list(expected))
+    assert dict(zip(expected, of_node, strict=True)) == expected
 
 
 def test_delegations_are_those_of_the_node(delegations: Delegations) -> None:
@@ -204,6 +210,23 @@ def test_a_delegating_account_is_shown_as_one(delegations: Delegations) -> None:
     newest = listed(client)[0]
     page = client.get(f"/tx/{newest['transactionHash']}").text
     assert "<h2>Authorizations</h2>" in page and "EIP-7702" in page
+
+
+def test_a_list_that_the_node_altered_contradicts_the_root(delegations: Delegations) -> None:
+    def contradiction(**changes: str) -> str:
+        [(block, receipts)] = BlockSource(Node([delegations.node.url])).raw_blocks(1, 1)
+        for transaction in block.transactions:
+            for entry in transaction.authorizationList or ():
+                entry.update(changes)
+        return contradicting_fields(block, receipts)
+
+    assert contradiction() == ""
+    for changes in (
+        {"address": "0x" + 40 * "7"},
+        *({name: "0x77"} for name in ("chainId", "nonce", "r", "s")),
+        {"yParity": "0x7"},
+    ):
+        assert contradiction(**changes).endswith(" and transactionsRoot"), changes
 
 
 def test_what_was_not_traced_is_not_guessed(

@@ -82,7 +82,11 @@ def place_codes(node: Anvil) -> None:
         node.call("anvil_setCode", address, code)
 
 
+def delegates_of(node: Anvil, places: Sequence[tuple[str, int]]) -> list[str]:
+    """Whose code accounts run after blocks, as the node has it."""
+    codes = node.batch([("eth_getCode", (account, hex(block))) for account, block in places])
+    return ["0x" + code[8:] if code.startswith("0xef0100") else ZERO for code in codes]
+
+
 def delegate_of(node: Anvil, authority: str, block: int) -> str:
-    """Whose code the account runs after a block, as the node has it."""
-    code = str(node.call("eth_getCode", authority, hex(block)))
-    return "0x" + code[8:] if code.startswith("0xef0100") else ZERO
+    return delegates_of(node, [(authority, block)])[0]
