@@ -10,6 +10,7 @@ from scan.commands.startup import (
     require_database,
     require_node,
 )
+from scan.database import sql_roles
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.follower import Follower
@@ -34,6 +35,8 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
     )
+    sessions = Database(settings.database_url, statement_timeout_ms=5000, name="scan-sessions")
+    threading.Thread(target=sql_roles.watch, args=(sessions, stop), daemon=True).start()
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(settings.metrics_port)
     backfill = None if settings.bulk_backfill_blocks is None else BulkStart(settings, stop).run

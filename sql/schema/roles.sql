@@ -51,6 +51,10 @@ BEGIN
         RAISE insufficient_privilege USING HINT = format(
             'There is a role %s already, which scan sql-role has not made.', name);
     END IF;
+    -- Whose member may end its sessions: see database/sql_roles_end_sessions.
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        EXECUTE format('GRANT %I TO %I', name, current_user);
+    END IF;
     PERFORM revoke_public_rights();
     EXECUTE format('ALTER ROLE %I LOGIN PASSWORD %L CONNECTION LIMIT 4', name, password);
     EXECUTE format('ALTER ROLE %I SET default_transaction_read_only = on', name);

@@ -1,6 +1,7 @@
 """SQL as an interface: a role that only reads the chain, views, the queries of docs/tables.md."""
 
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from decimal import Decimal, localcontext
@@ -10,10 +11,13 @@ import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 
+from scan.database.connection import Database
+from scan.database.sql_roles import end_sessions
 from tests.commands.test_command import scan
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
 VIEWS = (ROOT / "sql/schema/views.sql").read_text(encoding="utf-8")
@@ -205,6 +209,57 @@ def test_the_role_has_four_connections_and_a_time_out(
             psycopg2.connect(**fields)
 
 
+def test_sessions_that_lift_the_time_out_are_ended(
+    indexed: Indexing, role: tuple[str, str]
+) -> None:
+    """PostgreSQL lets a role lift it; a statement that catches being cancelled is ended, too."""
+    fields = {
+        **parse_dsn(indexed.settings.database_url),
+        "user": role[0],
+        "password": role[1],
+    }
+    administrator = indexed.settings.database_url
+    execute(administrator, f"ALTER ROLE {role[0]} SET statement_timeout = '500ms'")
+    stubborn = """SET statement_timeout = 0; DO $$ BEGIN LOOP
+        BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN END; END LOOP; END $$"""
+    database = Database(administrator, statement_timeout_ms=5_000)
+    sessions = [psycopg2.connect(**fields) for _ in range(3)]
+    running, in_transaction, idle = sessions
+    ended: list[psycopg2.Error] = []
+
+    def run() -> None:
+        try:
+            running.cursor().execute(stubborn)
+        except psycopg2.Error as error:
+            ended.append(error)
+
+    try:
+        idle.autocommit = True
+        idle.cursor().execute("SELECT 1")
+        in_transaction.cursor().execute("SELECT count(*) FROM blocks")
+        thread = threading.Thread(target=run)
+        thread.start()
+        count = 0
+
+        def are_ended() -> bool:
+            nonlocal count
+            count += end_sessions(database, grace_s=0.0)
+            return count >= 2
+
+        wait_until(are_ended, timeout_s=60.0)
+        thread.join(timeout=60.0)
+        assert isinstance(ended[0], psycopg2.OperationalError)
+        with pytest.raises(psycopg2.OperationalError):
+            in_transaction.cursor().execute("SELECT 1")
+        idle.cursor().execute("SELECT 1")
+        assert count == 2
+    finally:
+        execute(administrator, f"ALTER ROLE {role[0]} SET statement_timeout = '60s'")
+        database.close()
+        for session in sessions:
+            session.close()
+
+
 @pytest.fixture
 def owner(postgres: Postgres) -> Iterator[tuple[str, str]]:
     """A role that is no superuser, in a new database of another's; the superuser's URL."""
@@ -240,6 +295,8 @@ def test_what_the_role_of_the_service_may_not_do_is_said(owner: tuple[str, str])
     done = scan("sql-role", "reader_of_tests", **environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("warning: ") == 2  # neither the database nor its locks are its own
+    # As a member of the role it may end its sessions.
+    assert execute(dsn, "SELECT pg_has_role('reader_of_tests', 'USAGE')") == [(True,)]
     execute(administrator, f"ALTER DATABASE {parse_dsn(dsn)['dbname']} OWNER TO scan_of_tests")
     done = scan("sql-role", "reader_of_tests", **environment)
     assert done.stdout.count("warning: ") == 1 and "advisory" in done.stdout

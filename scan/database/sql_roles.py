@@ -1,0 +1,33 @@
+"""Ends sessions of the roles of `scan sql-role` that outlast what they are allowed.
+
+PostgreSQL lets every role lift its own statement_timeout, so another session has to end them.
+"""
+
+import logging
+import threading
+
+from scan.database.connection import Database
+from scan.errors import ScanError
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 5.0
+GRACE_S = 2.0  # in which the server's own time-out cancels the statement instead
+
+
+def end_sessions(database: Database, grace_s: float = GRACE_S) -> int:
+    """Return how many sessions were ended."""
+    ended = database.rows("database/sql_roles_end_sessions", grace_s=grace_s)
+    for role, state in ended:
+        log.warning("a session of the SQL role %s was ended: too long %s", role, state)
+    return len(ended)
+
+
+def watch(database: Database, stop: threading.Event) -> None:
+    """End such sessions until `stop`; closes the database."""
+    while not stop.wait(EVERY_S):
+        try:
+            end_sessions(database)
+        except ScanError as error:
+            log.debug("sessions of SQL roles are not looked at: %s", error)
+    database.close()
