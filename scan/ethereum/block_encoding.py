@@ -60,6 +60,7 @@ _OTHER_HEADERS = {
     "signature": (*_HEADER[:-2], "step", "signature", *_LATER_HEADER),
     "auraSeal": (*_HEADER[:-2], "auraStep", "auraSeal", *_LATER_HEADER),
 }
+_FORM_SIGNS = ("extDataHash", "blockGasCost")
 HEADER_FIELDS = tuple(
     dict.fromkeys(chain(_HEADER, _LATER_HEADER, chain.from_iterable(_OTHER_HEADERS.values())))
 )
@@ -124,15 +125,15 @@ def encode_header(header: Any, sign: str = "") -> bytes:
 
 
 def encode_header_of_chains(header: Any) -> Iterator[bytes]:
-    """Each encoding that a header may have on some chain, Ethereum's first."""
-    if header.mixHash is not None:
+    """Each encoding that a header may have on some chain. Fields that tell the form of a chain must
+    be in its hash: with these it is no header of Ethereum's."""
+    sign = next((sign for sign in _OTHER_HEADERS if getattr(header, sign) is not None), "")
+    if sign not in _FORM_SIGNS and header.mixHash is not None:
         yield encode_header(header)
-    for sign in _OTHER_HEADERS:
-        if getattr(header, sign) is not None:
-            if isinstance(header.step, int):
-                header.step = hex(header.step)
-            yield encode_header(header, sign)
-            break
+    if sign:
+        if isinstance(header.step, int):
+            header.step = hex(header.step)
+        yield encode_header(header, sign)
     if header.mixHash == _BFT_MIX_HASH:
         for extra_data in _without_commit_seals(data(header.extraData)):
             yield encode_header(msgspec.structs.replace(header, extraData=to_hex(extra_data)))

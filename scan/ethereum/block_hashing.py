@@ -29,7 +29,7 @@ from scan.ethereum.forms import (
     form_of_records,
 )
 from scan.ethereum.forms.form import Form
-from scan.ethereum.forms.polygon import has_state_sync
+from scan.ethereum.forms.polygon import AMOY, BOR, POLYGON, has_state_sync
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import list_item, quantity_item, string_item
@@ -87,25 +87,28 @@ def _has_its_transactions(header: Any, own: Set[int], form: Form) -> bool:
 
 
 def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
-    """Return what of a block no root tells, in words: types whose encoding is not known, and the
-    form of a chain that nobody named, which fields tell alone."""
+    """Return what of a block no root tells, in words: a state sync, types whose encoding is not
+    known, and the form of a chain that nobody named, which fields tell alone."""
+    is_named = chain_id_of(header.transactions) in FORM_OF_CHAIN
+    words = ["a state sync"] if not is_named and has_state_sync(header) else []
     if type(header) is BlockJson and FormReceiptJson not in map(type, receipts):
-        return []
+        return words
     form = form_of_records(header, receipts) or _ETHEREUM
     types = {type_number(transaction.type) for transaction in header.transactions}
     unknown = sorted(types - TRANSACTION_FIELDS.keys() - form.encodings.keys())
-    words = [f"transactions of type {number}" for number in unknown]
-    is_named = chain_id_of(header.transactions) in FORM_OF_CHAIN
+    words += [f"transactions of type {number}" for number in unknown]
     if form.signs and not is_named and not types.isdisjoint(TRANSACTION_FIELDS):
         words.append(f"fields of {form.name}")
     return words
 
 
 def covered_by_roots(header: Any, receipts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Return the transactions and receipts of which roots are made: all but Polygon's state
-    sync."""
+    """Return the transactions and receipts of which roots are made: all but the state sync of a
+    chain of bor. On all others a node that adds one has logs that nobody emitted."""
     if receipts and has_state_sync(header) and int(receipts[-1].gasUsed, 16) == 0:
-        return header.transactions[:-1], receipts[:-1]
+        chain_id = chain_id_of(header.transactions)
+        if chain_id is None or FORM_OF_CHAIN.get(chain_id, BOR) in (POLYGON, AMOY, BOR):
+            return header.transactions[:-1], receipts[:-1]
     return header.transactions, receipts
 
 

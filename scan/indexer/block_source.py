@@ -188,8 +188,10 @@ class BlockSource:
         have, and anvil's where it sends in another's name, also on a fork of Ethereum, whose chain
         id is the same.
         """
-        if self._takes_unmatched or part not in (HEADER, BODY):
+        if self._takes_unmatched:
             return True
+        if part not in (HEADER, BODY):  # what no root tells
+            return self.chain_id() not in LIKE_ETHEREUM
         if part == BODY and (self.chain_id() not in LIKE_ETHEREUM or self._is_development_node()):
             return True
         before = range(number - 1, max(-1, number - 1 - NEIGHBOURS), -1)

@@ -132,6 +132,14 @@ def test_avalanche_s_whole_fee_goes_to_the_miner_and_its_header_has_more() -> No
     assert json.loads(decoded(**header).chain_fields or "") == fields
 
 
+@pytest.mark.parametrize("extra", [{"mixHash": HASH}, {"milliTimestamp": "0x1"}, {}])
+def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia(extra: Json) -> None:
+    paying = sent(0)
+    header = {"milliTimestamp": "0x3ef", "mixHash": f"0x{7:064x}", **extra}
+    block = decoded((paying, received(paying)), **header)
+    assert block.chain_fields == (None if extra else '{"milliTimestamp":"1007"}')
+
+
 def test_a_chain_s_form_follows_the_id_that_is_signed() -> None:
     """Of a legacy transaction its v, which its hash covers; its chainId is a field like others."""
     liar = sent(0, "0x0", v=hex(35 + 2 * 1), chainId="0x89")

@@ -69,6 +69,9 @@ def test_a_hash_covers_each_field_of_its_header(name: str) -> None:
     assert has_its_hash(struct_of(fields, hash_))
     for field, value in fields.items():
         assert not has_its_hash(struct_of(fields | {field: altered(value)}, hash_)), field
+    if name.startswith("ethereum"):  # fields that tell another form of chain are no addition
+        for sign in ({"extDataHash": WORD}, {"blockGasCost": 0}):
+            assert not has_its_hash(struct_of(fields | sign, hash_))
     if name == "aura by nethermind":  # which writes a number
         assert has_its_hash(struct_of(fields, hash_, step=fields["step"]))
     if name == "aura by erigon":  # which has both

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from scan.ethereum.block_hashing import contradicting_fields
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
+from scan.ethereum.keccak import keccak256
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
@@ -70,6 +72,8 @@ def fee_for_l1(records: Records) -> None:
 
 
 ALWAYS = 1_000
+NOBODY = "0x" + "00" * 20
+LISTS = ("eth_getBlockByNumber", "eth_getBlockReceipts")
 
 
 @pytest.mark.parametrize("alter", [unknown_type, fee_for_l1])
@@ -115,3 +119,41 @@ def test_a_type_that_ethereum_does_not_have_contradicts_a_block_of_ethereum(
         assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
         node.fault = Altered(fee_for_l1, {3}, times=ALWAYS)
         assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
+
+
+def with_state_sync(calls: Calls, forward: Forward) -> Reply:
+    """Polygon's, in block 3, with a log that nobody emitted; it is in no root."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        result, method = answer["result"], call["method"]
+        if call["params"][:1] != ["0x3"] or method not in LISTS:
+            continue
+        records = result["transactions"] if isinstance(result, dict) else result
+        number, block = bytes([*bytes(7), 3]), bytes.fromhex(records[0]["blockHash"][2:])
+        hash_ = "0x" + keccak256(b"matic-bor-receipt-" + number + block).hex()
+        log = {"address": NOBODY, "topics": [], "data": "0x", "logIndex": "0x0"}
+        zeros = dict.fromkeys(("value", "gas", "gasPrice", "nonce", "type", "v", "r", "s"), "0x0")
+        zeros |= dict.fromkeys(("gasUsed", "cumulativeGasUsed", "effectiveGasPrice"), "0x0")
+        own = {"hash": hash_, "transactionHash": hash_, "from": NOBODY, "to": NOBODY}
+        own |= {"input": "0x", "status": "0x1", "contractAddress": None, "logs": [log]}
+        index = {"transactionIndex": hex(len(records)), "blockHash": records[0]["blockHash"]}
+        records.append(zeros | own | index | {"logsBloom": "0x" + "00" * 256})
+    return Reply(body=answers)
+
+
+def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(
+    mainnet: Anvil, plain: Anvil, caplog: pytest.LogCaptureFixture
+) -> None:
+    true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
+    with FaultyNode(mainnet.url) as node:
+        node.fault = with_state_sync
+        assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
+        [(header, receipts)] = BlockSource(Node([node.url])).raw_blocks(3, 3)
+        assert contradicting_fields(header, receipts) == "transactions and transactionsRoot"
+    with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
+        node.fault = with_state_sync
+        block = BlockSource(Node([node.url])).blocks(3, 3)[0].block
+    assert len(block.transactions) == 2
+    assert [record.getMessage() for record in caplog.records] == [
+        "block 3, and maybe later ones, have what is compared with no root: a state sync"
+    ]

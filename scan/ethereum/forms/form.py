@@ -112,9 +112,8 @@ class Form(NamedTuple):
     """What the blocks of a chain have beyond Ethereum's.
 
     A block of it is known by `chain_ids`; on chains of other ids by `header_signs`, fields that
-    its hash covers or that cost nobody anything, by `is_of`, and by `signs`, fields that no root
-    covers. Fields that the receipts of a block have in common, `shared_fields`, are stored with
-    the block.
+    its hash covers, by `is_of`, and by `signs`, fields that no root covers. Fields that the
+    receipts of a block have in common, `shared_fields`, are stored with the block.
     """
 
     name: str

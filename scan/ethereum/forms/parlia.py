@@ -4,9 +4,11 @@ core/state_transition.go and consensus/parlia/parlia.go of bnb-chain/bsc: tips a
 are the validator's, who is `miner`; it passes them on by transactions of price 0 in the same block.
 """
 
+from contextlib import suppress
 from typing import Any
 
 from scan.ethereum.forms.form import Form, Settlement, number, settle_by_ethereum
+from scan.hex import BadHex, data, quantity
 
 
 def settle(block: Any) -> Settlement:
@@ -14,9 +16,19 @@ def settle(block: Any) -> Settlement:
     return fees._replace(producer_fees=fees.producer_fees + (fees.blob_fees or 0), blob_fees=None)
 
 
+def is_of(block: Any) -> bool:
+    """Whether a block has its time in milliseconds, of which mixHash has the rest of the second."""
+    if block.milliTimestamp is None:
+        return False
+    with suppress(BadHex):
+        rest = int.from_bytes(data(block.mixHash, 32))
+        return quantity(block.milliTimestamp) == quantity(block.timestamp) * 1000 + rest
+    return False
+
+
 PARLIA = Form(
     "Parlia",
-    header_signs=("milliTimestamp",),
+    is_of=is_of,
     chain_ids=frozenset((56, 97)),
     block_fields={"milliTimestamp": number},
     settle=settle,
