@@ -20,7 +20,7 @@ from tests.audit.test_derived_truth import require_same, stored
 from tests.bulk.backfilling import backfill, follow
 from tests.support import brute_force, derived_truth
 from tests.support.anvil import Anvil, Contract
-from tests.support.database import SHORT_CHECKPOINTS, Postgres, use_short_checkpoints
+from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
 from tests.support.entry_points import (
     ADDRESSES,
     BUNDLE_GAS,
@@ -252,6 +252,8 @@ def test_bulk_and_reorganisations_have_the_same_operations(
         assert backfill(settings, tmp_path / "files", last_block=head - 1)
         follow(settings, head)
         require_rows(settings, chain.operations)
+        client = create_app(settings).test_client()
+        cursor = client.get("/api/v1/user-operations?limit=1").json["next"]
         node.reorganise(2)
         node.mine()
         follow(settings, head + 1)
@@ -267,3 +269,18 @@ def test_bulk_and_reorganisations_have_the_same_operations(
         assert auditing.run(settings) == 1
         auditing.run(settings, repair=True)
         require_rows(settings, operations)
+        refused = client.get(f"/api/v1/user-operations?limit=100&cursor={cursor}")
+        assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
+        path = f"/api/v1/user-operations?limit=100&cursor={refused.json['cursor']}"
+        assert client.get(path).json["userOperations"] == operations[::-1]
+        # An entry point gives each operation another hash; what is at its address need not.
+        execute(
+            url,
+            "INSERT INTO user_operations (SELECT (jsonb_populate_record(u, jsonb_build_object("
+            "'ordinal', u.ordinal + 100, 'log_index', 99))).* FROM user_operations u"
+            " ORDER BY ordinal LIMIT 1)",
+        )
+        twice = client.get(f"/api/v1/user-operations/{operations[0]['hash']}").json
+        assert (twice["logIndex"], [o["logIndex"] for o in twice["others"]]) == (
+            *(99, [operations[0]["logIndex"]]),
+        )
