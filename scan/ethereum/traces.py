@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
-from scan.ethereum.forms.arbitrum import ARBOS_FRAME, TicketMoves
+from scan.ethereum.forms.arbitrum import ARBOS_FRAME, TicketMoves, is_submission
 from scan.hex import BadHex, data, quantity
 
 
@@ -218,7 +218,7 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
     for depth, outer, frame, undone in walk_calls(outermost):
         if undone:
             continue
-        if frame["type"] == ARBOS_FRAME:
+        if frame["type"] == ARBOS_FRAME or (depth and is_submission(transaction)):
             value = quantity(frame.get("value") or "0x0")
             parties = data(frame["from"], 20), data(frame["to"], 20)
             if moves.is_transfer(*parties, value):

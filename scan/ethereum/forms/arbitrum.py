@@ -24,7 +24,9 @@ from scan.ethereum.forms.messages import MessageEvent
 from scan.hex import quantity
 
 DEPOSIT, RETRY, SUBMIT_RETRYABLE = 0x64, 0x68, 0x69
-ARBOS_FRAME = "INVALID"  # the type of a call in traces by which ArbOS moves coin
+# The type of a call in traces by which ArbOS moves coin; newer nodes give a submission's as CALL.
+ARBOS_FRAME = "INVALID"
+RETRYABLES = bytes(19) + b"\x6e"  # the recipient of submissions, which run no code
 _BEFORE_GAS = 4  # calls: deposit, submission fee, what is left of it, and value into escrow
 _NOBODY = bytes(20)
 TYPE_NAMES = {
@@ -52,13 +54,17 @@ def mints(block: Any, sent: Values, received: Values) -> list[Any]:
     return amounts
 
 
+def is_submission(transaction: Any) -> bool:
+    is_own_type = transaction.type == bytes([SUBMIT_RETRYABLE])
+    return is_own_type and transaction.to_address == RETRYABLES
+
+
 class TicketMoves:
     """Which calls of ArbOS in a transaction are transfers besides its fee and what it mints."""
 
     def __init__(self, transaction: Any) -> None:
         self._calls = 0
-        is_submission = transaction.type == bytes([SUBMIT_RETRYABLE])
-        self._unpaid = transaction.fee if is_submission else 0
+        self._unpaid = transaction.fee if is_submission(transaction) else 0
 
     def is_transfer(self, from_address: bytes, to_address: bytes, value: int) -> bool:
         """Of the calls in their order."""

@@ -59,6 +59,7 @@ class _Arbitrum:
 
     def __init__(self, chain: MadeChain) -> None:
         self.chain = chain
+        self.mock_call = "INVALID"
         chain.unknown = {self.NETWORK, self.POSTER_FUNDS}  # accounts in the state of ArbOS
         chain.encodings |= {
             0x64: ("chainId", "requestId", "from", "to", "value"),
@@ -93,6 +94,7 @@ class _Arbitrum:
         self.redeem(ticket, gas_used=30_000)
         self.mine()
         self.begin()
+        self.mock_call = "CALL"  # as newer nodes give it
         ticket = self.submit(ALICE, BOB, ETH, gas=60_000)
         self.redeem(ticket, gas_used=60_000, status=0)
         self.mine()
@@ -194,7 +196,7 @@ class _Arbitrum:
         # Of what the deposit brought, this is left to give back in a redemption.
         self.max_refund = base_fee * gas + submission_fee
         calls = [
-            {"type": "INVALID", "from": source or bytes(20), "to": target, "value": amount}
+            {"type": self.mock_call, "from": source or bytes(20), "to": target, "value": amount}
             | {"gas": 0, "gasUsed": 0, "input": b""}
             for source, target, amount in transfers
         ]
