@@ -60,9 +60,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharingSched
     return SharingScheduling(config, log)
 
 
-def pytest_collection_finish() -> None:
-    """What is there by now stays, and is not to be looked through in every full collection."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is made while tests are collected stays, so garbage collection need not look at it: in a
+    worker that took 1.3 s meanwhile, and 3 % of the processor's time afterwards."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_sessionfinish() -> None:
