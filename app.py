@@ -274,7 +274,7 @@ def _services(settings: Settings) -> Services:
             creations,
             installer,
             CompilerPlaces(),
-            StoredBytes(settings.verified_mb_per_day * 1_000_000),
+            StoredBytes(writes, settings.verified_mb_per_day * 1_000_000),
             equal_creations,
         ),
         VerificationJobs(writes, waiting_threads),

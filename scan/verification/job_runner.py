@@ -164,6 +164,7 @@ class JobRunner:
         self._database.rows(
             "verification/jobs_sweep", created_before=_now() - KEPT, limit=SWEPT_AT_ONCE
         )
+        self._verifier.stored_bytes.sweep()
 
     def _postpone(self, leases: list[int], due_at: datetime) -> None:
         if leases:

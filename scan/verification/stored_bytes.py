@@ -1,50 +1,53 @@
-"""What verifications of the last day have stored, in all and of each client, in this process."""
+"""What verifications of the last day have stored, in all and of each client, in any process."""
 
-import threading
-import time
-from collections import Counter, deque
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
+from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 
-DAY_S = 24 * 60 * 60.0
+DAY = timedelta(days=1)
 CLIENT_SHARE = 10  # a client may store a tenth of what all may
 RETRY_AFTER_S = 3600
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 class StoredBytes:
-    def __init__(self, most_bytes: int, now: Callable[[], float] = time.monotonic) -> None:
+    """Counts in the database, so that restarts and several processes share one bound."""
+
+    def __init__(
+        self, database: Database, most_bytes: int, now: Callable[[], datetime] = _now
+    ) -> None:
+        self._database = database
         self._most_bytes = most_bytes
         self._now = now
-        self._stored: deque[tuple[float, str | None, int]] = deque()  # oldest first
-        self._of_client: Counter[str | None] = Counter()
-        self._of_all = 0
-        self._lock = threading.Lock()
 
     def check(self, client: str | None) -> None:
         """Raise RateLimited or Unavailable where no more may be stored; before a compiler runs."""
-        with self._lock:
-            while self._stored and self._now() - self._stored[0][0] >= DAY_S:
-                _, owner, size = self._stored.popleft()
-                self._count(owner, -size)
-            if client is not None and self._of_client[client] >= self._most_bytes // CLIENT_SHARE:
-                raise RateLimited(
-                    "Your verifications of the last 24 hours have stored as much as they may.",
-                    headers={"Retry-After": str(RETRY_AFTER_S)},
-                )
-            if self._of_all >= self._most_bytes:
-                raise Unavailable(
-                    "Verifications have stored as much as they may within 24 hours.",
-                    retry_after_s=RETRY_AFTER_S,
-                )
+        row = self._database.row(
+            "verification/stored_bytes_get", since=self._now() - DAY, client=client
+        )
+        assert row is not None
+        of_all, of_client = row
+        if of_client >= self._most_bytes // CLIENT_SHARE:
+            raise RateLimited(
+                "Your verifications of the last 24 hours have stored as much as they may.",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            )
+        if of_all >= self._most_bytes:
+            raise Unavailable(
+                "Verifications have stored as much as they may within 24 hours.",
+                retry_after_s=RETRY_AFTER_S,
+            )
 
     def add(self, client: str | None, size: int) -> None:
-        with self._lock:
-            self._stored.append((self._now(), client, size))
-            self._count(client, size)
+        self._database.rows(
+            "verification/stored_bytes_insert", now=self._now(), client=client, bytes=size
+        )
 
-    def _count(self, client: str | None, size: int) -> None:
-        self._of_all += size
-        self._of_client[client] += size
-        if not self._of_client[client]:
-            del self._of_client[client]
+    def sweep(self) -> None:
+        """Forget what was stored more than a day ago."""
+        self._database.rows("verification/stored_bytes_sweep", stored_before=self._now() - DAY)

@@ -162,3 +162,12 @@ CREATE INDEX IF NOT EXISTS verification_jobs_unfinished
     ON verification_jobs (created_at, id) WHERE finished_at IS NULL;
 -- serves verification/jobs_sweep
 CREATE INDEX IF NOT EXISTS verification_jobs_by_age ON verification_jobs (created_at);
+
+-- What verifications have stored, for a day: all processes together are bounded by it.
+CREATE TABLE IF NOT EXISTS stored_verifications (
+    stored_at timestamptz NOT NULL,
+    client text,                   -- the address that it is charged to; null: nobody's
+    bytes bigint NOT NULL
+);
+-- serves verification/stored_bytes_get, verification/stored_bytes_sweep
+CREATE INDEX IF NOT EXISTS stored_verifications_by_time ON stored_verifications (stored_at);

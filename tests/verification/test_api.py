@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,13 +13,13 @@ from scan.http.services import Services
 from scan.verification import compiler, compiler_places
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import RUNNING, WAITING
-from scan.verification.stored_bytes import StoredBytes
 from tests.support.explorer import Explorer, standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
 from tests.support.serving import wait_until
 from tests.support.solidity import ENDLESS
 
 ADDRESS = CHECKSUMMED.lower()
+BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("address", ["0x12", "0x" + "g" * 40, "5aAeb6053F3E94C9b9A09f33669435E7"])
@@ -197,19 +198,25 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(
 ) -> None:
     """What is stored is counted once it is."""
     services: Services = explorer.app.extensions["scan"]
-    counted = StoredBytes(1_000_000)
-    monkeypatch.setattr(services.verifier.stored_bytes, "check", counted.check)
-    monkeypatch.setattr(services.verifier.stored_bytes, "add", counted.add)
+    counted, client = services.verifier.stored_bytes, "192.0.2.77"
+
+    def stored() -> tuple[int, int]:
+        row = services.writes.row("verification/stored_bytes_get", since=BEGIN, client=client)
+        assert row is not None
+        return row[0], row[1]
+
+    before, nothing = stored()
     source = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4567; }"
     address = deploy(explorer, source, "Stored")
-    assert explorer.verify(address, source, VERSION, optimizationUsed=0).status_code == 200
-    stored = counted._of_all
-    assert 500 < stored < 10_000
-    assert explorer.verify(address, source, VERSION, optimizationUsed=0).status_code == 200
-    assert counted._of_all == stored  # the second one is as good as the first, and not stored
-    counted.add("127.0.0.1", 100_000)
+    given: dict[str, Any] = {"client_address": client, "optimizationUsed": 0}
+    assert explorer.verify(address, source, VERSION, **given).status_code == 200
+    of_all, of_client = stored()
+    assert nothing == 0 and of_all - before == of_client and 500 < of_client < 10_000
+    assert explorer.verify(address, source, VERSION, **given).status_code == 200
+    assert stored() == (of_all, of_client)  # the second is as good as the first, and not stored
+    counted.add(client, explorer.settings.verified_mb_per_day * 100_000)
     monkeypatch.setattr(CompilerInstaller, "compiler", None)
-    answer = explorer.verify(address, source, VERSION)
+    answer = explorer.verify(address, source, VERSION, **given)
     assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")
 
 

@@ -1,29 +1,43 @@
 """How much verifications may store within a day."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
-from scan.verification.stored_bytes import DAY_S, StoredBytes
+from scan.verification.stored_bytes import StoredBytes
+from tests.support.database import execute
 
-pytestmark = pytest.mark.check
 
-
-def test_a_client_stores_a_tenth_and_all_together_the_whole_for_a_day() -> None:
-    now = [0.0]
-    stored = StoredBytes(100, lambda: now[0])
+def test_a_client_stores_a_tenth_and_all_together_the_whole_for_a_day(database_url: str) -> None:
+    """Counted in the database: a restart, or another process, begins with what is stored."""
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    now = [begin]
+    databases = [Database(database_url, statement_timeout_ms=5_000) for _ in range(2)]
+    stored, other = (StoredBytes(database, 100, lambda: now[0]) for database in databases)
     stored.add("a", 10)
-    with pytest.raises(RateLimited):
-        stored.check("a")
+    for process in (stored, other):
+        with pytest.raises(RateLimited):
+            process.check("a")
     for client in "bcdefghi":
         stored.check(client)
-        stored.add(client, 10)
-    stored.check("j")
-    now[0] = DAY_S / 2
+        other.add(client, 10)
+    other.check("j")
+    now[0] = begin + timedelta(hours=12)
     stored.add(None, 10)
-    with pytest.raises(Unavailable):
-        stored.check("j")
-    now[0] = DAY_S
+    for process in (stored, other):
+        with pytest.raises(Unavailable):
+            process.check("j")
+        with pytest.raises(Unavailable):
+            process.check(None)
+    now[0] = begin + timedelta(hours=24)
     stored.check("a")
-    now[0] = 2 * DAY_S
+    other.sweep()
+    assert execute(database_url, "SELECT client, bytes FROM stored_verifications") == [(None, 10)]
+    now[0] = begin + timedelta(hours=48)
+    stored.sweep()
     stored.check(None)
-    assert not stored._of_client and not stored._stored
+    assert execute(database_url, "SELECT bytes FROM stored_verifications") == []
+    for database in databases:
+        database.close()
