@@ -21,19 +21,18 @@ def list_user_operations() -> Response:
 
 @blueprint.get("/user-operations/<operation_hash>")
 def get_user_operation(operation_hash: str) -> Response:
-    """The newest with the hash, with where others are."""
+    """The newest with the hash, and the others."""
     query_arguments()
     records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
     if not records:
         raise NotFound("No user operation with this hash is indexed.")
     record, *others = records
-    places = ("transactionHash", "blockNumber", "logIndex", "entryPoint")
     whole = orjson.dumps(
         {
             **record,
             "entryPointVersion": user_operations.version(record),
             **user_operations.details(reader(), record).record(),
-            "others": [{name: other[name] for name in places} for other in others],
+            "others": others,
         }
     )
     if len(whole) > MOST_CACHED_BYTES:

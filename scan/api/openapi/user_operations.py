@@ -32,8 +32,7 @@ PATHS: Json = {
     "/user-operations": operation(
         "get", "listUserOperations", "User operations (ERC-4337)", ref("UserOperationPage"),
         description="By the UserOperationEvent of the entry points"
-        f" {', '.join(ENTRY_POINTS.values())} at their canonical addresses; events of other"
-        " contracts do not count.",
+        f" {', '.join(ENTRY_POINTS.values())} at their canonical addresses.",
         parameters=(*ORDERED, *filters_of("user_operations")),
     ),
     "/user-operations/{operation_hash}": operation(
@@ -47,12 +46,6 @@ PATHS: Json = {
         ref("UserOperationPage"), parameters=(TRANSACTION, *LISTED), errors=(404,),
     ),
 }  # fmt: skip
-_PLACE: Json = {
-    "transactionHash": hash32("Its transaction."),
-    "blockNumber": number("Its block.", 17),
-    "logIndex": number("The index of its UserOperationEvent in the block.", 3),
-    "entryPoint": address("The entry point that executed it."),
-}
 SCHEMAS: Json = {
     "UserOperationPage": page_of(
         "userOperations", "UserOperation", "User operations.", "QueryTotal"
@@ -61,17 +54,20 @@ SCHEMAS: Json = {
         "A user operation. The logs `firstLogIndex` to `logIndex` of the block are its own.",
         {
             "hash": hash32("Its hash."),
-            **_PLACE,
+            "transactionHash": hash32("Its transaction."),
+            "blockNumber": number("Its block.", 17),
+            "logIndex": number("The index of its UserOperationEvent in the block.", 3),
+            "entryPoint": address("The entry point that executed it."),
             "transactionIndex": number("The transaction's index in the block.", 1),
             "firstLogIndex": nullable(number("The index of its first log; null if unknown.", 1)),
             "sender": address("The account whose operation it is."),
             "paymaster": nullable(address("Who paid for it; null: the account.")),
             "bundler": address("The sender of the transaction."),
-            "nonce": amount("Its nonce: a key of 192 bits and a number of 64 bits.", "7"),
+            "nonce": amount("Its nonce; a key above 64 bits.", "7"),
             "success": flag("Whether its execution succeeded."),
             "fee": amount("What was paid for it, in wei.", "55330000000000"),
             "gasUsed": amount("Gas used.", "55330"),
-            "factory": nullable(address("The factory that deployed its account for it, if any.")),
+            "factory": nullable(address("Who deployed its account for it, if any.")),
             "revertData": nullable(
                 hex_bytes(f"What its execution reverted with; at most {MAX_REVERT_BYTES:,} bytes.")
             ),
@@ -91,14 +87,14 @@ SCHEMAS: Json = {
     "UserOperationFields": record(
         "An operation as its account signed it.",
         {
-            "initCode": hex_bytes("A factory and the call that deploys the account; or empty."),
+            "initCode": hex_bytes("A factory and its call, or empty."),
             "callData": hex_bytes("The call of the account."),
-            "callGasLimit": amount("Gas of the call.", "200000"),
-            "verificationGasLimit": amount("Gas of the validation.", "600000"),
-            "preVerificationGas": amount("Gas that the bundler gets besides.", "50000"),
-            "maxFeePerGas": amount("In wei.", "2000000000"),
-            "maxPriorityFeePerGas": amount("In wei.", "2000000000"),
-            "paymasterAndData": hex_bytes("A paymaster and what is for it; or empty."),
+            "callGasLimit": amount("Gas of the call."),
+            "verificationGasLimit": amount("Gas of the validation."),
+            "preVerificationGas": amount("Gas besides."),
+            "maxFeePerGas": amount("In wei."),
+            "maxPriorityFeePerGas": amount("In wei."),
+            "paymasterAndData": hex_bytes("A paymaster and its data, or empty."),
             "signature": hex_bytes("What the account validates."),
         },
     ),
@@ -126,9 +122,7 @@ SCHEMAS: Json = {
                     "The node does not respond; try again shortly.",
                 )
             ),
-            "others": array(
-                record("Another with the hash.", _PLACE), "Others with the hash, newest first."
-            ),
+            "others": array(ref("UserOperation"), "Others with the hash, newest first."),
         },
     ),
 }
