@@ -14,12 +14,16 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands.demo_node import DemoNode, Recording
+from scan.ethereum.block_hashing import contradicting_fields
+from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill
 from tests.indexer.test_op_stack import SIGNS, history
 from tests.support.chain_forms.forms import FORMS
 from tests.support.chain_forms.made_chain import MadeChain
+from tests.support.chain_forms.others import polygon
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
@@ -28,6 +32,7 @@ from tests.support.table_digest import digest
 UNCHECKED = {
     "arbitrum": {"type 106", "type 100", "type 104", "type 105"},
     "zksync": {"header and hash"},
+    "polygon": {"a state sync"},
     "madhugiri": {"type 127"},
     "unnamed": {"type 80"},
 }
@@ -73,6 +78,29 @@ def test_bulk_indexes_a_form_alike(
     ):
         assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=chain.head)
         assert digest(bulk) == digest(settings.database_url)
+
+
+def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(
+    postgres: Postgres, template: str
+) -> None:
+    chain = polygon()
+    node = DemoNode(Recording(chain.lines(apart=frozenset(chain.state_syncs))), 0)
+    with indexed(chain, postgres, template) as (settings, _), postgres.cloned(template) as url:
+        Indexing(url, node.url).run_until(chain.head)
+        assert digest(url) == digest(settings.database_url)
+        client = create_app(settings).test_client()
+        for hash_, number in chain.state_syncs.items():
+            record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
+            assert (record["blockNumber"], record["status"], record["fee"]) == (number, True, "0")
+            assert record["fromAddress"] == record["toAddress"] == f"0x{0:040x}"
+            assert [int(log["address"], 16) for log in record["logs"]] == [0x1010, 0x1001]
+            [(block, receipts)] = BlockSource(Node([node.url])).raw_blocks(number, number)
+            assert len(block.transactions) == len(receipts) == {2: 3, 4: 1}[number]
+            assert contradicting_fields(block, receipts) == ""
+            if number == 2:
+                block.transactions[0].value = "0x77"
+                assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
+    node.stop()
 
 
 def check_fees(chain: MadeChain, client: FlaskClient) -> None:

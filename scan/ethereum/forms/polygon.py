@@ -54,6 +54,15 @@ def has_state_sync(block: Any) -> bool:
         return False
 
 
+def is_of_bor(block: Any) -> bool:
+    """Whether a block, as a struct, ends with a state sync of any kind, which names no chain."""
+    if has_state_sync(block):
+        return True
+    last = block.transactions[-1] if block.transactions else None
+    parties = last and (last.type, getattr(last, "from"), last.to)
+    return bool(parties == (hex(STATE_SYNC), _NOBODY, _NOBODY))
+
+
 def settle(burn_contracts: BurnContracts, block: Any) -> Settlement:
     _, base_fees, blob_fees, _ = settle_by_ethereum(block)
     tips, deposits = _coin_events(block)
@@ -101,6 +110,4 @@ POLYGON = Form(
 AMOY = POLYGON._replace(
     name="Amoy", chain_ids=frozenset((80_002,)), settle=partial(settle, AMOY_BURN)
 )
-BOR = POLYGON._replace(
-    name="Bor", chain_ids=frozenset(), is_of=has_state_sync, settle=settle_elsewhere
-)
+BOR = POLYGON._replace(name="Bor", chain_ids=frozenset(), is_of=is_of_bor, settle=settle_elsewhere)

@@ -75,6 +75,7 @@ class MadeChain:
         self.balances = Counter(balances)
         self.base_fee = base_fee
         self.fees: dict[bytes, int] = {}  # of each transaction, by its hash
+        self.state_syncs: dict[bytes, int] = {}  # block numbers, where no root covers them
         self.unknown: set[bytes] = set()  # accounts whose histories cannot add up
         self.encodings: dict[int, Sequence[str]] = dict(ENCODINGS)
         self.receipt_tails: dict[int, Sequence[str]] = {}
@@ -236,6 +237,7 @@ class MadeChain:
         block_hash = self.mine()["hash"]
         sync_hash = keccak(b"matic-bor-receipt-" + number.to_bytes(8) + block_hash)
         self.fees[sync_hash] = self.fees.pop(bytes(32))
+        self.state_syncs[sync_hash] = number
         self._blocks.pop()
         self._pending = [
             *self._last_pending,
@@ -243,15 +245,24 @@ class MadeChain:
         ]
         assert self.mine()["hash"] == block_hash
 
-    def lines(self) -> list[bytes]:
-        """The recording of a node with this chain, and the state of every block."""
+    def lines(self, *, apart: frozenset[bytes] = frozenset()) -> list[bytes]:
+        """The recording of a node with this chain, and the state of every block; receipts of the
+        transactions `apart` are returned by their hash alone."""
         rows: list[tuple[str, list[Any], Any]] = [("eth_chainId", [], self.chain_id)]
         seen = sorted(self._seen())
         for block, receipts, traces, balances in self._blocks:
             number = hex(block["number"])
             rows += [
                 ("eth_getBlockByNumber", [number, True], block),
-                ("eth_getBlockReceipts", [number], receipts),
+                (
+                    *("eth_getBlockReceipts", [number]),
+                    [r for r in receipts if r["transactionHash"] not in apart],
+                ),
+                *(
+                    ("eth_getTransactionReceipt", [_json(r["transactionHash"])], r)
+                    for r in receipts
+                    if r["transactionHash"] in apart
+                ),
                 ("debug_traceBlockByHash", [_json(block["hash"]), CALL_TRACER], traces),
                 *(("eth_getBalance", [_json(holder), number], balances[holder]) for holder in seen),
                 *(("eth_getCode", [_json(holder), number], b"") for holder in seen),

@@ -46,8 +46,9 @@ class _Bor:
 
     def play(self, *, is_canonical: bool) -> MadeChain:
         for number in range(1, 5):
-            self.pay(ALICE, BOB, number)
-            self.pay(BOB, CAROL, 1, type=0)
+            if number != 4:  # which has a state sync alone
+                self.pay(ALICE, BOB, number)
+                self.pay(BOB, CAROL, 1, type=0)
             if number % 2:
                 self.chain.mine()
             else:
