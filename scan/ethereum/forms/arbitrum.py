@@ -56,7 +56,7 @@ def mints(block: Any, sent: Values, received: Values) -> list[Any]:
 
 def is_submission(transaction: Any) -> bool:
     is_own_type = transaction.type == bytes([SUBMIT_RETRYABLE])
-    return is_own_type and transaction.to_address == RETRYABLES
+    return bool(is_own_type and transaction.to_address == RETRYABLES)
 
 
 class TicketMoves:
