@@ -235,16 +235,22 @@ RETURN format(
     json_hex(namesake))::json;
 
 -- Whether tokens went into the pool and out of it, in the same transaction, for what its trades there
--- say: a contract can emit any event. Null where the pool has 200 or more rows in the block, which are
--- too many to read for each record.
+-- say: a contract can emit any event. Null where at least half of it did, as of tokens that take a
+-- fee of their transfers or are rebased, and where the pool has 200 or more rows in the block, which
+-- are too many to read for each record.
 CREATE OR REPLACE FUNCTION trade_backing(d dex_trades, b blocks) RETURNS TABLE (is_backed boolean)
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN count(moved_in) < 200 AND count(moved_out) < 200 AND count(traded_in) < 200
-        THEN coalesce(
-            sum(moved_in) FILTER (WHERE is_own AND token_in = d.token_in)
-                >= sum(traded_in) FILTER (WHERE is_own AND token_in = d.token_in)
-            AND sum(moved_out) FILTER (WHERE is_own AND token_out = d.token_out)
-                >= sum(traded_out) FILTER (WHERE is_own AND token_out = d.token_out), false) END
+        THEN CASE
+            WHEN sum(moved_in) FILTER (WHERE is_own AND token_in = d.token_in)
+                    >= sum(traded_in) FILTER (WHERE is_own AND token_in = d.token_in)
+                AND sum(moved_out) FILTER (WHERE is_own AND token_out = d.token_out)
+                    >= sum(traded_out) FILTER (WHERE is_own AND token_out = d.token_out) THEN true
+            WHEN sum(moved_in) FILTER (WHERE is_own AND token_in = d.token_in) * 2
+                    >= sum(traded_in) FILTER (WHERE is_own AND token_in = d.token_in)
+                AND sum(moved_out) FILTER (WHERE is_own AND token_out = d.token_out) * 2
+                    >= sum(traded_out) FILTER (WHERE is_own AND token_out = d.token_out) THEN NULL
+            ELSE false END END
     FROM (
         (SELECT x.transaction_index = d.transaction_index, x.token_address, x.value,
             NULL::numeric, NULL::bytea, NULL::numeric, NULL::numeric

@@ -434,6 +434,10 @@ class _Reading:
         for trade in trades:
             keys = [key for key, _ in sides(trade)]
             trade["backedByTransfers"] = all(k in moved and moved[k] >= said[k] for k in keys)
+            if not trade["backedByTransfers"] and all(
+                k in moved and moved[k] * 2 >= said[k] for k in keys
+            ):
+                trade["backedByTransfers"] = None
         return trades
 
     def trade_record(self, log: Log) -> Record | None:

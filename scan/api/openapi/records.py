@@ -284,8 +284,9 @@ SCHEMAS: Json = {
             "backedByTransfers": nullable(
                 flag(
                     "Whether transfers of the same transaction into and out of the pool bear the"
-                    " amounts, which are what the pool's event says; null where the pool has too"
-                    " many of them in the block."
+                    " amounts, which are what the pool's event says; null where they bear at least"
+                    " half (tokens that take a fee of transfers, or are rebased), and where there"
+                    " are too many of them in the block."
                 )
             ),
         },
