@@ -42,6 +42,10 @@ ELSEWHERE = {
     "blobCount": "of a block alone: tests/api/test_blobs.py",
     "error": "of a transaction that failed: tests/api/test_transaction_errors.py",
     **dict.fromkeys(
+        ("authorizations", "authorizationCount"),
+        "of a transaction alone: tests/indexer/test_authorizations.py",
+    ),
+    **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),
         "of a transaction alone, from the node and decoded: tests/api/test_transaction_details.py",
     ),
