@@ -25,6 +25,7 @@ from scan.bulk.spool import FETCH_BLOCKS
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import encode_transactions
 from scan.ethereum.block_hashing import (
+    NO_UNCLES,
     contradicting_fields,
     header_hash,
     receipts_root,
@@ -96,6 +97,7 @@ def _sealed() -> Iterator[tuple[Any, Any]]:
                 receipt.status = "0x0"
             [encoded] = encode_transactions([transaction])
             transaction.hash = to_hex(keccak256(encoded))
+        block.sha3Uncles = to_hex(NO_UNCLES)
         block.transactionsRoot = to_hex(transactions_root(block.transactions))
         block.receiptsRoot = to_hex(receipts_root(receipts))
         block.hash = to_hex(header_hash(block))
