@@ -37,7 +37,7 @@ EVERYTHING = {
         SELECT jsonb_build_object('hash', hex(t.hash), 'blockNumber', t.block_number,
             'fromAddress', hex(t.from_address), 'toAddress', hex(t.to_address),
             'value', t.value::text, 'methodId', hex(t.method), 'status', t.status,
-            'timestamp', iso(b.timestamp))
+            'type', integer_text(t.type)::integer, 'timestamp', iso(b.timestamp))
         FROM transactions t JOIN blocks b ON b.number = t.block_number
         ORDER BY t.block_number DESC, t.transaction_index DESC""",
     "token_transfers": """
@@ -68,6 +68,12 @@ EVERYTHING = {
             'timestamp', iso(b.timestamp))
         FROM logs l JOIN event_topics USING (topic_id) JOIN blocks b ON b.number = l.block_number
         ORDER BY l.block_number DESC, l.log_index DESC""",
+    "user_operations": """
+        SELECT jsonb_build_object('blockNumber', u.block_number, 'logIndex', u.log_index,
+            'sender', hex(u.sender), 'paymaster', hex(u.paymaster), 'bundler', hex(u.bundler),
+            'entryPoint', hex(u.entry_point), 'success', u.success, 'timestamp', iso(b.timestamp))
+        FROM user_operations u JOIN blocks b ON b.number = u.block_number
+        ORDER BY u.block_number DESC, u.log_index DESC""",
     "blocks": """
         SELECT jsonb_build_object('number', number, 'timestamp', iso(timestamp))
         FROM blocks ORDER BY number DESC""",
@@ -87,7 +93,7 @@ class Large(NamedTuple):
 @pytest.fixture(scope="module")
 def large(postgres: Postgres, template: str) -> Iterator[Large]:
     with postgres.cloned(template) as url:
-        seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
+        seed(url, TRANSACTIONS, internal_transfers=True, logs=True, user_operations=True)
         yield read_large(url)
 
 
