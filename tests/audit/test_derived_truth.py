@@ -29,8 +29,8 @@ from tests.support.indexing import Indexing
 from tests.support.truth import ZERO, Truth
 
 BIGINT_MAX = 2**63 - 1
-# Lists of which the scenario has hardly a row: test_user_operations.py and test_authorizations.py of
-# tests/indexer have more.
+# Lists of which the scenario has hardly a row: test_user_operations.py and test_authorizations.py
+# of tests/indexer have more.
 OF_FEW_ROWS = grown_by("list_counts")
 # Each table's key.
 TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
