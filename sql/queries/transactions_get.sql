@@ -4,7 +4,7 @@
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null
 -- index: transactions_by_hash, blocks_pkey, user_operations_pkey, authorizations_pkey,
---   messages_to_l1_pkey
+--   messages_to_l1_pkey, transactions_by_ticket
 SELECT index_version(), (
     SELECT left(transaction_record(t, b), -1)
         || CASE WHEN has_own_fields(t) THEN '' ELSE ',' || transaction_details(t) END
@@ -20,6 +20,15 @@ SELECT index_version(), (
             WHERE o.place <= 25
             HAVING count(*) > 0), '')
         || transaction_authorizations(t)
+        || CASE WHEN t.type = '\x69' THEN coalesce(',"redemptions":' || (
+            SELECT json_agg(hex(f.hash))::text
+            FROM (
+                SELECT r.hash
+                FROM transactions r
+                WHERE r.type = '\x68'
+                    AND substring(r.chain_fields FROM '"ticketId":"(0x[0-9a-f]{64})"') = hex(t.hash)
+                ORDER BY r.ordinal
+                LIMIT 25) AS f), '') ELSE '' END
         || coalesce(',"messagesToL1":' || (
             SELECT json_agg(message_to_l1_record(f.message, t.hash, b.timestamp))::text
             FROM (

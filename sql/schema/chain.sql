@@ -100,6 +100,11 @@ CREATE INDEX IF NOT EXISTS transactions_coin_by_to
 CREATE INDEX IF NOT EXISTS transactions_by_value ON transactions ((ordinal >> 14), value, ordinal)
     WHERE status AND value >= 10000000000000000000;
 
+-- serves queries/transactions_get: redemptions of a retryable ticket of Arbitrum
+CREATE INDEX IF NOT EXISTS transactions_by_ticket
+    ON transactions (substring(chain_fields FROM '"ticketId":"(0x[0-9a-f]{64})"'), ordinal)
+    WHERE type = '\x68';
+
 -- Value that contracts moved inside transactions, and contracts they created, be it without value,
 -- from traces: of blocks that are traced, all of it.
 CREATE TABLE IF NOT EXISTS internal_transfers (

@@ -32,7 +32,7 @@ OPTIONAL = {
     "TransactionDetail": {
         *("mint", "chainFields", "userOperations", "userOperationCount"),
         *("authorizations", "authorizationCount"),
-        "messagesToL1",
+        *("messagesToL1", "redemptions"),
     },
     # Words have none of these.
     "SummaryPart": {"type", "address", "value", "tokenId", "verified", "largerNamesake"},

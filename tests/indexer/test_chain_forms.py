@@ -66,6 +66,26 @@ def test_a_form_is_indexed_as_it_is_documented(
         assert auditing.run(settings, node=True) == 0
 
 
+def test_a_ticket_and_its_redemptions_name_each_other(postgres: Postgres, template: str) -> None:
+    with indexed(FORMS["arbitrum"](), postgres, template) as (settings, _):
+        client = create_app(settings).test_client()
+        listed = {
+            type_: client.get(f"/api/v1/transactions?type={type_}&orderBy=asc").json["transactions"]
+            for type_ in (0x68, 0x69)
+        }
+        counts = []
+        for ticket in listed[0x69]:
+            record = client.get(f"/api/v1/transactions/{ticket['hash']}").json
+            own = [r for r in listed[0x68] if r["chainFields"]["ticketId"] == ticket["hash"]]
+            assert record["redemptions"] == [r["hash"] for r in own]
+            counts.append(len(own))
+            page = client.get(f"/tx/{ticket['hash']}").text
+            assert all(f"/tx/{r['hash']}" in page for r in own)
+            assert f"/tx/{ticket['hash']}" in client.get(f"/tx/{own[0]['hash']}").text
+            assert "redemptions" not in client.get(f"/api/v1/transactions/{own[0]['hash']}").json
+        assert counts == [1, 2]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", FORMS)
 def test_bulk_indexes_a_form_alike(

@@ -123,7 +123,7 @@ SCHEMAS: Json = {
         "example": {"typeName": "deposit", "depositNonce": "7"},
     },
     "FeeParts": record(
-        "What the fee is made of, in wei; in lists where the chain has fields of its own.",
+        "What the fee is made of, in wei.",
         {
             "execution": amount("Gas used times gas price.", "55330000000000"),
             "blob": nullable(amount("For blobs, by EIP-4844.", "131072")),
@@ -175,7 +175,7 @@ SCHEMAS: Json = {
                 "55330000000000",
             ),
             "feeParts": ref("FeeParts"),
-            "mint": amount("In wei: what a deposit brought to its sender."),
+            "mint": amount("In wei, by a deposit."),
             "chainFields": ref("ChainFields"),
         },
         optional=("feeParts", "mint", "chainFields"),

@@ -224,9 +224,10 @@ SCHEMAS: Json = {
                 "The first of them, if it has any; the others by /authorizations?transaction=.",
                 maxItems=25,
             ),
+            "redemptions": array(hash32("A transaction."), "Of its ticket."),
             "messagesToL1": array(
                 ref("MessageToL1"),
-                "Its first messages to L1, if any.",
+                "The first.",
                 maxItems=25,
             ),
             "confirmations": CONFIRMATIONS,
@@ -251,6 +252,7 @@ SCHEMAS: Json = {
             "authorizationCount",
             "authorizations",
             "messagesToL1",
+            "redemptions",
         ),
     ),
 }
