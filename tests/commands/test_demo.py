@@ -63,6 +63,7 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
         *("/pool/<address>", "/api/v1/pools/<address>"),
         *(f"/api/v1/pools/<address>/{name}" for name in ("candles", "volume")),
         "/nft/<address>/<token_id>/picture",
+        *("/user-operation/<operation_hash>", "/api/v1/user-operations/<operation_hash>"),
         "/address/<address>/source",
         "/api/v1/addresses",
         "/api/v1/search",
