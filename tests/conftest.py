@@ -122,10 +122,9 @@ COSTLY = {"postgres", "own_postgres", "anvil", "scenario", "demo_node", "solc_di
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests begin, so that none of them runs alone at the end."""
     costly = [
-        f"{item.nodeid} is marked check by its file and uses {', '.join(sorted(used))}"
+        f"{item.nodeid} is marked check and uses {', '.join(sorted(used))}"
         for item in items
         if item.get_closest_marker("check")
-        and not any(mark.name == "check" for mark in item.own_markers)
         and (used := COSTLY & set(getattr(item, "fixturenames", ())))
     ]
     if costly:

@@ -39,7 +39,6 @@ def test_the_endpoints_answer(demo: FlaskClient, name: str) -> None:
     assert demo.get(f"/api/v1/{name}").status_code == 200
 
 
-@pytest.mark.check
 def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
     """With what the demo chain has; each answer is held against the OpenAPI document as well."""
     token = next(t["address"] for t in query(demo, "tokens") if t["type"] == "BEP721")

@@ -140,7 +140,6 @@ def test_a_key_that_many_requests_bring_at_once_pays_once_for_each(
     assert statuses(responses) == {400: 20, 429: 10}
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("store", ["server", "counted_in_redis"])
 def test_preflights_show_the_limit_and_are_not_charged(
     request: pytest.FixtureRequest, store: str
