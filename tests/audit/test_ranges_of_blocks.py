@@ -1,6 +1,11 @@
-"""What functions of derived tables return for a range of blocks, and for none."""
+"""Derived tables of a range of blocks, of none, and of what is left once blocks are taken back."""
 
+from scan.audit import derived_tables
+from scan.database.connection import Database
+from scan.indexer.writer import Writer
 from scan.settings import Settings
+from tests.audit.auditing import run
+from tests.conftest import Played
 from tests.support.database import execute
 
 BIGINT_MAX = 2**63 - 1
@@ -35,3 +40,13 @@ def test_credits_are_of_the_blocks_that_their_ordinals_name(copied: Settings) ->
 
 def test_an_index_without_blocks_lacks_no_traces(database_url: str) -> None:
     assert execute(database_url, "SELECT untraced_blocks(), newest_untraced_block()") == [(0, -1)]
+
+
+def test_what_is_left_after_a_fork_is_exact(copied: Settings, scenario: Played) -> None:
+    """Before blocks are indexed again: what is set wrong then may be set right by the same ones."""
+    head = scenario.truth.head
+    database = Database(copied.database_url, statement_timeout_ms=0)
+    for last_kept in (head - 9, head // 2, head // 3):
+        Writer(database).unwind(last_kept)
+        assert run(copied) == derived_tables.EXACT
+    database.close()
