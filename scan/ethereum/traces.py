@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.arbitrum import ARBOS_FRAME, TicketMoves, is_submission
+from scan.ethereum.forms.celo import precompile_transfer
 from scan.hex import BadHex, data, quantity
 
 
@@ -224,6 +225,8 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
             if moves.is_transfer(*parties, value):
                 yield _Frame(False, TransferType.CALL, *parties, value)
             continue
+        if moved := precompile_transfer(frame, depth == 0):
+            yield _Frame(False, TransferType.CALL, *moved)
         kind = _FRAME_TYPES.get(frame["type"])
         if kind is TransferType.SELFDESTRUCT and frame.get("from") != _running(outer):
             # Where a contract destroys itself in its own favour, which moves nothing since Cancun

@@ -1,18 +1,44 @@
 """Celo, since it is a chain of the OP Stack: fees in other currencies (CIP-64).
 
-core/types/celo_dynamic_fee_tx_v2.go, core/types/receipt.go, core/state_transition.go and
-contracts/addresses of celo-org/op-geth. Its L1's blocks, before that, are in part encoded in other
-ways.
+core/types/celo_dynamic_fee_tx_v2.go, core/types/receipt.go, core/state_transition.go,
+core/vm/celo_contracts.go and contracts/addresses of celo-org/op-geth. Its L1's blocks, before that,
+are in part encoded in other ways.
 """
 
 from typing import Any
 
 from scan.ethereum.forms import op_stack
 from scan.ethereum.forms.form import Encoding, Settlement, Values, address, number
+from scan.hex import data, quantity
 
 MAINNET, SEPOLIA = 42220, 11142220
 CIP_64 = 0x7B
 FEE_HANDLER = bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778")
+
+# The precompile by which the token CELO moves the coin (specs.celo.org, "Token duality"): its input
+# is sender, recipient and amount, a word each.
+TRANSFER_PRECOMPILE = "0x00000000000000000000000000000000000000fd"
+TRANSFER_GAS = 9_000
+TRANSFER_INPUT_BYTES = 96
+TRANSACTION_GAS, ZERO_BYTE_GAS, BYTE_GAS = 21_000, 4, 16  # EIP-2028
+
+
+def precompile_transfer(call: Any, is_outermost: bool) -> tuple[bytes, bytes, int] | None:
+    """Return sender, recipient and amount of a call that succeeded, None if it is no transfer.
+
+    Its gas tells the precompile from the account of that address on other chains, which uses none;
+    anvil has it by `--celo` on a chain of any id, and lets everybody call it. Raises BadHex.
+    """
+    if call.get("to") != TRANSFER_PRECOMPILE or call["type"] != "CALL":
+        return None
+    words = data(call.get("input") or "0x")
+    gas = TRANSFER_GAS
+    if is_outermost:
+        zeros = words.count(0)
+        gas += TRANSACTION_GAS + zeros * ZERO_BYTE_GAS + (len(words) - zeros) * BYTE_GAS
+    if len(words) != TRANSFER_INPUT_BYTES or quantity(call.get("gasUsed") or "0x0") != gas:
+        return None
+    return words[12:32], words[44:64], int.from_bytes(words[64:])
 
 
 def pays_in_tokens(sent: Values) -> list[bool]:
