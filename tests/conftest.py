@@ -1,5 +1,6 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
+import atexit
 import gc
 import logging
 import os
@@ -76,6 +77,8 @@ def pytest_sessionfinish() -> None:
     """Threads of applications whose database is gone by now have the last word otherwise."""
     logging.disable()
     gc.freeze()  # pytest collects five times at the end, which takes each worker 2 s
+    # Or nanobind prints 100 lines after pytest's summary, of what DuckDB did not free.
+    atexit.register(gc.unfreeze)
 
 
 def pytest_configure(config: pytest.Config) -> None:
