@@ -43,7 +43,12 @@ from scan.ethereum.column_types import (
     read_value,
     read_values,
 )
-from scan.ethereum.forms import RECEIPT_FIELDS, TRANSACTION_FIELDS, form_of
+from scan.ethereum.forms import (
+    RECEIPT_FIELDS,
+    TRANSACTION_FIELDS,
+    form_of,
+    without_foreign_fields,
+)
 from scan.ethereum.forms.form import BLOB_GAS, Form, settle_by_ethereum
 from scan.ethereum.forms.messages import MessageEvent, MessageToL1
 from scan.hex import BadHex, data, quantity
@@ -97,6 +102,7 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         "its logs are not in order",
     )
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
+    sent = without_foreign_fields(sent)
     form = form_of(block, sent, received)
     if form and receipts:  # whose fields are read of such blocks alone as show some
         nothing = (None,) * len(receipts)

@@ -173,6 +173,32 @@ def test_celo_s_fee_currency_is_no_coin() -> None:
     assert block.producer_fees == (PRICE - BASE_FEE) * GAS
 
 
+def test_what_no_encoding_has_brings_nothing_and_costs_nothing() -> None:
+    """No root covers a mint, a fee currency or a source of another type, nor what a deposit paid
+    or which chain it names."""
+    deposit = sent(0, "0x7e", sourceHash=HASH, gasPrice="0x5", chainId="0x144")
+    lying = {"mint": "0x64", "feeCurrency": OTHER, "sourceHash": HASH, "chainId": "0xa4ec"}
+    others = [sent(1, **lying), sent(2, "0x0", **lying)]
+    block = decoded(
+        (deposit, received(deposit, effectiveGasPrice="0x5", l1Fee="0x64")),
+        *((own, received(own, l1Fee="0x1")) for own in others),
+    )
+    assert [t.fee for t in block.transactions] == [0, PRICE * GAS + 1, PRICE * GAS + 1]
+    assert [t.mint for t in block.transactions] == [None] * 3
+    assert [fields_of(block, index) for index in (1, 2)] == [{}, {}]
+    assert credited(block) == [
+        (None, FEE_VAULT, "cd437749e43a154c07f3553504c68fbfd56b8778", 2 * BASE_FEE * GAS),
+        vault("1a", 2),
+    ]
+
+
+@pytest.mark.parametrize("sign", ["l1BatchNumber", "sendRoot", "requestId"])
+def test_the_form_that_encodes_a_block_s_types_goes_before_signs(sign: str) -> None:
+    deposit = sent(0, "0x7e", sourceHash=HASH, mint="0x64", **{sign: HASH})
+    block = decoded((deposit, received(deposit, effectiveGasPrice="0x0")), **{sign: HASH})
+    assert credited(block) == [(0, MINT, SENDER[2:], 100)]
+
+
 def test_mantle_s_l1_fee_is_within_its_gas_until_arsia() -> None:
     first, second = sent(0), sent(1)
     before = decoded((first, received(first, l1Fee="0x3e8", tokenRatio="0xbb8")))

@@ -15,7 +15,7 @@ from scan.ethereum.forms.clique import CLIQUE, LINEA
 from scan.ethereum.forms.form import Form, Values
 from scan.ethereum.forms.gnosis import CHIADO, GNOSIS
 from scan.ethereum.forms.mantle import MANTLE
-from scan.ethereum.forms.op_stack import OP_STACK
+from scan.ethereum.forms.op_stack import DEPOSIT, OP_STACK
 from scan.ethereum.forms.parlia import PARLIA
 from scan.ethereum.forms.polygon import AMOY, BOR, POLYGON
 from scan.ethereum.forms.scroll import SCROLL
@@ -39,6 +39,12 @@ FORM_OF_CHAIN: dict[int, Form | None] = dict.fromkeys(LIKE_ETHEREUM) | {
 }
 ETHEREUM_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))
 FIRST_PROTECTED_V = 35  # EIP-155
+_ENCODINGS = [entry for form in FORMS for entry in form.encodings.items()]
+# Types whose hash covers the chain id, and others whose encoding is known: theirs is a node's word.
+SIGNED_TYPES = frozenset(("0x1", "0x2", "0x3", "0x4")) | {
+    hex(type_) for type_, encoding in _ENCODINGS if "chainId" in encoding.transaction
+}
+_UNSIGNED_TYPES = frozenset(hex(type_) for type_, _ in _ENCODINGS) - SIGNED_TYPES
 
 # The fields of JSON that some form reads.
 TRANSACTION_FIELDS = frozenset(
@@ -48,20 +54,46 @@ RECEIPT_FIELDS = frozenset(
     name for form in FORMS for name in (*form.receipt_fields, *form.shared_fields, *form.signs)
 ) | {"l1Fee"}
 BLOCK_FIELDS = frozenset(name for form in FORMS for name in form.block_fields)
+# Fields of transactions that are of a chain's own types alone, unlike batches of ZKsync.
+_OWN_TYPE_FIELDS = TRANSACTION_FIELDS - ZKSYNC.transaction_fields.keys()
 # Those that are read of every block.
 HEADER_FIELDS = frozenset(name for form in FORMS if not form.signs for name in form.block_fields)
 
 
 def chain_id_of(transactions: Sequence[Any]) -> int | None:
-    """The chain that the first transaction that names one is signed for, as its hash covers it."""
+    """The chain that the first transaction that names one is signed for, as its hash covers it;
+    where none does, what one of a type with an unknown encoding says."""
+    said = None
     for transaction in transactions:
         if transaction.type in ("0x0", None):
             v = quantity(transaction.v or "0x0")
             if v >= FIRST_PROTECTED_V:
                 return (v - FIRST_PROTECTED_V) // 2
         elif transaction.chainId is not None:
-            return quantity(transaction.chainId)
-    return None
+            if transaction.type in SIGNED_TYPES:
+                return quantity(transaction.chainId)
+            if said is None and transaction.type not in _UNSIGNED_TYPES:
+                said = quantity(transaction.chainId)
+    return said
+
+
+def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
+    """The fields of transactions, but for those that a type does not have: no root covers what a
+    node adds. Celo's L1 had legacy transactions with a fee currency, in blocks without deposits."""
+    if _OWN_TYPE_FIELDS.isdisjoint(sent):
+        return sent
+    types = sent["type"]
+    foreign = ETHEREUM_TYPES if hex(DEPOSIT) in types else ETHEREUM_TYPES - {"0x0", None}
+    return {
+        **sent,
+        **{
+            name: tuple(
+                None if type_ in foreign else value
+                for type_, value in zip(types, values, strict=True)
+            )
+            for name, values in _present(sent, _OWN_TYPE_FIELDS).items()
+        },
+    }
 
 
 def form_of(block: Any, sent: Values, received: Values) -> Form | None:
@@ -81,7 +113,8 @@ def form_of(block: Any, sent: Values, received: Values) -> Form | None:
 
 def _form_by_signs(block: Any, sent: Values, received: Values) -> Form | None:
     """By fields that no root covers: a receipt's counts where all receipts of Ethereum's types have
-    it, a transaction's where its type is none of these, or all have it."""
+    it, a transaction's where its type is none of these, or all have it. Of several forms the first
+    that encodes the block's types is taken."""
     present = {name for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
     in_receipts = _present(received, RECEIPT_FIELDS)
     in_transactions = _present(sent, TRANSACTION_FIELDS)
@@ -94,7 +127,11 @@ def _form_by_signs(block: Any, sent: Values, received: Values) -> Form | None:
             having = [own for own, v in zip(is_own, values, strict=True) if v is not None]
             if any(having) or len(having) == len(values):
                 present.add(name)
-    return next((form for form in FORMS if not form.signs.isdisjoint(present)), None)
+    forms = [form for form in FORMS if not form.signs.isdisjoint(present)]
+    own_types = set(sent["type"]) - ETHEREUM_TYPES if sent else set()
+    # Roots tell more than signs.
+    encoding = [form for form in forms if own_types and own_types <= {*map(hex, form.encodings)}]
+    return next(iter([*encoding, *forms]), None)
 
 
 def _present(fields: Values, names: frozenset[str]) -> Values:
@@ -109,8 +146,8 @@ def _present(fields: Values, names: frozenset[str]) -> Values:
 def form_of_records(block: Any, receipts: Sequence[Any]) -> Form | None:
     """As form_of(), of a block and receipts as structs, of which some have no field of forms."""
 
-    def values(names: Iterable[str], records: Sequence[Any]) -> Values:
+    def values(names: Iterable[str], records: Sequence[Any]) -> dict[str, Any]:
         return {name: [getattr(record, name, None) for record in records] for name in names}
 
-    sent = values((*TRANSACTION_FIELDS, "type"), block.transactions)
+    sent = without_foreign_fields(values((*TRANSACTION_FIELDS, "type"), block.transactions))
     return form_of(block, sent, values(RECEIPT_FIELDS, receipts))

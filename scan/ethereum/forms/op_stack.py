@@ -48,11 +48,20 @@ _PACKED_AT = {
 
 
 def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
-    return received["l1Fee"]
+    """Deposits pay none, whatever a node says of them."""
+    return [
+        fee and "0x0" if d else fee for fee, d in zip(received["l1Fee"], is_free(sent), strict=True)
+    ]
 
 
 def mints(block: Any, sent: Values, received: Values) -> Sequence[Any]:
-    return sent["mint"]
+    """Only the encoding of deposits has it."""
+    return [mint if d else None for mint, d in zip(sent["mint"], is_free(sent), strict=True)]
+
+
+def is_free(sent: Values) -> list[bool]:
+    """Deposits, whose gas was paid on L1."""
+    return [*map(_is_deposit, sent["type"])]
 
 
 def operator_fees(block: Any, sent: Values, received: Values) -> list[int | None]:
@@ -150,6 +159,7 @@ OP_STACK = Form(
     l1_fees=l1_fees,
     operator_fees=operator_fees,
     mints=mints,
+    is_free=is_free,
     settle=settle,
     own_fields=l1_origin,
     encodings={

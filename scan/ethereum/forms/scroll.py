@@ -7,7 +7,7 @@ one vault, whose address is SCROLL_FEE_VAULT on Scroll's own chains.
 from typing import Any
 
 from scan.ethereum.forms.form import FEE_VAULT, Encoding, Form, Settlement, number, numbered
-from scan.ethereum.forms.op_stack import l1_fees
+from scan.ethereum.forms.op_stack import is_free, l1_fees
 
 SCROLL_FEE_VAULT = bytes.fromhex("5300000000000000000000000000000000000005")
 
@@ -26,6 +26,7 @@ SCROLL = Form(
     type_names={0x7E: "L1 message"},
     transaction_fields={"queueIndex": number},
     l1_fees=l1_fees,
+    is_free=is_free,
     settle=settle,
     encodings={0x7E: Encoding(("queueIndex", "gas", "to", "value", "input", "from"))},
 )
