@@ -119,8 +119,8 @@ def details(reader: Reader, record: Record) -> UserOperationDetails:
 
 
 def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> Iterator[bytes]:
-    """The calldata of each call of the entry point: the transaction's own, or those that its trace
-    has."""
+    """The calldata of each call of the entry point that took effect: the transaction's own, or
+    those that its trace has. A bundler may have it read and refuse what no account signed."""
     node = reader.node.within(TIMEOUT_S)
     if indexed.to_address == entry_point:
         read = reader.sources.node_transactions.read(node, [(indexed, Content.INPUT)])
@@ -128,7 +128,8 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
         return
     address = data(entry_point, 20)
     for frame in reader.sources.transaction_traces.calls(node, indexed).frames:
-        if frame.to_address == address and len(frame.input) == frame.input_size:
+        is_whole = len(frame.input) == frame.input_size
+        if (frame.type, frame.to_address) == ("CALL", address) and is_whole and not frame.is_undone:
             yield frame.input
 
 

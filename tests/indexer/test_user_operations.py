@@ -70,7 +70,13 @@ def play(node: Anvil) -> dict[str, Any]:
             )
             for account, nonce, paid in ((paying, 2, {}), (poor, 1, {"paymaster": sponsor.address}))
         ]
-        call = [bytes.fromhex(bundle[2:]) for bundle in bundles]
+        # What no account signed is refused, whatever its bundler has the entry point read first.
+        forged = list(
+            point.operation(paying, point.execute(errand.address, errand.data("fail")), 2)
+        )
+        forged[-1] = bytes(64) + b"\x1b"
+        refused = point.bundle(forged)
+        call = [bytes.fromhex(bundle[2:]) for bundle in (refused, *bundles)]
         node.transact(
             node.accounts[3], inner, "forward", point.contract.address, call, gas=BUNDLE_GAS
         )
