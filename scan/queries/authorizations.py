@@ -11,10 +11,10 @@ from scan.queries.reader import Reader
 
 def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
     """Return a page. That of a transaction is read from its block alone."""
+    blocks = 0, BIGINT_MAX
     transaction_hash = filters.get("transaction")
     if isinstance(transaction_hash, bytes):
         record = transactions.get(reader, transaction_hash)
         block = BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
-        first, last = max(window.block_from, block), min(window.block_to, block)
-        window = window._replace(block_from=first, block_to=last)
-    return filtered_page(reader, "authorizations", filters, window)
+        blocks = block, block
+    return filtered_page(reader, "authorizations", filters, window, blocks=blocks)

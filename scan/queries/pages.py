@@ -123,16 +123,20 @@ def filtered_page(
     *,
     form: Form = "api",
     unlisted: Collection[str] = (),
+    blocks: tuple[int, int] = (0, BIGINT_MAX),
     **of_several: object,
 ) -> Page:
     """No filter: by ordinal. One with a list: from its nearest checkpoint. Others: the shortest.
 
-    `unlisted` are filters that rows need not match each, and `of_several` is what only statements
-    by several take.
+    `unlisted` are filters that rows need not match each, `blocks` the first and the last that can
+    have such rows, and `of_several` is what only statements by several take.
     """
     given = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, given)
     window = in_blocks(reader, window)
+    window = window._replace(
+        block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
+    )
     values = window.params(traversal)
     if all_entities()[entity].has_forms:
         values["form"] = form

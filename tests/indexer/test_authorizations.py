@@ -263,12 +263,19 @@ def test_bulk_reorganisations_and_the_audit_agree(
         assert backfill(settings, tmp_path / "files", last_block=head - BLOCKS // 2)
         follow(settings, head)
         assert digest(url) == digest(whole)
+        client = create_app(settings).test_client()
+        several = next(r for r in listed(client) if r["authorizationIndex"] > 0)
+        query = {"transaction": several["transactionHash"], "limit": 1}
+        page = client.get("/api/v1/authorizations", query_string=query).json
         node.reorganise(BLOCKS // 3)
         send(node, [authorize(ALICE, IDLE, nonce_of(node, ALICE))])
         node.mine()
         follow(settings, head + 1)
         assert_as_the_node_has_it(node, url)
         assert rows(url)[-1]["is_valid"]
+        query["cursor"] = page["next"]  # of a transaction that was taken back
+        refused = client.get("/api/v1/authorizations", query_string=query)
+        assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
         with postgres.cloned(template) as fresh:
             Indexing(fresh, node.url).run_until(head + 1)
             assert digest(url) == digest(fresh)
