@@ -10,13 +10,13 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from scan.ethereum.column_types import UNSIGNED
+from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.hex import BadHex, data
 
 SET_CODE = b"\4"  # the type of transactions that have authorizations
-PLACE_BITS = 20  # of an ordinal for an authorization's place in its block: each takes 12,500 gas
 MAX_NONCE = 2**64 - 1  # which an account's nonce never passes
 _MAGIC = "05"  # before what is signed
 

@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import astuple
 
 from scan.ethereum.authorizations import (
-    PLACE_BITS,
     SET_CODE,
     Authorization,
     read_authorizations,
@@ -49,7 +48,7 @@ from scan.ethereum.forms import (
     form_of,
     without_foreign_fields,
 )
-from scan.ethereum.forms.form import BLOB_GAS, Form, settle_by_ethereum
+from scan.ethereum.forms.form import BLOB_GAS, PLACE_BITS, Form, settle_by_ethereum
 from scan.ethereum.forms.messages import MessageEvent, MessageToL1
 from scan.hex import BadHex, data, quantity
 
