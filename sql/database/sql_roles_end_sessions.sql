@@ -1,22 +1,19 @@
--- Ends sessions of roles of `scan sql-role` that run one statement for longer than the role's
--- statement_timeout, which the role itself may lift, or hold a transaction open: idle for as long, or
--- for ten times as long in all. A cancelled statement could go on, an ended session cannot. Sessions
--- of roles that this one is no member of are left.
+-- Ends sessions of roles of `scan sql-role` that run one statement for longer than the role was made
+-- with, or hold a transaction open: idle for as long, or for ten times as long in all. A role may lift
+-- its statement_timeout, in a session and by ALTER ROLE, but not change the comment on itself. A
+-- cancelled statement could go on, an ended session cannot. Sessions in other databases of the server are
+-- ended, too; those of roles that this one is no member of are left.
 -- params: grace_s double precision
 -- returns: role, and what its session did
 -- index: none
 SELECT a.usename, CASE WHEN pg_terminate_backend(a.pid) THEN a.state END
 FROM pg_stat_activity a
-JOIN pg_roles r ON r.rolname = a.usename
 CROSS JOIN LATERAL (
-    SELECT split_part(option, '=', 2)::interval AS most
-    FROM pg_db_role_setting s
-    CROSS JOIN LATERAL unnest(s.setconfig) AS option
-    WHERE s.setrole = r.oid AND s.setdatabase = 0 AND option ~ '^statement_timeout=[1-9][0-9]*(ms|s|min)$'
+    SELECT substring(shobj_description(a.usesysid, 'pg_authid')
+        FROM '^made by scan sql-role, statement_timeout=([0-9]+(?:ms|s|min))$')::interval AS most
 ) AS allowed
-WHERE shobj_description(r.oid, 'pg_authid') = 'made by scan sql-role'
-    AND pg_has_role(r.oid, 'USAGE')
-    AND a.datname = current_database() AND a.backend_type = 'client backend'
+WHERE allowed.most IS NOT NULL AND pg_has_role(a.usesysid, 'USAGE')
+    AND a.backend_type = 'client backend'
     AND (
         a.state = 'active' AND now() - a.query_start > allowed.most + %(grace_s)s * interval '1 s'
         OR a.state LIKE 'idle in transaction%%' AND now() - a.state_change > allowed.most

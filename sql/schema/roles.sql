@@ -45,13 +45,15 @@ BEGIN
     END IF;
     IF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = name) THEN
         EXECUTE format('CREATE ROLE %I', name);
-        EXECUTE format('COMMENT ON ROLE %I IS %L', name, 'made by scan sql-role');
     ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = name
-        AND shobj_description(r.oid, 'pg_authid') = 'made by scan sql-role') THEN
+        AND shobj_description(r.oid, 'pg_authid') LIKE 'made by scan sql-role%') THEN
         RAISE insufficient_privilege USING HINT = format(
             'There is a role %s already, which scan sql-role has not made.', name);
     END IF;
-    -- Whose member may end its sessions: see database/sql_roles_end_sessions.
+    -- Unlike its own setting, a role cannot change this: see database/sql_roles_end_sessions.
+    EXECUTE format('COMMENT ON ROLE %I IS %L', name,
+        'made by scan sql-role, statement_timeout=' || statement_timeout);
+    -- Whose member may end its sessions.
     IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         EXECUTE format('GRANT %I TO %I', name, current_user);
     END IF;

@@ -212,14 +212,16 @@ def test_the_role_has_four_connections_and_a_time_out(
 def test_sessions_that_lift_the_time_out_are_ended(
     indexed: Indexing, role: tuple[str, str]
 ) -> None:
-    """PostgreSQL lets a role lift it; a statement that catches being cancelled is ended, too."""
+    """PostgreSQL lets a role lift it, also for all of its later sessions; a statement that catches
+    being cancelled is ended, too."""
     fields = {
         **parse_dsn(indexed.settings.database_url),
         "user": role[0],
         "password": role[1],
     }
     administrator = indexed.settings.database_url
-    execute(administrator, f"ALTER ROLE {role[0]} SET statement_timeout = '500ms'")
+    allowed = "COMMENT ON ROLE %s IS 'made by scan sql-role, statement_timeout=%s'"
+    execute(administrator, allowed % (role[0], "500ms"))
     stubborn = """SET statement_timeout = 0; DO $$ BEGIN LOOP
         BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN END; END LOOP; END $$"""
     database = Database(administrator, statement_timeout_ms=5_000)
@@ -235,9 +237,10 @@ def test_sessions_that_lift_the_time_out_are_ended(
 
     try:
         idle.autocommit = True
-        idle.cursor().execute("SELECT 1")
+        idle.cursor().execute("SET default_transaction_read_only = off")
+        idle.cursor().execute(f"ALTER ROLE {role[0]} SET statement_timeout = 0")
         in_transaction.cursor().execute("SELECT count(*) FROM blocks")
-        thread = threading.Thread(target=run)
+        thread = threading.Thread(target=run, daemon=True)
         thread.start()
         count = 0
 
@@ -254,6 +257,7 @@ def test_sessions_that_lift_the_time_out_are_ended(
         idle.cursor().execute("SELECT 1")
         assert count == 2
     finally:
+        execute(administrator, allowed % (role[0], "60s"))
         execute(administrator, f"ALTER ROLE {role[0]} SET statement_timeout = '60s'")
         database.close()
         for session in sessions:
