@@ -59,8 +59,9 @@ CREATE OR REPLACE TRIGGER creation_comparisons_announced
 
 -- What is verified about the code that stands at an address now: its own verification first, then the
 -- best of another address with identical code, which matches "runtime" unless the code that created
--- this one is known to be the same. The planner inlines it. What matches "runtime" is not shown as
--- verified, nor by its name in the source.
+-- this one is known to be the same. The planner inlines it; one row of each kind is read, since one
+-- code may have thousands. What matches "runtime" is not shown as verified, nor by its name in the
+-- source.
 CREATE OR REPLACE FUNCTION verification_of(at bytea) RETURNS SETOF verified_contracts
 LANGUAGE sql STABLE AS $$
     SELECT v.address, v.code_hash,
@@ -70,12 +71,21 @@ LANGUAGE sql STABLE AS $$
         CASE WHEN v.address = at THEN v.constructor_arguments ELSE e.constructor_arguments END,
         v.verified_at, v.metadata, v.match_id, v.is_indexed, v.code_length, v.masked_hash,
         v.variable_ranges
-    FROM verified_contracts v
+    FROM (
+        SELECT c.code_hash FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1
+    ) AS now
+    CROSS JOIN LATERAL (
+        (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = now.code_hash)
+        UNION ALL
+        (SELECT *
+        FROM verified_contracts o
+        WHERE o.code_hash = now.code_hash
+        ORDER BY o.match, o.verified_at, o.address
+        LIMIT 1)
+    ) AS v
     LEFT JOIN creation_comparisons e
         ON e.address = at AND e.verifier = v.address AND e.code_hash = v.code_hash
-    WHERE v.code_hash = (
-        SELECT c.code_hash FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1)
-    ORDER BY v.address = at DESC, v.match, v.verified_at, v.address
+    ORDER BY v.address = at DESC
     LIMIT 1
 $$;
 

@@ -3,7 +3,8 @@
 -- params: address bytea
 -- returns: no row where nothing is to be compared, or was before; code_hash, first block with this
 --   code, verified address, first block with this code there, bytes of its constructor arguments, ABI
--- index: contracts_pkey, verified_contracts_by_code_hash, creation_comparisons_pkey
+-- index: contracts_pkey, verified_contracts_pkey, verified_contracts_by_code_hash,
+--   creation_comparisons_pkey
 SELECT now.code_hash, now.block_number, v.address, there.block_number,
     octet_length(v.constructor_arguments), v.abi::text
 FROM (
@@ -13,13 +14,8 @@ FROM (
     ORDER BY c.block_number DESC
     LIMIT 1
 ) AS now
-CROSS JOIN LATERAL (
-    SELECT v.address, v.code_hash, v.match, v.abi, v.constructor_arguments
-    FROM verified_contracts v
-    WHERE v.code_hash = now.code_hash
-    ORDER BY v.address = %(address)s DESC, v.match, v.verified_at, v.address
-    LIMIT 1
-) AS v
+CROSS JOIN verification_of(%(address)s) AS shown
+JOIN verified_contracts v ON v.address = shown.address AND v.code_hash = shown.code_hash
 CROSS JOIN LATERAL (
     SELECT c.block_number
     FROM contracts c

@@ -3,10 +3,12 @@
 import json
 import time
 from collections.abc import Iterator
+from hashlib import md5
 from typing import Any
 
 import pytest
 
+from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import largest_transfers
 from tests.support.database import Postgres, execute
@@ -216,3 +218,30 @@ def test_similar_code_and_creations_are_found_by_indexes(
     for plan in database.plans:
         assert plan.sequential_scans() - SMALL == set()
         assert plan.buffers <= 2_000
+
+
+def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(
+    database: ExplainingDatabase, url: str
+) -> None:
+    """Whoever deploys a small contract often may verify all of them."""
+    execute(
+        url,
+        "INSERT INTO contracts (address, block_number, code_hash)"
+        " SELECT decode(md5(n::text) || '11111111', 'hex'), 1, sha256('copied')"
+        " FROM generate_series(1, 10000) AS n",
+    )
+    execute(
+        url,
+        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+        " compiler_version, settings, abi, sources, verified_at) SELECT address, code_hash, 'full',"
+        " hex(address), '', '', '{}', '[]', '{}', now() FROM contracts"
+        " WHERE code_hash = sha256('copied')",
+    )
+    addresses = [md5(str(n).encode()).digest() + b"\x11" * 4 for n in range(1, 101)]
+    database.plans.clear()
+    _, names = newest(database, "queries/addresses_list_names", addresses=addresses)
+    shown = {address: names["contract"] for address, names in json.loads(names).items()}
+    assert shown == {to_hex(address): to_hex(address) for address in addresses}
+    [plan] = database.plans
+    assert plan.sequential_scans() - SMALL == set()
+    assert plan.buffers <= 6_000  # 2,024,002 when all of them were sorted
