@@ -2,22 +2,9 @@
 
 from typing import NamedTuple
 
+from coincurve import PublicKey
+
 from scan.ethereum.keccak import keccak256
-
-try:
-    from coincurve import PublicKey
-except ImportError:  # an installation from before it was required: 80 times slower
-    from eth_keys.backends.native.ecdsa import ecdsa_raw_recover
-    from eth_keys.exceptions import BadSignature
-else:
-    BadSignature = ValueError  # type: ignore[assignment,misc]
-
-    def ecdsa_raw_recover(msg_hash: bytes, vrs: tuple[int, int, int]) -> bytes:
-        v, r, s = vrs
-        signature = r.to_bytes(32) + s.to_bytes(32) + bytes([v])
-        key = PublicKey.from_signature_and_message(signature, msg_hash, hasher=None)
-        return key.format(compressed=False)[1:]
-
 
 # Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
 # turn a signature into a second valid one.
@@ -38,7 +25,11 @@ class Signature(NamedTuple):
 
 def recover_signer(hashed: bytes, signature: Signature) -> bytes | None:
     """The 20-byte address that signed a message hash, or None if r is not on the curve."""
+    signature_bytes = signature.r.to_bytes(32) + signature.s.to_bytes(32)
     try:
-        return keccak256(ecdsa_raw_recover(hashed, signature))[12:]
-    except BadSignature:
+        key = PublicKey.from_signature_and_message(
+            signature_bytes + bytes([signature.y_parity]), hashed, hasher=None
+        )
+    except ValueError:
         return None
+    return keccak256(key.format(compressed=False)[1:])[12:]

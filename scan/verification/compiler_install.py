@@ -246,6 +246,8 @@ class CompilerInstaller:
 
     def _fetch(self, version: SolcVersion) -> str:
         try:
+            if self._compilers.find(version):  # by the download that ended just before this began
+                return "an earlier download"
             source = install(version, self._compilers)
             log.info("installed solc %s from %s", dotted(version), source)
             return source

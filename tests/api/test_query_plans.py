@@ -285,7 +285,9 @@ def test_single_answers_use_an_index(
 def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
     address = seeded.value("transactions", "address", heat)
     seeded.database.plans.clear()
-    assert seeded.database.prepared_row("queries/addresses_get", address=bytes.fromhex(address[2:]))
+    assert seeded.database.prepared_row(
+        "queries/addresses_get", address=bytes.fromhex(address[2:]), state_block=None
+    )
     require_index_and_order(seeded.database.plans[0], 25)
 
 

@@ -107,7 +107,8 @@ def test_spoilt_derived_values_are_found_and_repaired(
         spoil(copied, statement)
     assert run(copied) == derived_tables.DIFFERS
     output = capsys.readouterr().out
-    for table in derived_tables.DERIVED:
+    # Of which the scenario has none; tests/indexer/test_authorizations.py spoils them.
+    for table in derived_tables.DERIVED.keys() - {"authorizations"}:
         assert f"{table} differ: " in output and f"{table} differ: 0" not in output
     assert run(copied, repair=True) == derived_tables.EXACT
     assert run(copied) == derived_tables.EXACT
