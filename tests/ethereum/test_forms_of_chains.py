@@ -27,6 +27,7 @@ pytestmark = pytest.mark.check
 
 VALIDATOR, COLLECTOR = "0x" + "c3" * 20, "6bbe78ee9e474842dbd4ab4987b3cefe88426a92"
 PECTRA = 1_746_021_819, 1_746_021_820
+SEALED = {"extraData": "0x" + "00" * 97}
 Log = dict[str, Any]
 
 
@@ -72,7 +73,7 @@ def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number: int, con
         log(3, coin, *topics, data=tip),
     ]
     pairs = ((first, received(first, logs=logs)), (second, received(second, logs=forged)))
-    block = decoded(*pairs, number=hex(number), miner="0x" + "00" * 20)
+    block = decoded(*pairs, number=hex(number), miner="0x" + "00" * 20, **SEALED)
     assert (block.producer_fees, block.burnt_fees) == (0, 0)
     assert [
         (c.transaction_index, c.type, c.address.hex(), c.amount_wei) for c in block.credits
@@ -90,6 +91,7 @@ def test_a_state_sync_brings_coin_and_no_other_transaction_does() -> None:
         (plain, received(plain, logs=[log(0, coin, event, coin, SENDER, data=5)])),
         (sync, received(sync, logs=[log(1, coin, event, coin, OTHER, data=7)], gasUsed="0x0")),
         number="0x4000000",
+        **SEALED,
     )
     assert [credit for credit in credited(block) if credit[1] == MINT] == [(1, MINT, OTHER[2:], 7)]
     assert fields_of(block, 1) == {"typeName": "state sync"}
@@ -145,7 +147,16 @@ def test_a_chain_s_form_follows_the_id_that_is_signed() -> None:
     liar = sent(0, "0x0", v=hex(35 + 2 * 1), chainId="0x89")
     assert decoded((liar, received(liar))).burnt_fees == BASE_FEE * GAS
     honest = sent(0, "0x0", v=hex(36 + 2 * 137), chainId="0x1")
-    assert decoded((honest, received(honest))).burnt_fees == 0
+    assert decoded((honest, received(honest)), **SEALED).burnt_fees == 0
+
+
+@pytest.mark.parametrize("chain_id", [10, 5000, 137, 42_161, 42_220, 43_114, 167_000, 534_352])
+def test_a_test_node_with_a_chain_s_id_settles_by_ethereum(chain_id: int) -> None:
+    """Its blocks show nothing of the chain's: nobody gets the base fees that it burns."""
+    own = sent(0, chainId=hex(chain_id))
+    block = decoded((own, received(own)), withdrawalsRoot=HASH)
+    assert (block.burnt_fees, block.credits, block.chain_fields) == (BASE_FEE * GAS, (), None)
+    assert block.producer_fees == (PRICE - BASE_FEE) * GAS
 
 
 def test_a_sign_counts_where_all_receipts_have_it() -> None:

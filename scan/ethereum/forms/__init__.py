@@ -100,7 +100,9 @@ def form_of(block: Any, sent: Values, received: Values) -> Form | None:
     """The form of a block; None: Ethereum's, or one that nobody has named."""
     chain_id = chain_id_of(block.transactions)
     if chain_id in FORM_OF_CHAIN:
-        return FORM_OF_CHAIN[chain_id]
+        form = FORM_OF_CHAIN[chain_id]
+        is_shown = form is None or form.shows is None or form.shows(block, sent, received)
+        return form if is_shown else None
     if form := _form_by_signs(block, sent, received):
         return form
     for form in FORMS:

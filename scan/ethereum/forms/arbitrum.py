@@ -38,6 +38,7 @@ TYPE_NAMES = {
     0x6A: "internal",
     0x78: "legacy",
 }
+_OWN_TYPES = frozenset(map(hex, TYPE_NAMES))
 
 
 def mints(block: Any, sent: Values, received: Values) -> list[Any]:
@@ -57,6 +58,11 @@ def mints(block: Any, sent: Values, received: Values) -> list[Any]:
 def is_submission(transaction: Any) -> bool:
     is_own_type = transaction.type == bytes([SUBMIT_RETRYABLE])
     return bool(is_own_type and transaction.to_address == RETRYABLES)
+
+
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    """Whether a block has transactions of Arbitrum's own, as each begins with one since Nitro."""
+    return not _OWN_TYPES.isdisjoint(sent["type"])
 
 
 class TicketMoves:
@@ -85,6 +91,7 @@ ARBITRUM = Form(
     "Arbitrum",
     signs=frozenset(("gasUsedForL1", "requestId", "ticketId", "sendRoot")),
     chain_ids=frozenset((42_161, 42_170, 421_614)),  # One, Nova, Sepolia
+    shows=shows,
     type_names=TYPE_NAMES,
     transaction_fields={
         "requestId": hash_,

@@ -7,7 +7,7 @@ ava-labs/coreth and ava-labs/subnet-evm: the whole fee, with the base fee, goes 
 
 from typing import Any
 
-from scan.ethereum.forms.form import Form, Settlement, hash_, number
+from scan.ethereum.forms.form import Form, Settlement, Values, hash_, number
 
 
 def settle(block: Any) -> Settlement:
@@ -15,10 +15,15 @@ def settle(block: Any) -> Settlement:
     return Settlement(fees, None if block.base_fee_per_gas is None else 0, None)
 
 
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    return block.extDataHash is not None
+
+
 AVALANCHE = Form(
     "Avalanche",
     header_signs=("extDataHash", "blockGasCost"),
     chain_ids=frozenset((43_114, 43_113)),
+    shows=shows,
     block_fields={
         "extDataHash": hash_,
         "extDataGasUsed": number,

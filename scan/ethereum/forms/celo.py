@@ -46,6 +46,11 @@ def pays_in_tokens(sent: Values) -> list[bool]:
     return [currency is not None for currency in sent["feeCurrency"]]
 
 
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    """Blocks of its L1, which had no withdrawals, have no deposit."""
+    return block.withdrawalsRoot is None or op_stack.shows(block, sent, received)
+
+
 def settle(block: Any) -> Settlement:
     """As on the OP Stack, but base fees go to the fee handler."""
     return op_stack.settle(block, FEE_HANDLER)
@@ -55,6 +60,7 @@ CELO = op_stack.OP_STACK._replace(
     name="Celo",
     signs=frozenset(("feeCurrency",)),
     chain_ids=frozenset((MAINNET, SEPOLIA)),
+    shows=shows,
     type_names={**op_stack.OP_STACK.type_names, 0x7A: "CIP-66", CIP_64: "CIP-64", 0x7C: "CIP-42"},
     transaction_fields={
         **op_stack.OP_STACK.transaction_fields,

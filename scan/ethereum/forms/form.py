@@ -121,6 +121,8 @@ class Form(NamedTuple):
     chain_ids: frozenset[int] = frozenset()
     header_signs: tuple[str, ...] = ()
     is_of: Callable[[Any], bool] | None = None  # of a block's struct
+    # Whether a block that names one of `chain_ids` is of the chain: test nodes take any id.
+    shows: Callable[[Any, Values, Values], bool] | None = None
     type_names: Mapping[int, str] = {}
     transaction_fields: Mapping[str, Reader] = {}
     receipt_fields: Mapping[str, Reader] = {}

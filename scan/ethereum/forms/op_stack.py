@@ -92,6 +92,12 @@ def _is_deposit(type_: Any) -> bool:
     return type_ is not None and quantity(type_) == DEPOSIT
 
 
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    """Whether a block has a deposit, as derived ones have, or fees for L1, as before Bedrock."""
+    fees = received.get("l1Fee", ())
+    return any(is_free(sent)) or fees.count(None) < len(fees)
+
+
 def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
     """Nothing is burnt: base fees, L1 fees and operator fees go to a vault each."""
     base_fee = block.base_fee_per_gas
@@ -143,6 +149,7 @@ OP_STACK = Form(
     chain_ids=frozenset(
         (10, 8453, 204, 480, 130, 57_073, 34_443, 7_777_777, 1868, 1135, 11_155_420, 84_532)
     ),
+    shows=shows,
     type_names={DEPOSIT: "deposit"},
     transaction_fields={"sourceHash": hash_, "isSystemTx": flag},
     receipt_fields={"depositNonce": number, "depositReceiptVersion": number, "l1GasUsed": number},

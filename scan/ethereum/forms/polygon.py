@@ -14,7 +14,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from scan.ethereum.forms.form import FEE_VAULT, MINT, Form, Settlement, numbered, settle_by_ethereum
+from scan.ethereum.forms.clique import SEAL_BYTES, VANITY_BYTES
+from scan.ethereum.forms.form import (
+    FEE_VAULT,
+    MINT,
+    Form,
+    Settlement,
+    Values,
+    numbered,
+    settle_by_ethereum,
+)
 from scan.ethereum.keccak import keccak256
 from scan.hex import BadHex, data, quantity
 
@@ -63,6 +72,11 @@ def is_of_bor(block: Any) -> bool:
     return bool(parties == (hex(STATE_SYNC), _NOBODY, _NOBODY))
 
 
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    """Whether a block has a seal of bor, of whose extraData it is the end."""
+    return len(block.extraData or "0x") // 2 - 1 >= VANITY_BYTES + SEAL_BYTES
+
+
 def settle(burn_contracts: BurnContracts, block: Any) -> Settlement:
     _, base_fees, blob_fees, _ = settle_by_ethereum(block)
     tips, deposits = _coin_events(block)
@@ -103,6 +117,7 @@ def _coin_events(block: Any) -> tuple[dict[bytes, int], list[tuple[int, int, byt
 POLYGON = Form(
     "Polygon",
     chain_ids=frozenset((137,)),
+    shows=shows,
     type_names={STATE_SYNC: "state sync"},
     settle=partial(settle, MAINNET_BURN),
     unseen="What contracts moved in a state sync, and what it takes from 0x1010, has no trace.",

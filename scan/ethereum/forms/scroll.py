@@ -7,7 +7,7 @@ one vault, whose address is SCROLL_FEE_VAULT on Scroll's own chains.
 from typing import Any
 
 from scan.ethereum.forms.form import FEE_VAULT, Encoding, Form, Settlement, number, numbered
-from scan.ethereum.forms.op_stack import is_free, l1_fees
+from scan.ethereum.forms.op_stack import is_free, l1_fees, shows
 
 SCROLL_FEE_VAULT = bytes.fromhex("5300000000000000000000000000000000000005")
 
@@ -23,6 +23,7 @@ SCROLL = Form(
     "Scroll",
     signs=frozenset(("queueIndex", "l1Fee")),  # after the OP Stack, which has more beside l1Fee
     chain_ids=frozenset((534_352, 534_351)),
+    shows=shows,
     type_names={0x7E: "L1 message"},
     transaction_fields={"queueIndex": number},
     l1_fees=l1_fees,

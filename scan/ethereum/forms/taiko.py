@@ -24,6 +24,10 @@ def is_free(sent: Values) -> list[bool]:
     return [index == 0 and s.lower() == GOLDEN_TOUCH for index, s in enumerate(sent["from"])]
 
 
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    return any(is_free(sent))
+
+
 def share_percent(extra_data: bytes) -> int:
     """What the producer gets of base fees; nothing before Ontake."""
     if len(extra_data) == _ONTAKE_BYTES:
@@ -57,6 +61,7 @@ def _settle_on(chain_id: int) -> Callable[[Any], Settlement]:
 TAIKO = Form(
     "Taiko",
     chain_ids=frozenset((MAINNET,)),
+    shows=shows,
     own_fields=own_fields,
     is_free=is_free,
     settle=_settle_on(MAINNET),
