@@ -10,7 +10,7 @@ from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, ORDERED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import MOST_CACHED_BYTES, Response, json_body
 from scan.queries import blocks, entities, execution_requests
 from scan.queries.filters import FILTER_KEYS
 from scan.queries.pages import Page, Window
@@ -81,7 +81,10 @@ def list_execution_requests_of_block(block: str) -> Response:
         "requestsHash": None if hash_ is None else to_hex(hash_),
         "requests": taken.records,
     }
-    return json_body(orjson.dumps(body).decode())
+    whole = orjson.dumps(body)
+    if len(whole) > MOST_CACHED_BYTES:
+        reader().do_not_cache()
+    return json_body(whole)
 
 
 def _indexed(named: int | bytes | None) -> str:

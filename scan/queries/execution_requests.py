@@ -11,7 +11,8 @@ from scan.queries.filters import Value
 from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
 
-MOST_READ = 1000  # of each type: their contracts ask for all coin there is where more are waiting
+MOST_DEPOSITS = 8192  # of a block (EIP-6110)
+MOST_QUEUED = 1000  # of each type: where more are waiting, the contracts ask for all coin there is
 
 
 class TakenRequests(NamedTuple):
@@ -35,7 +36,8 @@ def taken_by(reader: Reader, named: int | bytes) -> TakenRequests | None:
         "queries/execution_requests_get_taken",
         number=named if isinstance(named, int) else None,
         hash=named if isinstance(named, bytes) else None,
-        most=MOST_READ,
+        most_deposits=MOST_DEPOSITS,
+        most_queued=MOST_QUEUED,
     )
     if number is None:
         return None

@@ -1,6 +1,6 @@
 -- What tells which requests to the consensus layer a block took: its deposits, and the newest requests of
 -- the two queues up to its end, oldest first.
--- params: number bigint null, hash bytea null, most integer
+-- params: number bigint null, hash bytea null, most_deposits integer, most_queued integer
 -- literals: none
 -- returns: one row: index version, number and requests hash of the block (null: no such block), requests as
 --   a JSON array of columns and records
@@ -11,13 +11,14 @@ SELECT index_version(), b.number, b.requests_hash, (
             'transaction_index', q.transaction_index, 'log_index', q.log_index, 'type', hex(q.type),
             'address', hex(q.address), 'pubkey', hex(q.pubkey), 'details', hex(q.details)),
         'record', execution_request_record(q, t.hash, s.timestamp))::text, ',' ORDER BY q.ordinal))
-    FROM (VALUES ('\x00'::bytea, b.number), ('\x01', 0), ('\x02', 0)) AS v (type, first_block)
+    FROM (VALUES ('\x00'::bytea, b.number, %(most_deposits)s), ('\x01', 0, %(most_queued)s),
+        ('\x02', 0, %(most_queued)s)) AS v (type, first_block, most)
     CROSS JOIN LATERAL (
         SELECT r.* FROM execution_requests r
         WHERE r.type = v.type
             AND r.ordinal BETWEEN first_ordinal_in(v.first_block) AND last_ordinal_in(b.number)
         ORDER BY r.ordinal DESC
-        LIMIT %(most)s
+        LIMIT v.most
     ) AS q
     JOIN blocks s ON s.number = q.block_number
     JOIN transactions t ON t.ordinal = s.transactions_before + q.transaction_index)

@@ -12,6 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.queries.execution_requests import MOST_QUEUED
 from tests.api.test_record_fields import require_fields
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
@@ -166,6 +167,27 @@ def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
         ]
         execute(requested.url, change, bytes.fromhex(EMPTY[2:]), number)
     assert client.get("/api/v1/blocks/999/execution-requests").status_code == 404
+
+
+def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested: Requested) -> None:
+    """Of deposits a block takes all: only its gas bounds them."""
+    url, number, count = requested.url, requested.node.head(), MOST_QUEUED + 1
+    execute(
+        url,
+        "INSERT INTO execution_requests (SELECT (jsonb_populate_record(q, jsonb_build_object("
+        "'ordinal', first_ordinal_in(%s) + n, 'block_number', %s, 'transaction_index', 0,"
+        " 'log_index', 1000 + n))).*"
+        " FROM execution_requests q, generate_series(1, %s) n"
+        " WHERE q.ordinal = (SELECT min(ordinal) FROM execution_requests WHERE type = '\\x00'))",
+        *(number, number, count),
+    )
+    deposit = b"".join(requested.deposits[1][0])
+    change = "UPDATE blocks SET requests_hash = %s WHERE number = %s"
+    execute(url, change, contracts.hash_of(deposit * count, [b"", b""]), number)
+    body = requested.client.get(f"/api/v1/blocks/{number}/execution-requests?_=new").json
+    assert len(body["requests"]) == count
+    execute(url, change, bytes.fromhex(EMPTY[2:]), number)
+    execute(url, "DELETE FROM execution_requests WHERE log_index > 1000")
 
 
 def test_pages_and_files_have_requests(requested: Requested) -> None:
