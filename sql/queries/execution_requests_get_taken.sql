@@ -15,9 +15,10 @@ SELECT index_version(), b.number, b.requests_hash, (
         ('\x02', 0, %(most_queued)s)) AS v (type, first_block, most)
     CROSS JOIN LATERAL (
         SELECT r.* FROM execution_requests r
-        WHERE r.type = v.type
-            AND r.ordinal BETWEEN first_ordinal_in(v.first_block) AND last_ordinal_in(b.number)
-        ORDER BY r.ordinal DESC
+        -- As rows, so that no plan looks for a rare type among all requests.
+        WHERE (r.type, r.ordinal) >= (v.type, first_ordinal_in(v.first_block))
+            AND (r.type, r.ordinal) <= (v.type, last_ordinal_in(b.number))
+        ORDER BY r.type DESC, r.ordinal DESC
         LIMIT v.most
     ) AS q
     JOIN blocks s ON s.number = q.block_number
