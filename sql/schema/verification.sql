@@ -173,11 +173,11 @@ CREATE INDEX IF NOT EXISTS verification_jobs_unfinished
 -- serves verification/jobs_sweep
 CREATE INDEX IF NOT EXISTS verification_jobs_by_age ON verification_jobs (created_at);
 
--- What verifications have stored, for a day: all processes together are bounded by it.
+-- What verifications have stored, for a day: all processes together are bounded by it. By the hour, so
+-- that few rows are summed before each verification.
 CREATE TABLE IF NOT EXISTS stored_verifications (
-    stored_at timestamptz NOT NULL,
-    client text,                   -- the address that it is charged to; null: nobody's
-    bytes bigint NOT NULL
+    hour timestamptz NOT NULL,
+    client text NOT NULL,          -- the address that it is charged to; empty: nobody's
+    bytes bigint NOT NULL,
+    PRIMARY KEY (hour, client)
 );
--- serves verification/stored_bytes_get, verification/stored_bytes_sweep
-CREATE INDEX IF NOT EXISTS stored_verifications_by_time ON stored_verifications (stored_at);

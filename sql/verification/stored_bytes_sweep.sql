@@ -1,6 +1,6 @@
 -- Removes counts that bound nothing any more.
 -- params: stored_before timestamptz
 -- returns: nothing
--- index: stored_verifications_by_time
+-- index: stored_verifications_pkey
 DELETE FROM stored_verifications
-WHERE stored_at <= %(stored_before)s;
+WHERE hour <= %(stored_before)s;

@@ -130,6 +130,11 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert {told(unlike), told(placed)} == {("runtime", None, None)}
     assert [*map(is_called_verified, others)] == [True, False, False]
     assert explorer.call(unlike, "cap").json == {"result": str(2**160 - 1)}
+    matches = [
+        explorer.verify(address, source, "0.8.28", **given).json["match"] for address in others[:2]
+    ]
+    assert matches == ["full", "runtime"]
+    assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
 
 
 def test_the_true_source_replaces_a_false_one(explorer: Explorer, false_token: str) -> None:
