@@ -72,10 +72,15 @@ class ProxyLookup(NamedTuple):
 
 def get(reader: Reader, address: bytes, parts: Collection[str] = ALL_PARTS) -> Contract:
     """Return a contract, verified by itself or by another address with identical code."""
-    contract = Contract(*reader.row("queries/contracts_get", address=address, parts=list(parts)))
-    if contract.match == RUNTIME and contract.verifier is not None:
-        reader.sources.equal_creations.request(address)
+    contract = _get(reader, address, parts)
+    is_similar = contract.match == RUNTIME and contract.verifier is not None
+    if is_similar and reader.sources.equal_creations.request(address):
+        contract = _get(reader, address, parts)
     return contract
+
+
+def _get(reader: Reader, address: bytes, parts: Collection[str]) -> Contract:
+    return Contract(*reader.row("queries/contracts_get", address=address, parts=list(parts)))
 
 
 def get_with_proxy(

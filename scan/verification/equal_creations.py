@@ -6,6 +6,7 @@ from one that is similar in its runtime code alone.
 """
 
 import queue
+import threading
 import time
 from contextlib import suppress
 
@@ -18,6 +19,8 @@ from scan.verification.creation_reader import CreationReader
 
 MAX_WAITING = 1_000
 MAX_OF_ONE_CODE = 100  # that are compared when their code is verified
+MAX_WAITING_REQUESTS = 2  # of a process; others are answered with what is known
+WAIT_S = 1.0  # of a request, so that the first who looks at a contract sees the result
 UNKNOWN_S = 60.0  # before a creation that the node did not give is read again
 _UNKNOWN_BYTES = 256 * 1024
 _ENTRY_BYTES = 200
@@ -29,16 +32,24 @@ class EqualCreations:
     def __init__(self, database: Database, creations: CreationReader) -> None:
         self._database = database
         self._creations = creations
-        self._waiting: queue.Queue[bytes] = queue.Queue(MAX_WAITING)
+        self._waiting: queue.Queue[tuple[bytes, threading.Event]] = queue.Queue(MAX_WAITING)
+        self._places = threading.BoundedSemaphore(MAX_WAITING_REQUESTS)
         self._unknown_since: SizedCache[float] = SizedCache(_UNKNOWN_BYTES)
 
-    def request(self, address: bytes) -> None:
-        """Have a contract compared soon, unless it was lately without a result."""
+    def request(self, address: bytes) -> bool:
+        """Have a contract compared, unless it was lately without a result; return whether that
+        was done within a moment."""
         since = self._unknown_since.get(address)
         if since is not None and time.monotonic() - since < UNKNOWN_S:
-            return
+            return False
         self._unknown_since.store(address, time.monotonic(), _ENTRY_BYTES)
-        self._add(address)
+        done = self._add(address)
+        if not self._places.acquire(blocking=False):
+            return False
+        try:
+            return done.wait(WAIT_S)
+        finally:
+            self._places.release()
 
     def request_all_of(self, code_hash: bytes) -> None:
         """Have contracts with a code compared soon: some, since of some code there are millions."""
@@ -48,17 +59,23 @@ class EqualCreations:
         for (address,) in rows:
             self._add(bytes(address))
 
-    def _add(self, address: bytes) -> None:
+    def _add(self, address: bytes) -> threading.Event:
+        """Return what is set once the contract is compared."""
+        done = threading.Event()
         with suppress(queue.Full):  # it is asked for again
-            self._waiting.put_nowait(address)
+            self._waiting.put_nowait((address, done))
+        return done
 
     def compare_next(self, timeout_s: float) -> bool:
         """Compare the contract that has waited longest; False where none came within this time."""
         try:
-            address = self._waiting.get(timeout=timeout_s)
+            address, done = self._waiting.get(timeout=timeout_s)
         except queue.Empty:
             return False
-        self._compare(address)
+        try:
+            self._compare(address)
+        finally:
+            done.set()
         return True
 
     def _compare(self, address: bytes) -> None:

@@ -163,7 +163,7 @@ def test_what_is_returned_can_be_submitted_again(explorer: Explorer, stored: str
     }
     twin = deployed(explorer)
     known = get(explorer, f"/v2/contract/{CHAIN}/{twin}").json
-    assert (known["match"], known["creationMatch"]) == ("exact_match", None)
+    assert (known["match"], known["creationMatch"]) == ("exact_match", "exact_match")
     job = ended(explorer, submit(explorer, twin, body))
     assert job["contract"]["creationMatch"] == "exact_match"
 
