@@ -166,7 +166,10 @@ class RecordingNode(Node):
             outcome = {"result": reply.get("result")}
         if outcome is None:
             return
-        text = orjson.dumps(outcome)
+        try:
+            text = orjson.dumps(outcome)
+        except TypeError as error:  # more than 254 levels
+            raise NodeError(f"the response to {call.method} cannot be recorded: {error}") from None
         if any(secret in text for secret in self._secrets):
             raise NodeError(f"the node's response to {call.method} has a part of its URL in it")
         self._answers.add(call.method, call.params, outcome)
@@ -249,7 +252,7 @@ def record(
         answers = RecordedAnswers(MAX_BYTES)
         node = RecordingNode(settings.rpc_urls, answers, last, ca_bundle=settings.ca_bundle)
         transactions = _read_blocks(node, first, last)
-    except (NodeError, RpcError, BadHex, TypeError) as error:
+    except (NodeError, RpcError, BadHex, TypeError, KeyError) as error:
         raise ScanError(f"the node cannot give these blocks: {error}") from error
     settings = replace(settings, start_block=first, traces="auto", logs="")
     with database() as url:

@@ -6,6 +6,7 @@ That of a part of a chain has a line for HEADER, a method of no node, with its f
 
 import argparse
 import gzip
+import io
 import sys
 import threading
 import zlib
@@ -24,6 +25,7 @@ from scan.settings import ROOT
 RECORDING = ROOT / "demo" / "chain.jsonl.gz"
 HEADER = "scan_recording"
 MAX_RECORDING_BYTES = 512 * 1024 * 1024  # unpacked; a file may come from anybody
+MAX_ELEMENTS = 10_000_000  # of JSON, which take 100 bytes and more when they are parsed
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_BATCH = 10_000
 IDLE_TIMEOUT_S = 60
@@ -63,11 +65,11 @@ class Recording:
         self._is_part = any(row["method"] == HEADER for row in rows)
         try:
             self._keep_blocks(rows)
-        except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"a block is malformed: {error!r}") from None
-        self.first, self.head = min(self._blocks), max(self._blocks)
-        for row in rows:
-            self._keep(row)
+            self.first, self.head = min(self._blocks), max(self._blocks)
+            for row in rows:
+                self._keep(row)
+        except (TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ValueError(f"a line is malformed: {error!r}") from None
         for states in self._states.values():
             states.sort(key=lambda state: state[0])
         self._methods = {method for method, _ in self._exact}
@@ -96,7 +98,10 @@ class Recording:
             raise ValueError(f"it cannot be read: {error}") from None
         if len(content) > MAX_RECORDING_BYTES:
             raise ValueError(f"it has more than {MAX_RECORDING_BYTES >> 20} MiB")
-        return Recording(content.splitlines())
+        elements = len(content) - len(content.translate(None, b",[{"))
+        if elements > MAX_ELEMENTS:
+            raise ValueError(f"it has {elements:,} values, more than {MAX_ELEMENTS:,}")
+        return Recording(io.BytesIO(content))
 
     def respond(self, method: str, params: list[Any]) -> Outcome:
         """Return the node's {"result"} or {"error"}; raises RpcFault if none was recorded."""

@@ -169,6 +169,7 @@ def test_a_response_with_a_part_of_the_url_is_not_recorded(
         ("eth_chainId", None),
         ("eth_getBlockByNumber", None),
         ("eth_getBlockByNumber", {"transactions": 7}),
+        ("eth_getBlockByNumber", {"number": "0x3"}),
         ("eth_getBlockByNumber", ["t"] * 9),
     ],
 )
@@ -247,6 +248,17 @@ def test_a_recording_is_replayed_by_scan_run(chain: Anvil, tmp_path: Path) -> No
             assert running.ready()["problem"] is None
 
 
+NESTED = (
+    b'{"method":"eth_getBlockByNumber","params":["0x1",true],"result":'
+    b'{"number":"0x1","hash":"0x1","transactions":[]}}',
+    b'{"method":"eth_getBalance","params":["0x1",'
+    + b'{"blockNumber":' * 1000
+    + b"1"
+    + b"}" * 1000
+    + b'],"result":"0x1"}',
+)
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -257,6 +269,8 @@ def test_a_recording_is_replayed_by_scan_run(chain: Anvil, tmp_path: Path) -> No
             "no block",
         ),
         (gzip.compress(b"[" * 100, mtime=0), "EOF|unexpected"),
+        (gzip.compress(b"[0," * 5_000_001, mtime=0), "10,000,002 values"),
+        (gzip.compress(b"\n".join(NESTED), mtime=0), "malformed.*Recursion"),
     ],
 )
 def test_what_is_no_recording_is_not_run(tmp_path: Path, content: bytes, reason: str) -> None:
