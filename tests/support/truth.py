@@ -32,6 +32,7 @@ KNOWN_FACTORIES = {
     ("v3", "0x0bfbcf9fa4f9c56b0f40a671ad40e0805a091865"): "pancakeswap-v3",
 }
 
+DELEGATION = "0xef0100"  # how the code of an account begins that delegates it (EIP-7702)
 
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
@@ -130,6 +131,9 @@ class Truth:
         """As /addresses/:address shows it."""
         recent = self.transactions_of(address)[:25]
         detail = {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
+        code = self.node.call("eth_getCode", address, hex(self.head))
+        if code.startswith(DELEGATION):
+            detail["delegate"] = "0x" + code.removeprefix(DELEGATION)
         return {**detail, "creation": self.creation_of(address) if detail["isContract"] else None}
 
     def creation_of(self, address: str) -> Record | None:
@@ -838,7 +842,7 @@ def moves(call: Record, around: Record) -> bool:
 
 def is_contract(code: str) -> bool:
     """An account that delegates its code (EIP-7702) has some, and is no contract."""
-    delegated = code.startswith("0xef0100") and len(code) == 2 + 2 * 23
+    delegated = code.startswith(DELEGATION) and len(code) == 2 + 2 * 23
     return code != "0x" and not delegated
 
 
