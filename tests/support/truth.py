@@ -131,9 +131,6 @@ class Truth:
         """As /addresses/:address shows it."""
         recent = self.transactions_of(address)[:25]
         detail = {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
-        code = self.node.call("eth_getCode", address, hex(self.head))
-        if code.startswith(DELEGATION):
-            detail["delegate"] = "0x" + code.removeprefix(DELEGATION)
         return {**detail, "creation": self.creation_of(address) if detail["isContract"] else None}
 
     def creation_of(self, address: str) -> Record | None:
@@ -509,7 +506,8 @@ class _Reading:
                 "address": address,
                 "balance": facts[address][0],
                 "txCount": counts[address],
-                "isContract": facts[address][1],
+                "isContract": is_contract(facts[address][1]),
+                **delegation(facts[address][1]),
                 "label": None,
                 "firstSeen": self.timestamps[min(blocks)],
                 "lastSeen": self.timestamps[max(blocks)],
@@ -550,15 +548,14 @@ class _Reading:
             counts.update(parties)
         return counts
 
-    def facts(self, addresses: Iterable[str]) -> list[tuple[str, bool]]:
-        """(balance, isContract) of each at the head."""
+    def facts(self, addresses: Iterable[str]) -> list[tuple[str, str]]:
+        """(balance, code) of each at the head."""
         at = hex(self.head)
         asked = [(a, at) for a in addresses]
         balances = batched(self.node, [("eth_getBalance", pair) for pair in asked])
         codes = batched(self.node, [("eth_getCode", pair) for pair in asked])
         return [
-            (str(quantity(balance)), is_contract(code))
-            for balance, code in zip(balances, codes, strict=True)
+            (str(quantity(balance)), code) for balance, code in zip(balances, codes, strict=True)
         ]
 
     def _call(self, to: str, signature: str, args: tuple[Any, ...], block: int) -> bytes | None:
@@ -844,6 +841,12 @@ def is_contract(code: str) -> bool:
     """An account that delegates its code (EIP-7702) has some, and is no contract."""
     delegated = code.startswith(DELEGATION) and len(code) == 2 + 2 * 23
     return code != "0x" and not delegated
+
+
+def delegation(code: str) -> Record:
+    """Whose code runs in an account's name, where it delegates."""
+    delegate = code.removeprefix(DELEGATION)
+    return {"delegate": f"0x{delegate}"} if delegate != code else {}
 
 
 def text_of(answer: bytes | None, most: int) -> str:
