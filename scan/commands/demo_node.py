@@ -32,10 +32,7 @@ IDLE_TIMEOUT_S = 60
 
 # Methods that read a state, and the index of the block among their parameters.
 STATE_METHODS = {
-    "eth_getBalance": 1,
-    "eth_getCode": 1,
-    "eth_getTransactionCount": 1,
-    "eth_call": 1,
+    **dict.fromkeys(("eth_getBalance", "eth_getCode", "eth_getTransactionCount", "eth_call"), 1),
     "eth_getStorageAt": 2,
 }
 NEVER_USED = {"eth_getBalance": "0x0", "eth_getCode": "0x", "eth_getTransactionCount": "0x0"}
