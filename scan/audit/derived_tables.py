@@ -42,6 +42,7 @@ DERIVED = {
 }
 MAX_SHOWN = 20
 EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
+LOCK_WAIT_S = 2.0
 # Memory for sorts and joins of whole tables.
 SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
@@ -84,7 +85,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             )
             return DIFFERS if differences else EXACT
         if options.repair:
-            Writer(database).acquire_lock()
+            _acquire_lock(Writer(database))
         code = _audit_rows(database, repair=options.repair)
         if options.node:
             node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
@@ -97,6 +98,19 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     finally:
         database.close()
     return NOT_COMPARED
+
+
+def _acquire_lock(writer: Writer) -> None:
+    """Waits a moment: PostgreSQL ends the session of an audit before this one after its client.
+    Raises NotTheWriter."""
+    deadline = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            return writer.acquire_lock()
+        except NotTheWriter:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.1)
 
 
 def write_line(line: str) -> None:
