@@ -78,9 +78,9 @@ def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> P
 
 def with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
     """Return the newest records with the hash, as many as are listed of one hash."""
-    (records,) = reader.row("queries/user_operations_get", hash=operation_hash)
-    found: list[dict[str, Any]] = orjson.loads(records)
-    return found
+    (text,) = reader.row("queries/user_operations_get", hash=operation_hash)
+    records: list[dict[str, Any]] = orjson.loads(text)
+    return records
 
 
 def counts_of(reader: Reader, address: bytes) -> Mapping[str, int]:
@@ -135,9 +135,11 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
 
 def _find(record: Record, bundles: Iterator[bytes]) -> BundledOperation | None:
     """An entry point takes each nonce of an account once."""
-    wanted = data(record["sender"], 20), int(record["nonce"])
+    sender_and_nonce = data(record["sender"], 20), int(record["nonce"])
     operations = (each for calldata in bundles for each in bundled_operations(calldata))
-    return next((each for each in operations if (each.sender, each.nonce) == wanted), None)
+    return next(
+        (each for each in operations if (each.sender, each.nonce) == sender_and_nonce), None
+    )
 
 
 def _decoded(
