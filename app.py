@@ -74,7 +74,7 @@ from scan.http.responses import JsonResponse
 from scan.http.routing import MatchedRule
 from scan.http.services import Services
 from scan.item_media.document_fetcher import DocumentFetcher
-from scan.item_media.media import ItemMedia
+from scan.item_media.media_cache import ItemMedia
 from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
@@ -85,7 +85,7 @@ from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
 from scan.sourcify.errors import SOURCIFY
-from scan.streams.streams import Streams
+from scan.streams.broadcaster import Streams
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader

@@ -17,8 +17,9 @@
 \ir sql/schema/backfill.sql
 \ir sql/schema/api_keys.sql
 \ir sql/schema/webhooks.sql
-\ir sql/schema/verification.sql
-\ir sql/schema/failures.sql
+\ir sql/schema/verified_contracts.sql
+\ir sql/schema/verification_jobs.sql
+\ir sql/schema/transaction_failures.sql
 \ir sql/schema/views.sql
 \ir sql/schema/roles.sql
 \ir sql/schema/partitions.sql

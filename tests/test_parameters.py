@@ -7,7 +7,7 @@ import pytest
 
 from scan import parameters
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
-from scan.http.lists import window_of
+from scan.http.list_pages import window_of
 
 pytestmark = pytest.mark.check
 

@@ -8,8 +8,8 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.http.list_pages import list_body
 from scan.http.list_responses import LISTED, list_response
-from scan.http.lists import list_body
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
 from scan.queries import addresses, contract_creations, history

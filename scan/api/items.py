@@ -8,7 +8,7 @@ from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
 from scan.item_media.item_metadata import MAX_IMAGE_URI
-from scan.item_media.media import Media
+from scan.item_media.media_cache import Media
 from scan.queries import items
 
 blueprint = Blueprint("items", __name__)

@@ -7,7 +7,7 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http.lists import json_text, times_of
+from scan.http.list_pages import json_text, times_of
 from scan.http.requests import json_object, reader
 from scan.http.responses import Response, json_body
 from scan.queries import entities

@@ -8,9 +8,10 @@ from scan.errors import InvalidParameter
 from scan.http.requests import api_key, client_address, query_arguments, reader
 from scan.queries.block_events import Position, parse_position
 from scan.queries.logs import stored_selection
-from scan.server.event_stream import EVENT_STREAM
+from scan.server.streamed_response import EVENT_STREAM
+from scan.streams.broadcaster import Streams
 from scan.streams.filters import FILTER_KEYS, read_filter
-from scan.streams.streams import Streams
+from scan.streams.sse_format import opening
 
 blueprint = Blueprint("stream", __name__)
 
@@ -32,8 +33,10 @@ def open_stream() -> Response:
     address = client_address()
     streams = cast(Streams, current_app.extensions["scan.streams"])
     stream = streams.open(address if key is None else key.id, stream_filter, position, address)
-    opening = f": {NO_LOGS}\n\n".encode() + stream.opening if lacks_logs else stream.opening
-    response = Response(iter((opening,)), mimetype="text/event-stream", headers=HEADERS)
+    comment = f": {NO_LOGS}\n\n".encode() if lacks_logs else b""
+    response = Response(
+        iter((comment + opening(stream.position),)), mimetype="text/event-stream", headers=HEADERS
+    )
     if request.method == "HEAD":
         stream.close()
     else:

@@ -11,7 +11,7 @@ from scan.accounts.owner_authorization import Requester, require_owner
 from scan.errors import InvalidParameter
 from scan.ethereum.log_filter import TOPICS
 from scan.hex import to_hex
-from scan.http.lists import PAGED, list_body, window_of
+from scan.http.list_pages import PAGED, list_body, window_of
 from scan.http.requests import api_key, client_address, json_object, query_arguments
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services

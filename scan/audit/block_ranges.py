@@ -22,7 +22,7 @@ def audit(
     write_line: Callable[[str], None],
 ) -> int:
     """How many differences there are; `comparison` also compares the blocks with the node."""
-    oldest, newest = database.row("audit/blocks_get_range") or (0, -1)
+    oldest, newest = database.row("audit/blocks_get_ends") or (0, -1)
     first = oldest if first is None else max(first, oldest)
     last = newest if last is None else min(last, newest)
     differences = 0
@@ -30,7 +30,7 @@ def audit(
     for start in range(first, last + 1, RANGE_BLOCKS):
         end = min(start + RANGE_BLOCKS - 1, last)
         for rule, count, example in database.rows(
-            "audit/range_compare", block_from=start, block_to=end
+            "audit/rows_check_range", block_from=start, block_to=end
         ):
             differences += count
             write_line(f"  {rule}: {count}, such as {example}")

@@ -122,7 +122,7 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
     code = EXACT
     with database.transaction(snapshot=True) as tx:
         began = time.monotonic()
-        contradictions = tx.rows("audit/base_create")
+        contradictions = tx.rows("audit/rows_check_all")
         count = sum(row[1] for row in contradictions)
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in contradictions]
         _write_section("rows contradict each other", count, began, lines)
@@ -132,7 +132,7 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
         for table in DERIVED:
             differences = _audit_table(tx, table)
             if differences and repair:
-                tx.execute("audit/rows_repair", table=table)
+                tx.execute("audit/derived_repair", table=table)
                 write_line(f"  repaired {table}")
             elif differences:
                 code = DIFFERS
@@ -153,12 +153,12 @@ def _audit_table(tx: Transaction, table: str) -> int:
 
 
 def differing_rows(tx: Transaction, table: str, most: int) -> list[Row]:
-    """Return the rows of `audit/rows_compare`: of the rows that are not as expected, so many."""
+    """Return the rows of `audit/derived_compare`: of the rows that are not as expected, so many."""
     if table == "list_checkpoints":
         tx.execute("audit/list_checkpoints_expect")
     else:
-        tx.execute("audit/rows_expect", table=table)
-    return tx.rows("audit/rows_compare", table=table, most=most)
+        tx.execute("audit/derived_expect", table=table)
+    return tx.rows("audit/derived_compare", table=table, most=most)
 
 
 def _row_name(table: str, row: Mapping[str, Any]) -> str:

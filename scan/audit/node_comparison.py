@@ -116,7 +116,7 @@ class NodeComparison:
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
         """The newest blocks and random older ones, `blocks` in total; 0 for all."""
-        row = self._database.row("audit/blocks_get_range")
+        row = self._database.row("audit/blocks_get_ends")
         if row is None:
             return []
         lowest, highest = row

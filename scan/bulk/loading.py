@@ -42,6 +42,7 @@ COPY = {
 # Columns of files that these statements have in another form.
 REPLACED = ("timestamp_s", "dex", "topic0")
 COUNTERS = "counters"
+READ_BYTES = 1 << 18  # of a file at once
 ACCEPTED = ("daily_stats", "blocks")  # what shows that there is a chain, when all else is there
 # What is loaded before that, in this order.
 LOADED = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
@@ -217,7 +218,7 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
     with warehouse.copy_text(COPY[table], copied) as (columns, file):
-        tx.copy_csv(target or table, columns, file)
+        tx.copy_csv(target or table, columns, file, READ_BYTES)
 
 
 def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:

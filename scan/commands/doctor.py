@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 from limits.storage import storage_from_string
 
 from scan.commands.chain_recording import block_range, write_recording
-from scan.commands.node_checks import check_node
+from scan.commands.doctor_node import check_node
 from scan.commands.startup import with_running_database
 from scan.database import migrations
 from scan.database.connection import Database

@@ -9,8 +9,6 @@ from scan.database.statements import Statement, StatementError
 
 Row = tuple[Any, ...]
 
-COPY_BYTES = 1 << 18  # read from a file at once
-
 
 class Transaction:
     """An open transaction, which Database.transaction() begins and ends."""
@@ -55,10 +53,11 @@ class Transaction:
             target = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
             self._cursor.copy_expert(target, io.StringIO(text))
 
-    def copy_csv(self, table: str, columns: Iterable[str], file: IO[bytes]) -> int:
-        """COPY from a file of PostgreSQL's CSV; return how many rows it had."""
+    def copy_csv(self, table: str, columns: Iterable[str], file: IO[bytes], read_bytes: int) -> int:
+        """COPY from a file of PostgreSQL's CSV, `read_bytes` at once; return how many rows it
+        had."""
         target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"
-        self._cursor.copy_expert(target, file, COPY_BYTES)
+        self._cursor.copy_expert(target, file, read_bytes)
         return int(self._cursor.rowcount)
 
 

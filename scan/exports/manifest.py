@@ -58,12 +58,23 @@ class Manifest:
     tokens: ExportedTokens | None = None
     version: int = VERSION
 
-    def kind(self) -> tuple[object, ...]:
+    def _kind(self) -> tuple[object, ...]:
         """Return what exports that may go on in one folder have this in common."""
         return (
             *(self.version, self.chain_id, self.genesis_hash, self.format),
             *(sorted(self.tables), self.blocks_per_file, self.block_from),
         )
+
+    def continued(self, folder: Path) -> "Manifest":
+        """Return the folder's manifest, this one where there is none; raises ScanError where the
+        folder has another export."""
+        earlier = read_manifest(folder)
+        if earlier is not None and earlier._kind() != self._kind():
+            raise ScanError(
+                f"{folder} holds an export of other tables, blocks, format or chain: give another"
+                " --output."
+            )
+        return earlier or self
 
     def next_block(self) -> int:
         return self.ranges[-1].block_to + 1 if self.ranges else self.block_from

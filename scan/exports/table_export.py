@@ -16,13 +16,7 @@ from tqdm import tqdm
 
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.exports.manifest import (
-    ExportedFile,
-    ExportedRange,
-    ExportedTokens,
-    Manifest,
-    read_manifest,
-)
+from scan.exports.manifest import ExportedFile, ExportedRange, ExportedTokens, Manifest
 from scan.exports.table_files import new_file
 from scan.exports.table_rows import (
     RANGE_TABLES,
@@ -125,13 +119,7 @@ def _open(options: ExportOptions, chain: Chain) -> Manifest:
         options.blocks_per_file,
         first,
     )
-    earlier = read_manifest(options.folder)
-    if earlier is not None and earlier.kind() != manifest.kind():
-        raise ScanError(
-            f"{options.folder} holds an export of other tables, blocks, format or chain: give"
-            " another --output."
-        )
-    return earlier or manifest
+    return manifest.continued(options.folder)
 
 
 def _drop_orphaned(database: Database, manifest: Manifest) -> None:

@@ -11,7 +11,7 @@ from scan.errors import InvalidParameter
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
 from scan.http.list_format import PARAMETER, TYPES, file_format
-from scan.http.lists import PAGED, list_body, next_link, window_of
+from scan.http.list_pages import PAGED, list_body, next_link, window_of
 from scan.http.requests import client_address, query_arguments, reader
 from scan.http.responses import Response
 from scan.http.services import services

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.block_validation import BODY, HEADER, contradiction, shows_form, uncompared_of
 from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
@@ -41,7 +42,6 @@ from scan.indexer.block_answers import (
 )
 from scan.indexer.block_traces import TraceReader
 from scan.indexer.block_uncles import UncleReader
-from scan.indexer.contradictions import BODY, HEADER, contradiction, shows_form, uncompared_of
 from scan.indexer.rereads import Rereads
 
 log = logging.getLogger(__name__)

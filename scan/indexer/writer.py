@@ -278,7 +278,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     _derive_holders(tx, written, sign=1)
     grown = _derive_addresses(tx, written, sign=1)
     grown += items.derive(tx, written)
-    grown += tx.rows("indexer/keys_derive", span=written.span, sign=1)
+    grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
     if written.has_few_rows:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
     if written.trades["last_trade"] >= written.trades["first_trade"]:
@@ -304,7 +304,7 @@ def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     _derive_holders(tx, orphaned, sign=-1)
     _derive_addresses(tx, orphaned, sign=-1)
     items.unwind(tx, orphaned)
-    tx.execute("indexer/keys_derive", span=orphaned.span, sign=-1)
+    tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
     if orphaned.has_few_rows:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     _remove_from_candles(tx, **orphaned.trades)

@@ -3,7 +3,7 @@
 Input: an item's URI, which anybody may have written. Output: its metadata and picture, or why there
 is none yet. Data within the URI is read at once; documents at other servers are fetched in the
 background, and no request waits for them.
-Start with media.py (what a URI leads to, the cache), then item_metadata.py (hostile JSON and
+Start with media_cache.py (what a URI leads to, the cache), then item_metadata.py (hostile JSON and
 images), document_queue.py (which document is fetched next) and document_fetcher.py (one document,
 over the checked connections of webhooks).
 """

@@ -14,7 +14,6 @@ from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.address_head import address_head
-from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.contract_tabs import bytecode_page, events_page
 from scan.pages.formatting import checksummed
@@ -29,6 +28,7 @@ from scan.pages.records import (
     window,
 )
 from scan.pages.site import HEADERS, page
+from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.queries import (
     addresses,
     authorizations,

@@ -7,9 +7,9 @@ from flask import Blueprint, Response, request
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.requests import reader
-from scan.pages.charts import candle_chart
 from scan.pages.records import address_of, listing, names_of, window
 from scan.pages.site import page
+from scan.pages.svg_charts import candle_chart
 from scan.queries import dex_trades, pools
 
 blueprint = Blueprint("pages_pools", __name__)

@@ -6,7 +6,6 @@ from flask import Blueprint, Response, request
 
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.pages.formatting import share
 from scan.pages.largest_transfers import shown_day
 from scan.pages.records import (
@@ -18,6 +17,7 @@ from scan.pages.records import (
     window,
 )
 from scan.pages.site import page
+from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.queries import items, token_transfers, tokens
 from scan.queries.pages import Window
 

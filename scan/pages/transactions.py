@@ -13,11 +13,11 @@ from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
-from scan.pages import transaction_tabs
+from scan.pages import transaction_traces
 from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
-from scan.pages.transaction_tabs import addresses_in
+from scan.pages.transaction_traces import addresses_in
 from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Window
 
@@ -36,7 +36,7 @@ def list_transactions() -> Response:
 
 
 @blueprint.get("/tx/<transaction_hash>")
-@requires(transaction_tabs.prerequisite)
+@requires(transaction_traces.prerequisite)
 def get_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
     body = transactions.get(reader(), key)
@@ -55,8 +55,8 @@ def get_transaction(transaction_hash: str) -> Response:
     details = transactions.details(reader(), record)
     failure = transactions.failure(reader(), record)
     logs = None if details.logs is None else details.logs[:MAX_LOGS]
-    tab = transaction_tabs.tab()
-    traces = transaction_tabs.shown_traces(record, tab)
+    tab = transaction_traces.tab()
+    traces = transaction_traces.shown_traces(record, tab)
     return page(
         "transaction.html",
         transaction=record,
@@ -74,7 +74,7 @@ def get_transaction(transaction_hash: str) -> Response:
         is_traced=is_traced,
         tab=tab,
         traces=traces,
-        most_slots=transaction_tabs.MAX_SLOTS,
+        most_slots=transaction_traces.MAX_SLOTS,
         names=names_of(
             [
                 *(record, *operations, *transfers, *trades, *internal),

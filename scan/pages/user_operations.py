@@ -8,7 +8,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import address_of, listing, names_of, window
 from scan.pages.site import page
-from scan.pages.transaction_tabs import addresses_in
+from scan.pages.transaction_traces import addresses_in
 from scan.queries import user_operations
 
 ROLES = {

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from scan.contracts.token_uri import TokenUri
 from scan.errors import NotFound
-from scan.item_media.media import Media
+from scan.item_media.media_cache import Media
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN

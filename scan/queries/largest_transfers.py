@@ -24,11 +24,11 @@ class Largest(NamedTuple):
 def of_coin(reader: Reader, day: date | None = None) -> Largest:
     """Return the largest of a day, or without a day of the newest transactions."""
     if day is None:
-        return Largest(*reader.row("queries/transactions_list_largest", limit=LARGEST))
+        return Largest(*reader.row("queries/transactions_list_largest_of_newest", limit=LARGEST))
     first, last = _blocks(reader, day)
     return Largest(
         *reader.row(
-            "queries/transactions_list_largest_in",
+            "queries/transactions_list_largest_in_blocks",
             block_from=first,
             block_to=last,
             limit=LARGEST,

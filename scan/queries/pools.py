@@ -81,7 +81,7 @@ def candles(
     first_start_s = 0 if first_s is None else first_s // span_s * span_s
     if span_s % HOUR_S == 0:
         data, next_s = reader.row(
-            "queries/pool_candles_list",
+            "queries/pool_candles_list_by_hour",
             address=address,
             span_s=span_s,
             first_s=first_start_s,
@@ -126,7 +126,7 @@ def _read(
 ) -> tuple[int, str]:
     window = in_blocks(reader, Window(1, 0, time_from=first_s, time_to=last_s))
     count, data = reader.row(
-        "queries/pools_list_candles",
+        "queries/pool_candles_list_by_block",
         address=address,
         span_s=span_s,
         block_from=window.block_from,

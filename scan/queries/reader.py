@@ -17,7 +17,7 @@ from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.item_media.media import ItemMedia
+from scan.item_media.media_cache import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.verification.equal_creations import EqualCreations
 

@@ -22,10 +22,10 @@ from gunicorn.workers.gthread import ThreadWorker
 from scan.errors import ScanError, Unavailable
 from scan.server.connection import Connection, State
 from scan.server.cors import CORS
-from scan.server.event_stream import EVENT_STREAM, OpenResponse
+from scan.server.cpu_affinity import OneProcessor
 from scan.server.file_body import FileBody
-from scan.server.processor import OneProcessor
 from scan.server.received_bytes import MoreNeeded
+from scan.server.streamed_response import EVENT_STREAM, OpenResponse
 from scan.server.wsgi import refuse
 
 HEAD_WAIT_S = 10.0

@@ -2,6 +2,6 @@
 
 Input: new blocks and forks, read from the database; clients, each with a filter and a position.
 Output: bytes for their connections, which the server's loop sends.
-Start with streams.py (who is open, one thread that reads each block once, and others for clients
-that are behind it), then filters.py.
+Start with broadcaster.py (one thread that reads each block once, and others for clients that are
+behind it), then filters.py and sse_format.py (what clients are sent).
 """

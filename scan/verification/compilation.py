@@ -16,6 +16,7 @@ from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings
 
 INLINER_FROM = (0, 8, 2)
+MAX_ABI_BYTES = 1024 * 1024
 OUTPUTS = [
     "abi",
     "metadata",
@@ -46,6 +47,16 @@ class CompiledContract(NamedTuple):
     name: str
     output: Mapping[str, Any]
     runtime: LinkedCode
+
+    def abi_json(self) -> str:
+        """Return the ABI as JSON. It is bounded, since every call of the contract reads it."""
+        try:
+            abi = orjson.dumps(self.output.get("abi", [])).decode()
+        except orjson.JSONEncodeError:  # 200 structures in each other compile
+            raise VerificationFailed("The contract's ABI is nested too deeply.") from None
+        if len(abi) > MAX_ABI_BYTES:
+            raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
+        return abi
 
 
 class Compilations:

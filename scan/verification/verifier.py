@@ -17,12 +17,11 @@ from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
 from scan.verification.equal_creations import EqualCreations
-from scan.verification.matching import find_match
+from scan.verification.match_search import find_match
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
 from scan.verification.stored_bytes import StoredBytes
 
-MAX_ABI_BYTES = 1024 * 1024
 _EOF = b"\xef"
 MESSAGES = {
     FULL: "Full match: compiling the source gives the deployed bytecode, including its metadata.",
@@ -105,24 +104,13 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         compiler = verifier.installer.compiler(submission.version)
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
-            abi = _abi(match)
+            abi = match.contract.abi_json()
     verified = _store(verifier.database, contract, submission, match, abi)
     if verified.stored:
         texts = (abi, match.metadata, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         verifier.equal_creations.request_all_of(contract.code_hash)
     return verified
-
-
-def _abi(match: Match) -> str:
-    """Return the ABI as JSON. It is bounded, since every call of the contract reads it."""
-    try:
-        abi = _json(match.contract.output.get("abi", []))
-    except orjson.JSONEncodeError:  # 200 structures in each other compile
-        raise VerificationFailed("The contract's ABI is nested too deeply.") from None
-    if len(abi) > MAX_ABI_BYTES:
-        raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
-    return abi
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:

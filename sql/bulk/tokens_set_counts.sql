@@ -1,4 +1,4 @@
--- Stores the counters of tokens; as indexer/keys_derive, a transfer makes the supply stale.
+-- Stores the counters of tokens; as indexer/counters_derive, a transfer makes the supply stale.
 -- params: none
 -- returns: nothing
 -- index: tokens_pkey

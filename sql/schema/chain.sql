@@ -94,7 +94,7 @@ CREATE INDEX IF NOT EXISTS transactions_coin_by_from ON transactions (from_addre
 CREATE INDEX IF NOT EXISTS transactions_coin_by_to
     ON transactions (coalesce(to_address, contract_address), ordinal)
     WHERE status AND value > 0 AND coalesce(to_address, contract_address) <> from_address;
--- serves queries/transactions_list_largest_in: large values in each run of 16,384 transactions, so that a
+-- serves queries/transactions_list_largest_in_blocks: large values in each run of 16,384 transactions, so that a
 -- new entry falls among the newest ones. An index of all values would take the indexer 4 % more
 -- processor time; those of 10 coins or more are few, and of a busy chain's day still more than are listed.
 CREATE INDEX IF NOT EXISTS transactions_by_value ON transactions ((ordinal >> 14), value, ordinal)
@@ -425,7 +425,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_out numeric(78, 0) NOT NULL
 );
 -- serve the lists that sql/lists.toml reads from them, queries/pools_list,
--- queries/pools_get, queries/pools_list_candles
+-- queries/pools_get, queries/pool_candles_list_by_block
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);

@@ -156,7 +156,7 @@ CREATE TABLE IF NOT EXISTS pool_candles (
     low_amount1 numeric(78, 0),
     close_amount0 numeric(78, 0),
     close_amount1 numeric(78, 0),
-    -- serves queries/pool_candles_list, queries/pool_volumes_get
+    -- serves queries/pool_candles_list_by_hour, queries/pool_volumes_get
     PRIMARY KEY (pool_address, hour)
 ) WITH (fillfactor = 70);          -- the newest hour of a pool changes in place
 

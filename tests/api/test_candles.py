@@ -280,7 +280,7 @@ def test_too_many_trades_are_counted_and_not_read(
     assert " trades, more than 1;" in response.json["error"]
     database = ExplainingDatabase(traded)
     database.prepared_row(
-        "queries/pools_list_candles",
+        "queries/pool_candles_list_by_block",
         address=bytes.fromhex(POOL[2:]),
         span_s=300,
         block_from=0,
@@ -297,7 +297,7 @@ def test_candles_are_read_by_index_at_any_depth(traded: str) -> None:
     database = ExplainingDatabase(traded)
     for block in (0, BLOCKS - 20):
         database.prepared_row(
-            "queries/pools_list_candles",
+            "queries/pool_candles_list_by_block",
             address=bytes.fromhex(POOL[2:]),
             span_s=300,
             block_from=block,
@@ -327,7 +327,7 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str, span
     first_s = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())
     for last_s in (first_s + 30 * 86_400, pools.NEWEST_S):
         database.prepared_row(
-            "queries/pool_candles_list",
+            "queries/pool_candles_list_by_hour",
             address=bytes.fromhex(POOL[2:]),
             span_s=span_s,
             first_s=0,

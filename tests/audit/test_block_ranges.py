@@ -45,7 +45,7 @@ WRONG = {
 
 def test_rows_that_contradict_their_block_are_reported(finished: Settings) -> None:
     """Each fault in a transaction that is taken back."""
-    statement = load_statements()["audit/range_compare"].text
+    statement = load_statements()["audit/rows_check_range"].text
     connection = psycopg2.connect(finished.database_url)
     try:
         with connection.cursor() as cursor:

@@ -185,10 +185,10 @@ def test_pages_are_exact_where_ranges_are_not(seeded: Seeded) -> None:
         database = Database(seeded.url, statement_timeout_ms=0)
         with database.transaction() as tx:
             table = "token_holder_ranges"
-            tx.execute("audit/rows_expect", table=table)
-            assert len(tx.rows("audit/rows_compare", table=table, most=9)) == 1
-            tx.execute("audit/rows_repair", table=table)
-            assert tx.rows("audit/rows_compare", table=table, most=9) == []
+            tx.execute("audit/derived_expect", table=table)
+            assert len(tx.rows("audit/derived_compare", table=table, most=9)) == 1
+            tx.execute("audit/derived_repair", table=table)
+            assert tx.rows("audit/derived_compare", table=table, most=9) == []
         database.close()
     finally:
         assert execute(seeded.url, RECOUNT) == [(0,)]

@@ -19,7 +19,7 @@ from scan.item_media.document_queue import (
     DocumentQueue,
 )
 from scan.item_media.item_metadata import MAX_DOCUMENT_BYTES
-from scan.item_media.media import BUSY, OFF, PENDING, ItemMedia, Media
+from scan.item_media.media_cache import BUSY, OFF, PENDING, ItemMedia, Media
 from scan.webhooks.sender import AttemptTimeouts, tls_context
 from tests.support.receiver import Answer, Authority, Handler, Receiver
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.pages.charts import HEIGHT, WIDTH, Point, bar_chart, line_chart
+from scan.pages.svg_charts import HEIGHT, WIDTH, Point, bar_chart, line_chart
 
 pytestmark = pytest.mark.check
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from scan.pages import formatting
-from scan.pages.charts import candle_chart, short_price
+from scan.pages.svg_charts import candle_chart, short_price
 
 pytestmark = pytest.mark.check
 

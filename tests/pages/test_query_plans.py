@@ -74,9 +74,9 @@ def token(database: ExplainingDatabase) -> bytes:
         ),
         # 5,000 transactions in their order, and 400 by the numbers of their blocks.
         ("queries/gas_get", {"blocks": 20}, 4_000),
-        ("queries/transactions_list_largest", {"limit": 10}, 1_000),
+        ("queries/transactions_list_largest_of_newest", {"limit": 10}, 1_000),
         (
-            "queries/transactions_list_largest_in",
+            "queries/transactions_list_largest_in_blocks",
             {"block_from": 0, "block_to": 10**9, "limit": 10, "most": 50_000},
             4_000,
         ),
@@ -129,8 +129,8 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(
     of_all = {"block_from": 0, "block_to": BIGINT_MAX, "most": largest_transfers.NEWEST_OF_TOKEN}
     newest(database, "queries/token_transfers_list_largest", token=token, limit=10, **of_all)
     read = {"address": pool, "span_s": 3_600, "max_trades": 20_000}
-    newest(database, "queries/pools_list_candles", block_from=100, block_to=200, **read)
-    newest(database, "queries/pools_list_candles", block_from=500, block_to=600, **read)
+    newest(database, "queries/pool_candles_list_by_block", block_from=100, block_to=200, **read)
+    newest(database, "queries/pool_candles_list_by_block", block_from=500, block_to=600, **read)
     assert all(plan.sequential_scans() - SMALL == set() for plan in database.plans)
     one, largest, early, late = (plan.buffers for plan in database.plans)
     assert one <= 40 and largest <= 8_000 and late <= 1.5 * early

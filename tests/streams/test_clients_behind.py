@@ -11,11 +11,11 @@ from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.queries import block_events
 from scan.queries.block_events import Events, OrphanedEvents, Position
-from scan.streams import shared_reads, streams
+from scan.streams import broadcaster, shared_reads
+from scan.streams.broadcaster import Streams
+from scan.streams.fair_queue import FairQueue
 from scan.streams.filters import StreamFilter
 from scan.streams.shared_reads import SharedReads
-from scan.streams.streams import Streams
-from scan.streams.turns import Turns
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import wait_until
 
@@ -145,7 +145,7 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(
 
 
 def test_addresses_take_turns_whatever_number_of_streams_they_have() -> None:
-    turns = Turns[str]()
+    turns = FairQueue[str]()
     for number in range(4):
         turns.add("a", f"a{number}")
     turns.add("b", "b0")
@@ -226,7 +226,7 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Behind, and live where one block has more; nothing is lost or repeated."""
-    monkeypatch.setattr(streams, "MOST_SENT_BYTES", 3000)
+    monkeypatch.setattr(broadcaster, "MOST_SENT_BYTES", 3000)
     chain.append()
     start = newest(database)
     for _ in range(3):
@@ -273,7 +273,7 @@ def test_nothing_is_lost_where_the_database_fails_between_blocks(
 
     def failing(*arguments: Any) -> Events:
         if next(calls) % 3 == 2:
-            raise streams.Unavailable("The database is away.")
+            raise broadcaster.Unavailable("The database is away.")
         return next_events(*arguments)
 
     client = Client()

@@ -10,7 +10,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.queries import block_events
-from scan.streams import open_streams, streams
+from scan.streams import broadcaster, stream_limits
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -162,11 +162,11 @@ def test_streams_are_counted_for_each_client_and_in_all(
 ) -> None:
     application = client.application
     kept = application.extensions["scan.streams"]
-    place = kept.open("a", streams.StreamFilter(frozenset(("heads",))), None)
+    place = kept.open("a", broadcaster.StreamFilter(frozenset(("heads",))), None)
     others = [kept.open("a", place.filter, None) for _ in range(9)]
     with pytest.raises(RateLimited):
         kept.open("a", place.filter, None)
-    monkeypatch.setattr(open_streams, "MAX_STREAMS", 11)
+    monkeypatch.setattr(stream_limits, "MAX_STREAMS", 11)
     other = kept.open("b", place.filter, None)
     with pytest.raises(Unavailable):
         kept.open("c", place.filter, None)
@@ -180,8 +180,8 @@ def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = client.application.extensions["scan.streams"]
-    monkeypatch.setattr(open_streams, "MAX_STREAMS_PER_ADDRESS", 3)
-    heads = streams.StreamFilter(frozenset(("heads",)))
+    monkeypatch.setattr(stream_limits, "MAX_STREAMS_PER_ADDRESS", 3)
+    heads = broadcaster.StreamFilter(frozenset(("heads",)))
     opened_streams = [kept.open(key, heads, None, "192.0.2.1") for key in range(3)]
     monkeypatch.setattr(block_events, "read_next", None)
     position = opened_streams[0].position
@@ -192,7 +192,7 @@ def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything
 
 
 def test_what_is_never_sent_holds_no_place(client: FlaskClient) -> None:
-    for _ in range(2 * open_streams.MAX_STREAMS_PER_CLIENT):
+    for _ in range(2 * stream_limits.MAX_STREAMS_PER_CLIENT):
         assert client.head("/api/v1/stream").status_code == 200
         with opened(client) as response:
             assert response.status_code == 200

@@ -38,7 +38,7 @@ from scan.verification.compiler_places import RUNNING, CompilerPlaces
 from scan.verification.compiler_releases import default_evm_version, dotted, parse_version
 from scan.verification.creation_comparison import DeployedCode
 from scan.verification.installed_compilers import InstalledCompilers, record_digest
-from scan.verification.matching import find_match
+from scan.verification.match_search import find_match
 from scan.verification.request import parse
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support.explorer import standard_input

@@ -15,17 +15,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Protocol
 
-import orjson
-
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.errors import PositionLost, ScanError, Unavailable
 from scan.queries import block_events
 from scan.queries.block_events import BlockEvent, Events, Position, parse_position
+from scan.streams.fair_queue import FairQueue
 from scan.streams.filters import StreamFilter, parties
-from scan.streams.open_streams import OpenStreams
 from scan.streams.shared_reads import SharedReads
-from scan.streams.turns import Turns
+from scan.streams.sse_format import KEEP_ALIVE, ending, event_text, heartbeat
+from scan.streams.stream_limits import OpenStreams
 
 log = logging.getLogger(__name__)
 
@@ -68,11 +67,6 @@ class Stream:
         self.is_closed = False
         self._streams = streams
 
-    @property
-    def opening(self) -> bytes:
-        """Return the stream's first lines, with the position that a client resumes from."""
-        return f"retry: 2000\nid: {self.position}\n\n".encode()
-
     def attach(self, sink: Sink) -> None:
         """Attach the connection, to which events are sent from now on."""
         self.sink = sink
@@ -93,7 +87,7 @@ class Stream:
     def end(self, error: ScanError) -> None:
         """End the stream with an error, which the client also gets if it connects again."""
         assert self.sink is not None
-        self.sink.send(b"event: end\ndata: " + orjson.dumps(error.body()) + b"\n\n")
+        self.sink.send(ending(error))
         self.sink.end()
 
 
@@ -106,7 +100,7 @@ class Streams:
         self._lock = threading.Lock()
         self._process = 0
         self._open = OpenStreams[Stream]()
-        self._turns = Turns[Stream]()
+        self._turns = FairQueue[Stream]()
         self._arriving: deque[Stream] = deque()  # that have read everything
         self._waiting: deque[Stream] = deque()  # that are to try again
         # Of the thread that reads what is new, alone.
@@ -215,7 +209,7 @@ class Streams:
                 raise
             position = events.position
             for event in filter(stream.filter.matches, events.events):
-                texts.append(_text(event))
+                texts.append(event_text(event))
                 size += len(texts[-1])
                 if size >= MOST_SENT_BYTES:
                     position = parse_position(event.position, "position")
@@ -311,7 +305,7 @@ class Streams:
     def _send_new(self, events: Events) -> None:
         texts: defaultdict[StreamFilter, list[bytes]] = defaultdict(list)
         for event in events.events:
-            text = _text(event)
+            text = event_text(event)
             for stream_filter in self._concerned(event):
                 if stream_filter.matches(event):
                     texts[stream_filter].append(text)
@@ -354,9 +348,9 @@ class Streams:
         live = set(self._live_streams())
         behind = [s for s in self._open.listed() if s.sink is not None and s not in live]
         for stream in live:
-            stream.send(f":\nid: {self._position}\n\n".encode())
+            stream.send(heartbeat(self._position))
         for stream in behind:
-            stream.send(b":\n\n")
+            stream.send(KEEP_ALIVE)
 
     def _live_streams(self) -> list[Stream]:
         return [stream for streams in self._live.values() for stream in streams]
@@ -380,8 +374,3 @@ class Streams:
     def _wake(self) -> None:
         with suppress(BlockingIOError):
             os.write(self._wake_write, b"w")
-
-
-def _text(event: BlockEvent) -> bytes:
-    head = f"id: {event.position}\nevent: {event.type}\ndata: ".encode()
-    return head + event.json + b"\n\n"

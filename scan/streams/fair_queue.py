@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 _S = TypeVar("_S")
 
 
-class Turns(Generic[_S]):
+class FairQueue(Generic[_S]):
     def __init__(self) -> None:
         self._waiting: dict[Hashable, deque[_S]] = {}  # by address, whose turn is next first
         self._lock = threading.Lock()

@@ -16,7 +16,7 @@ ALLOWED = os.sched_getaffinity(0)
 # After the first check, 9 s, 10 s and 10.5 s later; of this thread and of one that started before.
 CHECKS = """
 import os, threading
-from scan.server.processor import OneProcessor
+from scan.server.cpu_affinity import OneProcessor
 waiting = threading.Event()
 thread = threading.Thread(target=waiting.wait)
 thread.start()
