@@ -295,6 +295,18 @@ def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
     found.close()
 
 
+@pytest.fixture(autouse=True)
+def process_state() -> Iterator[None]:
+    """The umask and log handlers that a command sets end with the test that runs it."""
+    root, mask = logging.getLogger(), os.umask(0o022)
+    os.umask(mask)
+    handlers, level = root.handlers[:], root.level
+    yield
+    os.umask(mask)
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def documented_answers() -> Iterator[None]:
     """Whatever a test asks about, the answer has to be one that the OpenAPI document describes."""
