@@ -1,12 +1,32 @@
-"""`scan audit`: recomputes derived tables, compares blocks with the node's."""
+"""`scan audit`: recomputes derived tables, compares blocks with the node's.
+
+Exit codes: 0 everything is exact or was repaired; 1 something differs; 2 could not be compared.
+"""
 
 import argparse
+import sys
+import time
+from collections.abc import Sequence
 
-from scan.audit import derived_tables
+from scan.audit.derived_tables import DERIVED, Difference, differing_rows, row_name
+from scan.audit.node_comparison import NodeComparison
 from scan.commands.arguments import whole_number
 from scan.commands.startup import require_node, require_order, with_running_database
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.errors import SettingError
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node, NodeError
+from scan.indexer.writer import NotTheWriter, Writer
 from scan.settings import Settings
+
+MAX_SHOWN = 20
+EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
+LOCK_WAIT_S = 2.0
+RANGE_BLOCKS = 1000
+SHOW_EVERY_S = 5.0  # progress
+# Memory for sorts and joins of whole tables.
+SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -42,4 +62,174 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     require_order(options.first, options.last)
     if options.node:
         require_node(settings)
-    return derived_tables.run(settings, options)
+    return audit(settings, options)
+
+
+def audit(settings: Settings, options: argparse.Namespace) -> int:
+    database = Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-audit", session=SESSION
+    )
+    try:
+        comparison = None
+        if options.node:
+            node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+            comparison = NodeComparison(database, node, settings)
+        if options.digest:
+            for table, rows, digest in database.rows("audit/tables_digest"):
+                _write_line(f"{table:18} {rows:>12} {digest}")
+            return EXACT
+        if options.first is not None or options.last is not None:
+            return _audit_blocks(database, comparison, options.first, options.last)
+        if options.repair:
+            _acquire_lock(Writer(database))
+        code = _audit_rows(database, repair=options.repair)
+        if comparison is not None:
+            code = max(code, _compare_node(comparison, options.blocks))
+        return code
+    except NotTheWriter:
+        _write_line("an indexer is running on this database: stop it before --repair")
+    except (NodeError, MalformedBlock) as error:
+        _write_line(f"cannot compare with the node: {error}")
+    finally:
+        database.close()
+    return NOT_COMPARED
+
+
+def _audit_blocks(
+    database: Database, comparison: NodeComparison | None, first: int | None, last: int | None
+) -> int:
+    """Check the rows of blocks, and compare them with the node's where there is a comparison.
+
+    No snapshot is held longer than a statement, so that nothing keeps vacuum from its work; an
+    audit that was interrupted goes on with the block that its last line names.
+    """
+    oldest, newest = database.row("audit/blocks_get_ends") or (0, -1)
+    first = oldest if first is None else max(first, oldest)
+    last = newest if last is None else min(last, newest)
+    differences = 0
+    shown_at = time.monotonic()
+    for start in range(first, last + 1, RANGE_BLOCKS):
+        end = min(start + RANGE_BLOCKS - 1, last)
+        for rule, count, example in database.rows(
+            "audit/rows_check_range", block_from=start, block_to=end
+        ):
+            differences += count
+            _write_line(f"  {rule}: {count}, such as {example}")
+        for line in comparison.compare(start, end) if comparison else ():
+            differences += 1
+            _write_line(f"  {line}")
+        if time.monotonic() - shown_at > SHOW_EVERY_S and end < last:
+            shown_at = time.monotonic()
+            _write_line(
+                f"blocks {first} to {end}: {differences} differ; go on with --from {end + 1}"
+            )
+    _write_line(f"rows of blocks {first} to {last} contradict each other: {differences}")
+    return DIFFERS if differences else EXACT
+
+
+def _acquire_lock(writer: Writer) -> None:
+    """Waits a moment: PostgreSQL ends the session of an audit before this one after its client.
+    Raises NotTheWriter."""
+    deadline = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            return writer.acquire_lock()
+        except NotTheWriter:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.1)
+
+
+def _write_line(line: str) -> None:
+    print(line, flush=True)
+
+
+def _audit_rows(database: Database, *, repair: bool) -> int:
+    """In one snapshot, so that an indexer may write meanwhile."""
+    code = EXACT
+    with database.transaction(snapshot=True) as tx:
+        began = time.monotonic()
+        contradictions = tx.rows("audit/rows_check_all")
+        count = sum(row[1] for row in contradictions)
+        lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in contradictions]
+        _write_section("rows contradict each other", count, began, lines)
+        if contradictions:
+            _write_line("  these rows cannot be recomputed: index again into an empty database")
+            code = DIFFERS
+        for table in DERIVED:
+            differences = _audit_table(tx, table)
+            if differences and repair:
+                tx.execute("audit/derived_repair", table=table)
+                _write_line(f"  repaired {table}")
+            elif differences:
+                code = DIFFERS
+        if repair:
+            tx.execute("indexer/chain_notify")
+    return code
+
+
+def _audit_table(tx: Transaction, table: str) -> int:
+    began = time.monotonic()
+    rows = differing_rows(tx, table, MAX_SHOWN)
+    count = int(rows[0][3]) if rows else 0
+    lines = [str(Difference(row_name(table, row), *others)) for row, *others, _ in rows]
+    _write_section(f"{table} differ", count, began, lines)
+    if count > len(rows):
+        _write_line(f"  and {count - len(rows)} more")
+    return count
+
+
+def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -> None:
+    _write_line(f"{title}: {count} ({time.monotonic() - began:.1f} s)")
+    for line in lines:
+        _write_line(f"  {line}")
+
+
+def _compare_node(comparison: NodeComparison, blocks: int) -> int:
+    ranges = comparison.ranges(blocks)
+    progress = _Progress(sum(last - first + 1 for first, last in ranges))
+    total = 0
+    for first, last in ranges:
+        for line in comparison.compare(first, last):
+            total += 1
+            if total <= MAX_SHOWN:
+                _write_line(f"  {line}")
+        progress.show(comparison.compared)
+    progress.end()
+    compared = comparison.compared
+    _write_line(f"blocks that differ from the node's: {total} differences in {compared} blocks")
+    for (entity, migration), count in (+comparison.unfilled).items():
+        unfilled = f"{count} {entity} rows have no values in the columns of {migration}"
+        _write_line(f"  {unfilled}: run scan backfill fields")
+    for reason, count in comparison.skipped.items():
+        _write_line(f"  roots not computed in {count} blocks: {reason}")
+    if comparison.untraced:
+        _write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
+    return DIFFERS if total else EXACT
+
+
+class _Progress:
+    """On stderr: on a terminal a line that is overwritten, otherwise a line every five seconds."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._is_terminal = sys.stderr.isatty()
+        self._began = self._shown_at = time.monotonic()
+
+    def show(self, compared: int) -> None:
+        now = time.monotonic()
+        if not self._is_terminal and now - self._shown_at <= 5.0:
+            return
+        self._shown_at = now
+        share = compared / self._total
+        left_s = (now - self._began) / share * (1 - share)
+        print(
+            f"\rcompared {compared} of {self._total} blocks ({share:.0%}), {left_s:.0f} s left",
+            end="" if self._is_terminal else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def end(self) -> None:
+        if self._is_terminal:
+            print(file=sys.stderr)

@@ -4,7 +4,7 @@ from argparse import Namespace
 
 import psycopg2
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.settings import Settings
 
 # By range of balance, as of large tokens.
@@ -18,7 +18,7 @@ COUNT_HOLDERS = """
 def run(settings: Settings, **options: object) -> int:
     chosen = {"repair": False, "node": False, "blocks": 0, "digest": False}
     chosen |= {"first": None, "last": None, **options}
-    return derived_tables.run(settings, Namespace(**chosen))
+    return audit.audit(settings, Namespace(**chosen))
 
 
 def spoil(settings: Settings, statement: str) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from scan.audit import derived_tables
+from scan.commands import audit
 from scan.ethereum.block_hashing import (
     header_hash,
     receipts_root,
@@ -22,7 +23,7 @@ from tests.support.table_digest import digest
 
 
 def test_a_true_index_passes(copied: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(copied, node=True) == derived_tables.EXACT
+    assert run(copied, node=True) == audit.EXACT
     output = capsys.readouterr().out
     assert "0 differences in" in output and "addresses differ: 0" in output
 
@@ -105,13 +106,13 @@ def test_spoilt_derived_values_are_found_and_repaired(
     before = digest(copied.database_url)
     for statement in statements:
         spoil(copied, statement)
-    assert run(copied) == derived_tables.DIFFERS
+    assert run(copied) == audit.DIFFERS
     output = capsys.readouterr().out
     # Of which the scenario has none; tests/indexer/test_authorizations.py spoils them.
     for table in derived_tables.DERIVED.keys() - {"authorizations"}:
         assert f"{table} differ: " in output and f"{table} differ: 0" not in output
-    assert run(copied, repair=True) == derived_tables.EXACT
-    assert run(copied) == derived_tables.EXACT
+    assert run(copied, repair=True) == audit.EXACT
+    assert run(copied) == audit.EXACT
     assert digest(copied.database_url) == before
 
 
@@ -131,7 +132,7 @@ def test_contradictions_of_internal_transfers_and_withdrawals_are_found(
     copied: Settings, statement: str, output: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spoil(copied, statement)
-    assert run(copied) == derived_tables.DIFFERS
+    assert run(copied) == audit.DIFFERS
     assert output in capsys.readouterr().out
 
 
@@ -148,7 +149,7 @@ def test_rows_that_contradict_each_other_are_found(
         ("DELETE FROM transactions WHERE block_number = 94", "a log has no transaction"),
     ):
         spoil(copied, statement)
-        assert run(copied, repair=True) == derived_tables.DIFFERS
+        assert run(copied, repair=True) == audit.DIFFERS
         assert output in capsys.readouterr().out
 
 
@@ -181,7 +182,7 @@ def test_ordinals_with_gaps_and_places_taken_twice_are_found(
     copied: Settings, table: str, statement: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spoil(copied, statement)
-    assert run(copied) == derived_tables.DIFFERS
+    assert run(copied) == audit.DIFFERS
     assert f"  {table} are not numbered in their order: " in capsys.readouterr().out
 
 
@@ -197,7 +198,7 @@ def test_rows_that_are_not_the_nodes_are_found(
         "DELETE FROM log_emitters WHERE block_number = 9",
     ):
         spoil(copied, statement)
-    assert run(copied, node=True) == derived_tables.DIFFERS
+    assert run(copied, node=True) == audit.DIFFERS
     output = capsys.readouterr().out
     for words in ("value is", "status is", "gas_limit is 1", "timestamp_s is"):
         assert words in output
@@ -213,7 +214,7 @@ def test_internal_transfers_and_withdrawals_that_are_not_the_nodes_are_found(
         "INSERT INTO withdrawals VALUES (9, 1, 1, '\\x01', 1)",
     ):
         spoil(copied, statement)
-    assert run(copied, node=True) == derived_tables.DIFFERS
+    assert run(copied, node=True) == audit.DIFFERS
     output = capsys.readouterr().out
     for words in ("value is", "type is", "internal transfer", "withdrawal 9 1 is not the node's"):
         assert words in output
@@ -230,7 +231,7 @@ def test_logs_that_are_not_the_nodes_are_found(
         "UPDATE chain SET stored_logs = 'all'",
     ):
         spoil(copied, statement)
-    assert run(copied, node=True) == derived_tables.DIFFERS
+    assert run(copied, node=True) == audit.DIFFERS
     output = capsys.readouterr().out
     assert "data is 0x01, the node has" in output and "topics is 0x" in output
     assert output.count("log ") > 2 and "is missing" in output and "3 differences" in output
@@ -239,7 +240,7 @@ def test_logs_that_are_not_the_nodes_are_found(
 def test_an_indexer_at_work_keeps_repair_away(
     indexed: Indexing, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(indexed.settings, repair=True) == derived_tables.NOT_COMPARED
+    assert run(indexed.settings, repair=True) == audit.NOT_COMPARED
     assert "stop it before --repair" in capsys.readouterr().out
     assert status(indexed.settings.database_url)["problem"] is None
 

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.database.lists import all_lists, grown_by
 from scan.indexer import batch_reader
@@ -186,7 +186,7 @@ def test_checkpoints_are_as_the_node_has_it(
         *(n for n, list_ in all_lists().items() if list_.counter and n not in OF_FEW_ROWS),
         *("token_transfers_by_item", "token_items_by_token"),
     }
-    assert run(reorganised) == derived_tables.EXACT
+    assert run(reorganised) == audit.EXACT
 
 
 def test_withdrawals_are_counted(copied: Settings, scenario: Played) -> None:

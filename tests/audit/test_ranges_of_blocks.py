@@ -1,6 +1,6 @@
 """Derived tables of a range of blocks, of none, and of what is left once blocks are taken back."""
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.indexer.writer import Writer
 from scan.settings import Settings
@@ -48,5 +48,5 @@ def test_what_is_left_after_a_fork_is_exact(copied: Settings, scenario: Played) 
     database = Database(copied.database_url, statement_timeout_ms=0)
     for last_kept in (head - 9, head // 2, head // 3):
         Writer(database).unwind(last_kept)
-        assert run(copied) == derived_tables.EXACT
+        assert run(copied) == audit.EXACT
     database.close()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scan.audit import derived_tables
 from scan.bulk import derivation
+from scan.commands import audit
 from scan.commands.chain_backfill import _differences
 from scan.ethereum.client import Node
 from scan.settings import PARTITION_ROWS
@@ -63,7 +63,7 @@ def test_tables_are_those_of_the_indexer(
     follow(settings, head)
     fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
     assert digest(database_url) == fresh
-    assert auditing.run(settings) == derived_tables.EXACT
+    assert auditing.run(settings) == audit.EXACT
 
 
 @pytest.mark.long

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
-from scan.audit import derived_tables
+from scan.commands import audit
 from tests.database.test_migrations import AUDIT
 from tests.support.anvil import Anvil
 from tests.support.backups import Archive, owners_tables
@@ -54,7 +54,7 @@ def name_of(url: str) -> str:
 
 
 def assert_serves(url: str, head: int) -> None:
-    assert derived_tables.run(settings_for(url, NOWHERE), AUDIT) == derived_tables.EXACT
+    assert audit.audit(settings_for(url, NOWHERE), AUDIT) == audit.EXACT
     with gunicorn(url, RPC_URL=NOWHERE) as address:
         newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()["blocks"]
         assert newest[0]["number"] == head

@@ -11,7 +11,7 @@ import psycopg2
 import pytest
 
 from app import create_app
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.commands.demo_node import start
 from scan.database import migrations
 from scan.database.connection import Database
@@ -118,7 +118,7 @@ def test_a_database_of_the_first_release_becomes_the_present_one(
     bring_up(first_url)
     require_present_shape(first_url, shape(database_url))
     assert readiness(first_url) == 200
-    assert derived_tables.run(settings_for(first_url, NOWHERE), AUDIT) == derived_tables.EXACT
+    assert audit.audit(settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT
 
 
 def require_present_shape(url: str, expected: set[tuple[str, ...]]) -> None:

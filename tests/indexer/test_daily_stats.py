@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from tests.audit.auditing import run
 from tests.indexer.test_ordinals import NOWHERE
@@ -115,7 +115,7 @@ def test_forks_over_days_leave_what_the_rows_give(database_url: str, chain: Chai
             del times[chain.number + 2 :]
         assert stored(database_url) == counted(database_url)
     assert len(stored(database_url)) > 20
-    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
 
 
 def test_a_block_belongs_to_the_newest_day_up_to_it(database_url: str, chain: Chain) -> None:
@@ -128,7 +128,7 @@ def test_a_block_belongs_to_the_newest_day_up_to_it(database_url: str, chain: Ch
     chain.unwind(3)
     chain.append(moves(chance), timestamp_s=MIDNIGHT_S)
     assert stored(database_url) == counted(database_url)
-    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
 
 
 def test_a_time_beyond_every_calendar_is_a_day_like_others(database_url: str, chain: Chain) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.errors import ScanError
 from scan.indexer import follower
 from tests.support import scenario
@@ -151,7 +151,7 @@ def test_blocks_lost_in_a_failover_are_indexed_anew(
     assert "the head does not advance" not in caplog.text  # a fault alone would begin anew
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
     assert "beginning anew" in caplog.text
-    assert derived_tables.run(indexing.settings, AUDIT) == derived_tables.EXACT
+    assert audit.audit(indexing.settings, AUDIT) == audit.EXACT
     assert len(renewed) >= len(given) - len(kept) > 0
     assert min(renewed) > max(given)
     assert max(renewed) < 2**53
@@ -186,7 +186,7 @@ def test_many_failovers_leave_what_a_fresh_index_has(
     print(FAILOVERS, "failovers,", blocks, "blocks,", len(lost), "deliveries lost")
     assert lost
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
-    assert derived_tables.run(indexing.settings, AUDIT) == derived_tables.EXACT
+    assert audit.audit(indexing.settings, AUDIT) == audit.EXACT
 
 
 def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(

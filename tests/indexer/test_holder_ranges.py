@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.indexer import writer
 from tests.audit.auditing import run, spoil
@@ -86,7 +86,7 @@ def test_forks_leave_what_holders_give(
         assert execute(database_url, RECOUNT) == [(0,)]
     [[holders]] = execute(database_url, "SELECT holder_count FROM tokens")
     assert counts(database_url)[TOKEN] == holders > 3
-    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
     with postgres.cloned(template) as fresh_url:
         fresh = Database(fresh_url, statement_timeout_ms=0)
         chain.copy_to(fresh)

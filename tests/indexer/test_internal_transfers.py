@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
@@ -132,8 +132,8 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url: str, anvil: Anvi
             answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
             assert answer.status_code == 404
             assert "indexed without traces" in answer.get_json()["error"]
-        assert run(indexing.settings) == derived_tables.EXACT
-        assert run(indexing.settings, node=True) == derived_tables.EXACT
+        assert run(indexing.settings) == audit.EXACT
+        assert run(indexing.settings, node=True) == audit.EXACT
 
 
 def without_traces(settings: dict[str, Any]) -> Any:
@@ -186,7 +186,7 @@ def test_without_any_traces_the_reason_is_given(
                 assert body["status"] == "0" and reason in body["result"]
             page = client.get(f"/address/{STRANGERS[0]}?tab=internal")
             assert page.status_code == 200 and "indexed without traces" in page.text
-        assert run(indexing.settings) == derived_tables.EXACT
+        assert run(indexing.settings) == audit.EXACT
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ def test_withdrawals_are_seen_shown_and_unwound(
     assert digest(database_url) == before
     page = client.get(f"/address/{to_hex(address('new'))}").text
     assert 'First seen</dt><dd><span class="quiet">never' in page
-    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
+    assert run(settings_for(database_url, NOBODY)) == audit.EXACT
 
 
 def test_parties_of_internal_transfers_are_unwound(database: Database, database_url: str) -> None:
@@ -247,7 +247,7 @@ def test_parties_of_internal_transfers_are_unwound(database: Database, database_
     chain.append([PAID], internal_transfers=many, is_traced=True)
     chain.append([PAID], is_traced=False)
     assert execute(database_url, "SELECT count(*) FROM list_checkpoints")[0][0] >= 3
-    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
+    assert run(settings_for(database_url, NOBODY)) == audit.EXACT
     chain.unwind(0)
     assert digest(database_url) == before
 

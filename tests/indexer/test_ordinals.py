@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from tests.audit.test_audit import run
 from tests.support.database import execute
@@ -73,4 +73,4 @@ def test_a_long_list_keeps_its_checkpoints_through_a_fork(indexed_here: Indexed)
         " WHERE list = 'token_transfers_by_from' ORDER BY place",
     )
     assert found == [(128, 128, 1), (256, 256, 3)]
-    assert run(settings_for(url, NOWHERE)) == derived_tables.EXACT
+    assert run(settings_for(url, NOWHERE)) == audit.EXACT

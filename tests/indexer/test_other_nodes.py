@@ -10,7 +10,7 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.audit import derived_tables
+from scan.commands import audit
 from tests.audit.test_audit import run
 from tests.indexer.test_node_faults import status
 from tests.support.database import Postgres
@@ -98,7 +98,7 @@ def test_the_index_is_the_nodes(node: OtherNode, postgres: Postgres, template: s
             assert client.get(f"/api/v1/addresses/{vault}").get_json()["firstSeen"]
             internal = client.get(f"/api/v1/addresses/{vault}/internal").get_json()
             assert internal["internalTransfers"][-1]["type"] == "create"
-        assert run(indexing.settings) == derived_tables.EXACT
+        assert run(indexing.settings) == audit.EXACT
 
 
 @pytest.mark.parametrize("kind", [Hardhat, Ganache], ids=lambda kind: kind.__name__)
@@ -118,4 +118,4 @@ def test_a_fork_is_followed(kind: type[OtherNode], postgres: Postgres, template:
             Indexing(fresh, node.url).run_until(node.head())
             assert digest(url) == digest(fresh)
         # Hardhat's first block has a transactionsRoot that is not that of no transactions.
-        assert run(indexing.settings, node=kind is not Hardhat) == derived_tables.EXACT
+        assert run(indexing.settings, node=kind is not Hardhat) == audit.EXACT

@@ -15,7 +15,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.statements import load_statements
@@ -177,12 +177,12 @@ def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(
     both: tuple[FlaskClient, FlaskClient, str], scenario: Played
 ) -> None:
     settings = settings_for(both[2], scenario.anvil.url, logs="all")
-    assert run(settings, node=True) == derived_tables.EXACT
-    assert run(settings, node=True, first=20, last=90) == derived_tables.EXACT
+    assert run(settings, node=True) == audit.EXACT
+    assert run(settings, node=True, first=20, last=90) == audit.EXACT
     with transaction(both[2]) as cursor:
         cursor.execute("UPDATE transactions SET value = value + 1 WHERE ordinal = 100")
         assert cursor.rowcount == 1
-    assert run(settings, node=True) == derived_tables.DIFFERS
+    assert run(settings, node=True) == audit.DIFFERS
     with transaction(both[2]) as cursor:
         cursor.execute("UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
 

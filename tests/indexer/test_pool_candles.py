@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.events import Trade
 from tests.audit.auditing import run
@@ -139,7 +139,7 @@ def test_random_forks_leave_what_the_trades_give(
             del times[chain.number + 1 :]
         require_exact(database_url)
     assert len(stored(database_url)) > 40
-    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
     with postgres.cloned(template) as url:
         add_pools(url)
         fresh = Database(url, statement_timeout_ms=0)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app import create_app
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import EventLog, MalformedBlock
@@ -151,7 +151,7 @@ def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(
         "SELECT list, place, ordinal, block_number FROM list_checkpoints"
         " WHERE starts_with(list, 'logs') ORDER BY list",
     ) == [("logs_by_address", 128, 128, 2), ("logs_by_topic0", 128, 128, 2)]
-    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
 
 
 @pytest.mark.parametrize("blocks", [1, 10_000], ids=["another process", "threads"])
@@ -164,7 +164,7 @@ def test_who_fetches_blocks_does_not_matter(
         scenario.anvil.head()
     )
     assert len(stored(database_url)) == len(scenario.truth.logs)
-    assert run(indexing.settings, node=True) == derived_tables.EXACT
+    assert run(indexing.settings, node=True) == audit.EXACT
 
 
 @pytest.mark.parametrize("change", ["five topics", "the same index", "topics of 31 bytes"])

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg2
 from psycopg2 import sql
 
-from scan.audit import derived_tables
+from scan.commands import audit
 from scan.database.connection import Database
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -105,7 +105,7 @@ def _audit(url: str) -> list[str]:
     output = io.StringIO()
     try:
         with redirect_stdout(output):
-            derived_tables.run(settings_for(url, "http://127.0.0.1:9"), Namespace(**AUDIT))
+            audit.audit(settings_for(url, "http://127.0.0.1:9"), Namespace(**AUDIT))
     except Exception as error:  # the rows below say more than an audit that could not run
         return [f"could not run: {error}"]
     return output.getvalue().splitlines()

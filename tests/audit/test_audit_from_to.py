@@ -5,7 +5,6 @@ from argparse import Namespace
 import psycopg2
 import pytest
 
-from scan.audit import block_ranges, derived_tables
 from scan.commands import audit
 from scan.database.statements import load_statements
 from scan.errors import SettingError
@@ -16,11 +15,11 @@ from tests.audit.auditing import run, spoil
 def test_every_range_of_an_exact_index_is_exact(
     finished: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(block_ranges, "RANGE_BLOCKS", 7)
-    monkeypatch.setattr(block_ranges, "SHOW_EVERY_S", 0.0)
-    assert run(finished, first=0) == derived_tables.EXACT
+    monkeypatch.setattr(audit, "RANGE_BLOCKS", 7)
+    monkeypatch.setattr(audit, "SHOW_EVERY_S", 0.0)
+    assert run(finished, first=0) == audit.EXACT
     assert "go on with --from 14" in capsys.readouterr().out
-    assert run(finished, first=30, last=33, node=True) == derived_tables.EXACT
+    assert run(finished, first=30, last=33, node=True) == audit.EXACT
     assert "rows of blocks 30 to 33 contradict each other: 0" in capsys.readouterr().out
 
 
@@ -67,7 +66,7 @@ def test_a_range_is_reported_by_its_exit_code(
     copied: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spoil(copied, "DELETE FROM token_transfers WHERE ordinal = 7")
-    assert run(copied, first=0) == derived_tables.DIFFERS
+    assert run(copied, first=0) == audit.DIFFERS
     assert "token transfers are missing or misplaced: 1, such as block" in capsys.readouterr().out
 
 
