@@ -104,6 +104,7 @@ setup(
             "pyarrow==26.0.1",
             "numpy==2.4.6",
             "duckdb==2.0.0",  # derives tables: a quarter of the time of PostgreSQL's statements
+            "pebble==5.2.3",  # processes that fetch, each replaced when it is killed or frozen
         ],
         # Tools for language models: /mcp and `scan mcp`. The protocol's own package.
         "mcp": [

@@ -46,6 +46,8 @@ PLACES = {
     "pyarrow": ("scan.exports", "scan.bulk"),
     "numpy": ("scan.exports", "scan.bulk"),
     "duckdb": ("scan.bulk",),
+    "pebble": ("scan.bulk",),
+    "distributed": ("scan.bulk",),
     "msgspec": ("scan.ethereum", "scan.indexer"),
 }
 
@@ -227,7 +229,6 @@ def _sql_strings(tree: ast.Module) -> Iterator[ast.Constant]:
 # Files of scan/ that are longer than LONGEST_FILE, each with its reason.
 LONGEST_FILE = 400
 LONGER_FILES = {
-    "scan/bulk/chain_backfill.py": "the stages of one backfill, in their order",
     "scan/commands/doctor.py": "a list of checks, a function each",
     "scan/indexer/writer.py": "what is written and unwound in one transaction",
     "scan/server/worker.py": "one class, which overrides gunicorn's",

@@ -9,29 +9,31 @@ follows.
 import logging
 import shutil
 import threading
-import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import Inspection, RangeInspector
-from scan.bulk.estimates import GB, Estimate, TooLittleRoom, estimate, require_room
-from scan.bulk.memory import (
-    MemoryNeed,
-    TooLittleMemory,
-    available_bytes,
-    load_need,
-    require_memory,
-    spool_need,
+from scan.bulk.estimates import TooLittleRoom
+from scan.bulk.memory import TooLittleMemory
+from scan.bulk.plan import (
+    CannotBackfill,
+    CannotBegin,
+    Differs,
+    Forked,
+    Plan,
+    read_plan,
+    require_plan,
 )
 from scan.bulk.progress import Progress
-from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, split
-from scan.bulk.shared_spool import ALL, Part, in_order, new_plan, write_plan
-from scan.bulk.spool import spooling
+from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, remove_beside
+from scan.bulk.resources import Requirements, Resources
+from scan.bulk.spool_queue import make_tasks, spooling
 from scan.bulk.warehouse import FILE, Warehouse
+from scan.bulk.worker_pool import WorkerPool
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum.client import Node, NodeError
@@ -39,7 +41,6 @@ from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.writer import Writer, copy_contracts
-from scan.queries import disk
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -49,59 +50,10 @@ ATTEMPTS, MAX_PAUSE_S = 8, 20.0
 POLL_S = 0.2
 
 READINGS = 4  # of what differs from the node, before a run gives up
-MAX_SHOWN = 5  # differences
 
 # In the transaction that makes blocks visible: what differs from the node, a line each, and the
 # first and last of the blocks that it is among.
 Audit = Callable[[Transaction], Sequence[tuple[str, int, int]]]
-
-
-class CannotBackfill(Exception):
-    """The backfill cannot run; the message says what has to change first."""
-
-
-class CannotBegin(CannotBackfill):
-    """No backfill was begun: the indexer may index block after block."""
-
-
-class Forked(Exception):
-    """The node's chain is another than the one in the files."""
-
-
-class Differs(Exception):
-    """Rows of these blocks are not as the node has them now."""
-
-    def __init__(self, differences: Sequence[tuple[str, int, int]]) -> None:
-        shown = (line for line, _, _ in differences[:MAX_SHOWN])
-        super().__init__(f"not as the node has it: {'; '.join(shown)}")
-        self.blocks = {(first, last) for _, first, last in differences}
-
-
-class Plan(NamedTuple):
-    """A plan is a row of bulk_backfill: what a backfill was begun with, and how far it has come."""
-
-    folder: Path
-    first_block: int
-    last_block: int
-    range_blocks: int
-    stage: str
-    inspected_to: int | None
-    loaded: Sequence[str]
-
-    @property
-    def ranges(self) -> list[Range]:
-        return split(self.first_block, self.last_block, self.range_blocks)
-
-
-class Resources(NamedTuple):
-    """Resources are the processes, threads and memory that a run may use."""
-
-    processes: int  # that fetch
-    memory_bytes: int  # of DuckDB; beyond it spills to the folder
-    threads: int
-    tables_at_once: int  # that are loaded
-    index_bytes: int  # maintenance_work_mem of each, in PostgreSQL
-    part: Part = ALL  # of the ranges, which is fetched before those of other machines
 
 
 class ChainBackfill:
@@ -127,8 +79,7 @@ class ChainBackfill:
         )
         self._progress = Progress(database)
         self._writer_pid = 0
-        self._estimate: Estimate | None = None
-        self._needs: list[MemoryNeed] = []
+        self._requirements = Requirements(database, node, resources)
 
     def begin(
         self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
@@ -140,12 +91,12 @@ class ChainBackfill:
         """
         self._acquire_lock()
         settings = self._settings
-        if (plan := self._plan()) is not None:
+        if (plan := read_plan(self._database)) is not None:
             stored = chain_identity.check(self._node, self._database)
             if stored is not None and settings.logs not in ("", stored.logs):
                 raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
             try:
-                self._require_memory(
+                self._requirements.require_memory(
                     plan.stage, plan.first_block, plan.last_block, plan.range_blocks
                 )
             except TooLittleMemory as error:
@@ -166,8 +117,9 @@ class ChainBackfill:
         if last_block < chain.start_block:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
         try:
-            self._require_memory("spool", chain.start_block, last_block, range_blocks)
-            require_room(self._database, folder, self._estimated(chain.start_block, last_block))
+            requirements = self._requirements
+            requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
+            requirements.require_room(folder, chain.start_block, last_block)
         except (TooLittleRoom, TooLittleMemory) as error:
             raise CannotBegin(str(error)) from None
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier one
@@ -180,30 +132,15 @@ class ChainBackfill:
                 last_block=last_block,
                 range_blocks=range_blocks,
             )
-        return self._required_plan()
+        return require_plan(self._database)
 
     def describe(self, plan: Plan) -> str:
-        """Describe what the backfill will do, and the memory and the disk that it takes."""
-        memory = ", ".join(
-            f"{need.size / GB:.1f} GB {need.stage} ({need.breakdown})" for need in self._needs
-        )
-        free = available_bytes()
-        memory = f"memory at most: {memory}" + (
-            f"; {free / GB:.1f} GB is available" if free else ""
-        )
-        needed = self._estimate
-        if plan.stage != "spool" or needed is None:
-            return f"continuing at stage {plan.stage}, up to block {plan.last_block}; {memory}"
-        return (
-            f"blocks {plan.first_block} to {plan.last_block}, about {needed.transactions:,}"
-            f" transactions (from a sample); about {needed.file_bytes / GB:.1f} GB of files in"
-            f" {plan.folder} meanwhile, {needed.table_bytes / GB:.1f} GB in the database; {memory}"
-        )
+        return self._requirements.describe(plan)
 
     def discard(self) -> None:
         """End a backfill that is not accepted: the index is empty then. Raises NotTheWriter."""
         self._acquire_lock()
-        plan = self._required_plan()
+        plan = require_plan(self._database)
         with self._database.transaction() as tx:
             loading.require_writer(tx)
             tx.execute("bulk/tables_truncate")
@@ -224,7 +161,7 @@ class ChainBackfill:
         }
         readings = 1
         with self._progress:
-            while not self._stop.is_set() and (plan := self._plan()) is not None:
+            while not self._stop.is_set() and (plan := read_plan(self._database)) is not None:
                 try:
                     stages[plan.stage](plan)
                 except Forked as error:
@@ -236,28 +173,9 @@ class ChainBackfill:
                     readings += 1
                     log.warning("%s; reading these blocks and those beside them again", error)
                     self._node.rest()
-                    self._remove_beside(plan, error.blocks)
+                    remove_beside(RangeFiles(plan.folder), plan.ranges, error.blocks)
                     self._reset(plan)
-        return self._plan() is None
-
-    def _estimated(self, first: int, last: int) -> Estimate:
-        """Return the estimate, which is made once. Raises NodeError."""
-        if self._estimate is None:
-            self._estimate = estimate(self._node, first, last)
-        return self._estimate
-
-    def _require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
-        """Check the memory of the stages from this one on. Raises TooLittleMemory and NodeError."""
-        resources = self._resources
-        is_local = disk.folder(self._database) is not None
-        index_bytes = resources.index_bytes if is_local else 0
-        self._needs = [load_need(resources.memory_bytes, resources.tables_at_once, index_bytes)]
-        if stage == "spool":
-            transactions = self._estimated(first, last).busiest * min(
-                range_blocks, last - first + 1
-            )
-            self._needs.insert(0, spool_need(resources.processes, transactions))
-        require_memory(self._needs, available_bytes())
+        return read_plan(self._database) is None
 
     def _acquire_lock(self) -> None:
         Writer(self._database).acquire_lock()
@@ -266,42 +184,24 @@ class ChainBackfill:
     def _spool(self, plan: Plan) -> None:
         """Write the files of all ranges, and inspect contracts meanwhile, in the chain's order."""
         files = RangeFiles(plan.folder)
-        files.remove_temporary(time.time())
         selection = log_selection.read_stored(self._database)
-        write_plan(
-            plan.folder,
-            new_plan(
-                chain_identity.read_identity(self._source),
-                plan.first_block,
-                plan.last_block,
-                plan.range_blocks,
-                self._settings.traces,
-                selection,
-            ),
-        )
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
         for attempt in range(ATTEMPTS):
             missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
             if missing:
                 total = len(plan.ranges)
                 progress = self._progress.part("spool", "ranges", total, total - len(missing))
-                with spooling(
-                    self._settings,
-                    selection,
-                    files,
-                    in_order(plan.ranges, self._resources.part, missing),
-                    self._resources.processes,
-                    progress.advance,
-                    self._stop,
-                ) as end:
+                tasks = make_tasks(self._settings, selection, missing)
+                make_pool = partial(WorkerPool, self._resources.processes, files)
+                with spooling(make_pool, tasks, progress.advance, self._stop) as end:
                     self._inspect_behind(inspection, end)
             if self._stop.is_set():
                 return
-            partial = [blocks for blocks in plan.ranges if not files.is_whole(blocks)]
-            for blocks in partial:
+            damaged = [blocks for blocks in plan.ranges if not files.is_whole(blocks)]
+            for blocks in damaged:
                 log.warning("the files of blocks %d to %d are not whole", *blocks)
                 files.remove(blocks)
-            if partial:
+            if damaged:
                 continue
             broken = list(broken_links(files, plan.ranges))
             if not broken:
@@ -376,7 +276,7 @@ class ChainBackfill:
     def _new_inspector(self, files: RangeFiles) -> RangeInspector:
         """Make an inspector. Raises Forked where the first block is another's child now."""
         identity = chain_identity.read_identity(self._source)
-        first = self._required_plan().ranges[0]
+        first = require_plan(self._database).ranges[0]
         if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
             raise Forked("the node has another genesis block now")
         factories = load_factories(identity.chain_id)
@@ -487,25 +387,6 @@ class ChainBackfill:
                 if not self._has_another(files, blocks):
                     break
                 files.remove(blocks)
-
-    def _remove_beside(self, plan: Plan, blocks: Collection[tuple[int, int]]) -> None:
-        """Remove the files of ranges with these blocks, and of those before and after them."""
-        files, size = RangeFiles(plan.folder), plan.range_blocks
-        for read in plan.ranges:
-            if any(
-                read.first <= last + size and first - size <= read.last for first, last in blocks
-            ):
-                files.remove(read)
-
-    def _plan(self) -> Plan | None:
-        row = self._database.row("bulk/state_get")
-        return None if row is None else Plan(Path(row[0]), *row[1:])
-
-    def _required_plan(self) -> Plan:
-        plan = self._plan()
-        if plan is None:
-            raise CannotBackfill("no bulk backfill was begun")
-        return plan
 
     def _set_stage(self, stage: str) -> None:
         with self._database.transaction() as tx:

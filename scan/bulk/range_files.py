@@ -3,8 +3,7 @@
 The file of a range's blocks is written last, so a range is there where that file is.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,9 +15,6 @@ from scan.exports.columns import schema, write_file
 
 # Kinds that are selected from candidates, by what contracts are.
 SELECTED = {"token_transfers": "transfer_events", "dex_trades": "swap_events"}
-
-
-TEMPORARY_S = 600.0  # a file is written within seconds
 
 
 class Range(NamedTuple):
@@ -54,15 +50,19 @@ class RangeFiles:
         return self.path("blocks", blocks).exists()
 
     def write(self, blocks: Range, tables: Mapping[str, pyarrow.Table]) -> None:
-        """Unless it is there: a process whose main process was killed, or another machine, may have
-        the same range in hand."""
-        if self.has(blocks):
-            return
         for kind in SPOOLED:  # blocks are the last
             write_file(self.path(kind, blocks), tables[kind])
 
+    def move_from(self, written: "RangeFiles", blocks: Range) -> None:
+        """Move the files of a range here that one worker has written, all of them: the files of two
+        workers may be of two forks."""
+        for kind in SPOOLED:
+            path = self.path(kind, blocks)
+            path.parent.mkdir(exist_ok=True)
+            written.path(kind, blocks).replace(path)
+
     def is_whole(self, blocks: Range) -> bool:
-        """Whether another machine's files have the rows and columns that they must have."""
+        """Whether files have the rows and columns that they must have."""
         try:
             rows = {kind: self._require_columns(kind, blocks) for kind in SPOOLED}
             columns = ["number", "transaction_count"]
@@ -95,13 +95,6 @@ class RangeFiles:
         for kind in [*reversed(list(SPOOLED)), *SELECTED]:
             self.path(kind, blocks).unlink(missing_ok=True)
 
-    def remove_temporary(self, now_s: float) -> None:
-        """What killed processes left behind; other machines may be writing some just now."""
-        for path in self.folder.glob("*/.*"):
-            with suppress(FileNotFoundError):
-                if path.stat().st_mtime < now_s - TEMPORARY_S:
-                    path.unlink()
-
 
 def broken_links(files: RangeFiles, ranges: list[Range]) -> Iterator[tuple[Range, Range]]:
     """Neighbours of which the second does not follow on the first."""
@@ -111,3 +104,14 @@ def broken_links(files: RangeFiles, ranges: list[Range]) -> Iterator[tuple[Range
         if last_hash is not None and ends.parent_hash != last_hash:
             yield ranges[number - 1], blocks
         last_hash = ends.hash
+
+
+def remove_beside(
+    files: RangeFiles, ranges: Sequence[Range], blocks: Collection[tuple[int, int]]
+) -> None:
+    """Remove the files of ranges with blocks from one to another, and of those before and after
+    them."""
+    for number, range_ in enumerate(ranges):
+        if any(range_.first <= last and first <= range_.last for first, last in blocks):
+            for beside in ranges[max(number - 1, 0) : number + 2]:
+                files.remove(beside)

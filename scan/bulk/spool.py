@@ -1,35 +1,27 @@
-"""Ranges of blocks fetched by several processes, each range decoded and written to its files."""
+"""A range of blocks is fetched, decoded and written to its files, in a worker."""
 
 import gc
-import logging
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.bulk.block_columns import RangeTables
 from scan.bulk.range_files import Range, RangeFiles, split
-from scan.bulk.worker_pool import TaskFailed, WorkerPool
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_source import BlockSource, FetchedBlock
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
-from scan.settings import Settings
-
-log = logging.getLogger(__name__)
 
 # With 20 blocks the parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
 FETCH_BLOCKS = 5
 REQUESTS_AHEAD = 2  # of one worker
 ATTEMPTS = 8  # at a range, by one worker
 MAX_PAUSE_S = 20.0
-POLL_S = 0.2
 
 _sources: dict[tuple[Any, ...], BlockSource] = {}  # of this process
 
@@ -39,86 +31,25 @@ class SpoolFailed(Exception):
 
 
 class RangeTask(NamedTuple):
-    """What a worker needs to know; each range begins with another node than the one before it."""
+    """What a worker needs to know of a range."""
 
     rpc_urls: tuple[str, ...]
     ca_bundle: str
     traces: str
     takes_unmatched_blocks: bool
     selection: LogSelection
-    folder: str
     blocks: Range
 
     def __str__(self) -> str:
         return f"blocks {self.blocks.first} to {self.blocks.last}"
 
-
-def spool(
-    settings: Settings,
-    selection: LogSelection,
-    files: RangeFiles,
-    ranges: Sequence[Range],
-    processes: int,
-    advance: Callable[[int, int], object],
-    stop: threading.Event,
-) -> None:
-    """Write the files of these ranges, or of some until `stop`.
-
-    `advance` is called with how many ranges and transactions came to that. Raises SpoolFailed.
-    """
-    urls = settings.rpc_urls
-    tasks = [
-        RangeTask(
-            urls[number % len(urls) :] + urls[: number % len(urls)],
-            settings.ca_bundle,
-            settings.traces,
-            settings.takes_unmatched_blocks,
-            selection,
-            str(files.folder),
-            blocks,
-        )
-        for number, blocks in enumerate(ranges)
-    ]
-    with closing(WorkerPool(spool_range, processes).results(tasks)) as results:
-        try:
-            for transactions in results:
-                advance(1, transactions)
-                if stop.is_set():
-                    return
-        except TaskFailed as error:
-            raise SpoolFailed(str(error)) from None
+    def __repr__(self) -> str:
+        return str(self)  # URLs of nodes have keys, which no log may have
 
 
-@contextmanager
-def spooling(
-    settings: Settings,
-    selection: LogSelection,
-    files: RangeFiles,
-    ranges: Sequence[Range],
-    processes: int,
-    advance: Callable[[int, int], object],
-    stop: threading.Event,
-) -> Iterator[Future[None]]:
-    """spool() in a thread, which only waits for its processes; at the end of the block until it is
-    done. Ends it where the block raises; raises what it raised."""
-    ending = threading.Event()
-    with ThreadPoolExecutor(1, "spool") as pool:
-        end = pool.submit(spool, settings, selection, files, ranges, processes, advance, ending)
-        try:
-            yield end
-            while not wait([end], POLL_S).done:
-                if stop.is_set():
-                    ending.set()
-            end.result()
-        finally:
-            ending.set()
-
-
-def spool_range(task: RangeTask) -> int:
-    """In a worker; how many transactions the range has. Raises SpoolFailed."""
-    selection, blocks, files = task.selection, task.blocks, RangeFiles(Path(task.folder))
-    if files.has(blocks):
-        return 0  # of another machine, meanwhile
+def spool_range(task: RangeTask, folder: Path) -> int:
+    """In a worker: write the files of a range; how many transactions it has. Raises SpoolFailed."""
+    selection, blocks = task.selection, task.blocks
     key = (task.rpc_urls, task.ca_bundle, task.traces, task.takes_unmatched_blocks)
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
@@ -135,7 +66,7 @@ def spool_range(task: RangeTask) -> int:
             if attempt == ATTEMPTS - 1:
                 raise SpoolFailed(f"{task}: {error}") from None
             time.sleep(min(0.25 * 2.0**attempt, MAX_PAUSE_S))
-    files.write(blocks, tables.finish())
+    RangeFiles(folder).write(blocks, tables.finish())
     return transactions
 
 

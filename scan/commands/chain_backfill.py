@@ -28,7 +28,7 @@ from scan.settings import Settings
 
 DONE, NOT_DONE = 0, 1
 REFUSED = 3  # of --automatic: it cannot begin, so the indexer goes block after block
-PACKAGES = ("duckdb", "pyarrow", "numpy")
+PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")
 INSTALL = "pip install 'scan[bulk]'"
 AUDITED_BLOCKS = 100
 MAX_DIFFERENCES = 5  # that are looked for
@@ -41,15 +41,9 @@ are then loaded table by table, indexes last. Needs the extra `bulk`, and no run
 indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
 are shown when all is done. After an interruption, the next run continues. See docs/bulk.md."""
 
-FETCH = """\
-Fetches a part of the blocks of a bulk backfill that was begun on another machine, into the folder
-that both share. It needs that folder and RPC_URL, no database. Of four machines, the first one runs
-`scan backfill chain --part 1/4`, the others this command with 2/4, 3/4 and 4/4. What a machine does
-not finish, the first one fetches. See docs/bulk.md."""
-
 
 def add_actions(actions: Any) -> None:
-    """Add `scan backfill chain` and `scan backfill fetch`."""
+    """Add `scan backfill chain`."""
     text = "index a whole chain into an empty database, in bulk"
     chain = add_command(actions, "chain", text, CHAIN, run)
     chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
@@ -67,28 +61,11 @@ def add_actions(actions: Any) -> None:
         type=whole_number,
         help="default: SCAN_FINALITY blocks behind the node's head",
     )
-    chain.add_argument(
-        "--part", type=_part, default=(1, 1), help="fetch this part first, such as 1/4"
-    )
     # As the indexer starts it: why it does not go on is its only output.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
         "--discard", action="store_true", help="end an unfinished backfill; empties the index"
     )
-
-    text = "fetch a part of the blocks of a bulk backfill that another machine runs"
-    share = add_command(actions, "fetch", text, FETCH, fetch)
-    share.add_argument("--folder", required=True, help="of the backfill, on shared storage")
-    share.add_argument("--part", type=_part, required=True, help="such as 2/4")
-    share.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
-
-
-def _part(text: str) -> tuple[int, int]:
-    """Parse the number of a part and of all parts."""
-    number, _, total = text.partition("/")
-    if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total) <= 1000):
-        raise argparse.ArgumentTypeError("must be a part of so many, such as 2/4")
-    return int(number), int(total)
 
 
 class ExtraMissing(ScanError):
@@ -98,9 +75,10 @@ class ExtraMissing(ScanError):
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if the head is set, NOT_DONE if it was stopped or failed, and may go on."""
     try:
-        from scan.bulk.chain_backfill import CannotBackfill, CannotBegin, ChainBackfill, Resources
+        from scan.bulk.chain_backfill import ChainBackfill
         from scan.bulk.memory import total_bytes
-        from scan.bulk.shared_spool import Part
+        from scan.bulk.plan import CannotBackfill, CannotBegin
+        from scan.bulk.resources import Resources
         from scan.bulk.spool import SpoolFailed
         from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
@@ -135,7 +113,6 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 threads=len(os.sched_getaffinity(0)),
                 tables_at_once=options.tables_at_once,
                 index_bytes=index_bytes,
-                part=Part(*options.part),
             ),
             partial(_differences, node, settings),
             stop,
@@ -168,29 +145,6 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if options.automatic:
         print(reason, flush=True)
     return NOT_DONE
-
-
-def fetch(settings: Settings, options: argparse.Namespace) -> int:
-    """Return DONE if no range of this part is missing, NOT_DONE if it was stopped or failed."""
-    try:
-        from scan.bulk.shared_spool import NoSpool, Part, fetch_share
-        from scan.bulk.spool import SpoolFailed
-    except ImportError as error:
-        raise _extra_missing(error) from None
-    require_node(settings)
-    stop = threading.Event()
-    on_stop_signals(stop.set)
-    folder = Path(options.folder).absolute()
-    try:
-        fetched = fetch_share(settings, folder, Part(*options.part), options.workers, stop)
-    except (NoSpool, SpoolFailed, NodeError, RpcError, OSError) as error:
-        _write_line(str(error))
-        return NOT_DONE
-    if stop.is_set():
-        _write_line("stopped, or the main run needs no more files")
-        return NOT_DONE
-    _write_line(f"{fetched} ranges were missing and are there now")
-    return DONE
 
 
 def _extra_missing(error: ImportError) -> ExtraMissing:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from scan.bulk.chain_backfill import Audit, ChainBackfill, Resources
+from scan.bulk.chain_backfill import Audit, ChainBackfill
+from scan.bulk.resources import Resources
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.settings import Settings

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from scan.bulk import chain_backfill
-from scan.bulk.chain_backfill import CannotBackfill, ChainBackfill
+from scan.bulk.chain_backfill import ChainBackfill
+from scan.bulk.plan import CannotBackfill
 from scan.settings import Settings
 from tests.bulk.backfilling import backfill, follow
 from tests.support.anvil import Anvil

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.bulk import chain_backfill
-from scan.bulk.chain_backfill import CannotBackfill, CannotBegin
+from scan.bulk import chain_backfill, resources
 from scan.bulk.estimates import estimate
 from scan.bulk.memory import (
     TooLittleMemory,
@@ -18,6 +17,7 @@ from scan.bulk.memory import (
     spool_need,
     total_bytes,
 )
+from scan.bulk.plan import CannotBackfill, CannotBegin
 from scan.ethereum.client import Node
 from tests.bulk.backfilling import backfill
 from tests.conftest import Played
@@ -128,7 +128,7 @@ def test_too_little_memory_is_refused_before_anything_is_begun(
 ) -> None:
     settings = settings_for(database_url, scenario.anvil.url)
     folder = tmp_path / "files"
-    monkeypatch.setattr(chain_backfill, "available_bytes", lambda: 100 * MEGABYTE)
+    monkeypatch.setattr(resources, "available_bytes", lambda: 100 * MEGABYTE)
     with pytest.raises(CannotBegin, match=r"0\.1 GB of memory is available.*lower --workers"):
         backfill(settings, folder, last_block=20)
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
@@ -137,7 +137,7 @@ def test_too_little_memory_is_refused_before_anything_is_begun(
     monkeypatch.setattr(chain_backfill, "READINGS", 1)
     with pytest.raises(CannotBackfill, match="not as the node has it"):
         backfill(settings, folder, last_block=20, audit=lambda _: [("-", 0, 19)])
-    monkeypatch.setattr(chain_backfill, "available_bytes", lambda: 100 * MEGABYTE)
+    monkeypatch.setattr(resources, "available_bytes", lambda: 100 * MEGABYTE)
     with pytest.raises(CannotBackfill, match="lower --memory"):
         backfill(settings, folder, last_block=20)
     monkeypatch.undo()
