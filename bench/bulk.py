@@ -1,10 +1,12 @@
 """`scan index` and `scan backfill chain` on the same synthetic chain, one after the other.
 
-    python -m bench.bulk --transactions 1000000 --shared-buffers 128MB --cgroup-memory-mb 512
+    python -m bench.bulk --transactions 5000000 --traces callTracer
+    python -m bench.bulk --transactions 20000000 --shared-buffers 128MB --cgroup-memory-mb 512
 
 Elapsed and processor seconds by stage, transactions over time, WAL and pages of disk by
-transaction, and digests of both databases: JSON on standard output. Stages are seen in the database
-and in the files, five times a second, so that the programs measured are those of users.
+transaction, bytes from the node and its own processor time, and digests of both databases: JSON on
+standard output. Stages are seen in the database and in the files, five times a second, so that the
+programs measured are those of users.
 """
 
 import argparse
@@ -18,7 +20,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bench.chain import made_hashes
 from bench.databases import Databases, connected
+from bench.node import HASHES, TRACERS, node_totals
 from bench.processes import (
     family,
     free_port,
@@ -28,10 +32,10 @@ from bench.processes import (
     running,
     wait_until_it_answers,
 )
+from bench.shape import TRANSACTIONS
 from scan.database.statements import load_statements
 
 SAMPLE_S = 0.2
-BLOCK_TRANSACTIONS = 150
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")  # of version 1
 
 
@@ -46,29 +50,39 @@ def main() -> None:
     parser.add_argument("--wal-level", default="replica", choices=("minimal", "replica"))
     parser.add_argument("--memory", type=int, help="GB, as of scan backfill chain")
     parser.add_argument("--only", choices=("index", "bulk"))
+    parser.add_argument("--traces", choices=TRACERS, default="none")
+    parser.add_argument("--gzip", action="store_true")
     options = parser.parse_args()
     folder = options.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    blocks = options.transactions // BLOCK_TRANSACTIONS
+    blocks = options.transactions // TRANSACTIONS
     databases = _databases(folder, options.shared_buffers, options.wal_level)
     results: dict[str, Any] = {
-        "transactions": blocks * BLOCK_TRANSACTIONS,
+        "transactions": blocks * TRANSACTIONS,
         "shared_buffers": options.shared_buffers,
         "cgroup_memory_mb": options.cgroup_memory_mb,
         "wal_level": options.wal_level,
+        "traces": options.traces,
         "load_before": os.getloadavg(),
     }
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     node_log = folder / "node.log"
+    made_hashes(HASHES, blocks)
     command = [sys.executable, "-m", "bench.node", f"--port={port}", f"--blocks={blocks}"]
+    command += [f"--traces={options.traces}", *(["--gzip"] if options.gzip else [])]
     try:
         with running(command, node_log) as node:
             wait_until_it_answers(url, node, node_log)
             for name in ("index", "bulk"):
                 if options.only in (None, name):
                     with _limited_memory(databases, options.cgroup_memory_mb):
+                        before = node_totals(url, node.pid)
                         results[name] = _measure(name, folder, databases, url, blocks, options)
+                        results[name]["node"] = {
+                            key: (value - before[key]) / (blocks * TRANSACTIONS)
+                            for key, value in node_totals(url, node.pid).items()
+                        }
                     print(json.dumps(results[name]), file=sys.stderr, flush=True)
     finally:
         databases.stop()
@@ -125,7 +139,7 @@ def _measure(
         environment = {
             "DATABASE_URL": database_url,
             "RPC_URL": url,
-            "SCAN_TRACES": "off",
+            "SCAN_TRACES": "off" if options.traces == "none" else "auto",
             "SCAN_BULK_BACKFILL": "off",
         }
         server = _server(databases)
@@ -138,7 +152,7 @@ def _measure(
             [size] = cursor.fetchone()
             cursor.execute(load_statements()["audit/tables_digest"].text)
             digests = {table: [rows, digest] for table, rows, digest in cursor.fetchall()}
-    transactions = blocks * BLOCK_TRANSACTIONS
+    transactions = blocks * TRANSACTIONS
     return {
         "elapsed_s": samples[-1]["seconds"],
         "transactions_per_s": transactions / samples[-1]["seconds"],

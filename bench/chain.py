@@ -1,265 +1,326 @@
 """A synthetic chain: any height, always the same, as bytes a node would send.
 
-Twelve blocks are written out once as templates; a height fills in its hashes and parties. 150
-transactions a block: 45 % plain, 35 % ERC20, 10 % swaps with four logs, 10 % other.
+Blocks are drawn once (shape.py) and written out as templates. A height has its own parties, nonces
+and hashes, which are put into their places in the bytes. Hashes and roots are true, so they are
+computed once, and kept in a file of 33 bytes a transaction, which takes 13 us of processor each:
+
+    python -m bench.chain FILE BLOCKS
 """
 
-import math
-import random
-from typing import NamedTuple
+import fcntl
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, cached_property, lru_cache
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import msgspec
+import numpy
 import orjson
 
-from scan.ethereum.events import SWAP_V2, TRANSFER
-from scan.hex import to_hex
+from bench import marks
+from bench.call_frames import flat_traces
+from bench.parties import TEMPLATES, Bytes, Parties, nonces
+from bench.shape import NONCES, TRANSACTIONS, WITHDRAWALS, draw_shape
+from scan.ethereum.block_encoding import encode_receipts, encode_transactions
+from scan.ethereum.block_hashing import header_hash, withdrawals_root
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.merkle_trie import list_root
 
-TRANSACTIONS = 150
-KINDS = ("plain",) * 68 + ("erc20",) * 52 + ("swap",) * 15 + ("other",) * 14 + ("create",)
-TEMPLATES = 12
-PEOPLE, TOKENS, POOLS, CONTRACTS = 200_000, 5_000, 3_000, 2_000
-FRESH_SHARE = 0.25  # of recipients of plain transfers: an address nobody saw before
-HOT_SHARE = 0.05
-DRAWN_AHEAD = 1 << 18
-# Odd, so that multiplying by it modulo 2**64 gives every height a prefix of its own.
-SCATTER = 0x9E3779B97F4A7C15
-UNSCATTER = pow(SCATTER, -1, 1 << 64)
 GENESIS_TIME_S = 1_600_000_000
-BLOOM = "0x" + "00" * 20 + "20" * 216 + "00" * 20
-SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
-UNKNOWN_TOPICS = ["0x" + f"{n:02x}" * 32 for n in (0xA1, 0xB2, 0xC3)]
-SIGNATURE = {"r": "0x" + "5a" * 32, "s": "0x" + "3c" * 32, "v": "0x1", "yParity": "0x1"}
+FIRST_WITHDRAWAL = 0x1000000  # of four bytes
+ROOTS = 4  # 32 bytes each before those of transactions: block, and three roots
+RECORD = 32 * (ROOTS + TRANSACTIONS)
+CHUNK = 250  # blocks that a process hashes at once
+SOURCES = ("marks", "call_frames", "shape", "parties", "chain")  # of which the hashes depend
+NUMBER_MARK = ord("~")
 
-Parties = dict[bytes, bytes]
+
+class Places(NamedTuple):
+    """Where in a text what stands for parties, hashes, nonces and the number is."""
+
+    parties: tuple[Any, Any]  # offsets, and numbers of parties
+    hashes: tuple[Any, Any]
+    nonces: tuple[Any, Any]
+    numbers: Any
+    text: Bytes
 
 
-class Template(NamedTuple):
-    """A block and its receipts with %(name)s where a height's own values stand."""
+class Template:
+    """One drawn block: its texts, and its encodings for hashing."""
 
-    header: bytes
-    transactions: list[bytes]
-    receipts: list[bytes]
-    people: list[bytes]  # names of the places that people take
-    tokens: list[bytes]
-    pools: list[bytes]
+    def __init__(self, seed: int) -> None:
+        self.shape = draw_shape(seed)
+        self.parties = Parties(self.shape.parties)
+        self._transactions = [orjson.dumps(t) for t in self.shape.transactions]
+        self._receipts = [orjson.dumps(r) for r in self.shape.receipts]
+        self.transaction_ends = _lengths(self._transactions)
+        self._encodings = [self._encoded(True), self._encoded(False)]
+        self.encoding_ends = [_lengths(encoded) for encoded in self._encodings]
+
+    def _encoded(self, of_transactions: bool) -> list[bytes]:
+        text = b",".join(self._transactions if of_transactions else self._receipts)
+        text = text.replace(b"%(number)s", b"0x1")
+        if of_transactions:
+            block = read_json(msgspec.Raw(b'{"transactions":[%s]}' % text), BlockJson, 0)
+            return encode_transactions(block.transactions)
+        return encode_receipts(read_json(msgspec.Raw(b"[%s]" % text), ReceiptsJson, 0))
+
+    @cached_property
+    def encodings(self) -> list[Places]:
+        """What roots are of: all transactions, all receipts, each joined."""
+        return [
+            _places(b"".join(encoded), 1, self.encoding_ends[part] if part == 0 else None)
+            for part, encoded in enumerate(self._encodings)
+        ]
+
+    def text(self, kind: str, digits: int) -> Places:
+        """A part of a node's answers, for numbers of that many digits."""
+        shape_ = self.shape
+        if kind == "transactions":
+            text = b",".join(self._transactions)
+        elif kind == "receipts":
+            text = b",".join(self._receipts)
+        elif kind == "logs":
+            text = b",".join(orjson.dumps(log) for r in shape_.receipts for log in r["logs"])
+        elif kind == "callTracer":
+            text = orjson.dumps(
+                [
+                    {"result": frame, "txHash": marks.hash_mark(marks.FIRST_TRANSACTION + n)}
+                    for n, frame in enumerate(shape_.frames)
+                ]
+            )
+        else:
+            flat = [t for n, frame in enumerate(shape_.frames) for t in flat_traces(frame, n)]
+            text = orjson.dumps(flat).replace(b'"%(decimal)s"', bytes([NUMBER_MARK]) * digits)
+        return _places(text.replace(b"%(number)s", b"0x" + bytes([NUMBER_MARK]) * digits), 2)
+
+    def receipt_ends(self, digits: int) -> list[int]:
+        pieces = [
+            r.replace(b"%(number)s", b"0x" + bytes([NUMBER_MARK]) * digits) for r in self._receipts
+        ]
+        return _lengths([piece + b"," for piece in pieces])
+
+
+def _places(text: bytes, width: int, ends: Sequence[int] | None = None) -> Places:
+    """`width`: characters of a byte. Nonces of encodings stand near the beginning of each."""
+    parties = _marks(text, marks.ADDRESS_MARK, 20, width)
+    hashes = _marks(text, marks.HASH_MARK, 32, width)
+    places = []
+    for index in range(TRANSACTIONS):
+        nonce = (NONCES + index).to_bytes(3)
+        if width == 2 and b'"nonce":"0x' in text:
+            places.append(text.index(b'"nonce":"0x%s"' % nonce.hex().encode()) + 11)
+        elif ends:
+            places.append(text.index(b"\x83" + nonce, ends[index], ends[index] + 12) + 1)
+    array = numpy.frombuffer(text, numpy.uint8)
+    starts: Any = numpy.flatnonzero((array[1:] == NUMBER_MARK) & (array[:-1] != NUMBER_MARK)) + 1
+    starts = starts if width == 2 else starts[:0]
+    order = numpy.arange(len(places))
+    return Places(parties, hashes, (numpy.array(places, int), order), starts, array)
+
+
+def _marks(text: bytes, prefix: str, size: int, width: int) -> tuple[Any, Any]:
+    mark = prefix.encode() if width == 2 else bytes.fromhex(prefix)
+    offsets, numbers, at = [], [], text.find(mark)
+    while at >= 0:
+        rest = text[at + len(mark) : at + size * width]
+        numbers.append(int(rest, 16) if width == 2 else int.from_bytes(rest))
+        offsets.append(at)
+        at = text.find(mark, at + size * width)
+    return numpy.array(offsets, int), numpy.array(numbers, int)
+
+
+def _filled(places: Places, *values: tuple[tuple[Any, Any], Bytes]) -> Bytes:
+    """A copy of the text with values, rows of bytes, in their places."""
+    filled = places.text.copy()
+    for (offsets, numbers), rows in values:
+        if len(offsets):
+            size = rows.shape[1]
+            cell = numpy.dtype(f"V{size}")
+            cells: Any = numpy.ndarray(len(filled) - size + 1, cell, filled, strides=(1,))
+            cells[offsets] = rows.view(cell)[:, 0][numbers]
+    return filled
+
+
+def _hex(rows: Bytes) -> Bytes:
+    digits: Bytes = numpy.frombuffer(rows.tobytes().hex().encode(), numpy.uint8)
+    reshaped: Bytes = digits.reshape(len(rows), -1)
+    return reshaped
 
 
 class Chain:
-    """Serialised blocks and receipts by height."""
+    """Serialised blocks, receipts and traces by height."""
 
-    def __init__(self) -> None:
-        draw = random.Random(42)
-        self._templates = [_Writer(random.Random(n)).template(n) for n in range(TEMPLATES)]
-        self._blocks = [
-            t.header.replace(b"TRANSACTIONS", b",".join(t.transactions)) for t in self._templates
-        ]
-        self._receipts = [b"[" + b",".join(t.receipts) + b"]" for t in self._templates]
-        self._people = _sequence(draw, "01", PEOPLE)
-        self._tokens = _sequence(draw, "02", TOKENS)
-        self._pools = _sequence(draw, "03", POOLS)
+    def __init__(self, hashes: Bytes) -> None:
+        """`hashes`: a record a block, as made_hashes() has them."""
+        self.hashes = hashes
+        self._addresses = lru_cache(64)(_hex_addresses)
+
+    @staticmethod
+    def of(blocks: int) -> "Chain":
+        """The first blocks, without a file."""
+        return Chain(_linked(blocks, map(_hashed, range(blocks))))
 
     def block(self, number: int) -> bytes:
         """eth_getBlockByNumber with whole transactions."""
-        return self._blocks[number % TEMPLATES] % self._values(number)
+        return self._block(number, self._text("transactions", number))
 
     def header(self, number: int) -> bytes:
         """eth_getBlockByNumber with hashes alone."""
-        template = self._templates[number % TEMPLATES]
-        hashes = b",".join(b'"0x%(scatter)s' + b"%048x" % n + b'"' for n in range(TRANSACTIONS))
-        return template.header.replace(b"TRANSACTIONS", hashes) % self._values(number)
+        digests = [digest.tobytes().hex() for digest in self.hashes[number, ROOTS:]]
+        return self._block(number, b",".join(b'"0x%s"' % digest.encode() for digest in digests))
 
     def receipts(self, number: int) -> bytes:
         """eth_getBlockReceipts."""
-        return self._receipts[number % TEMPLATES] % self._values(number)
+        return b"[%s]" % self._text("receipts", number)
 
-    def receipt(self, transaction_hash: str) -> bytes:
+    def receipt(self, number: int, index: int) -> bytes:
         """eth_getTransactionReceipt."""
-        number = int(transaction_hash[2:18], 16) * UNSCATTER % (1 << 64)
-        index = int(transaction_hash[18:], 16)
-        return self._templates[number % TEMPLATES].receipts[index] % self._values(number)
+        ends = _template(number).receipt_ends(len(f"{number:x}"))
+        return self._text("receipts", number)[ends[index] : ends[index + 1] - 1]
 
-    def _values(self, number: int) -> Parties:
-        template = self._templates[number % TEMPLATES]
-        values = {
-            b"number": b"0x%x" % number,
-            b"timestamp": b"0x%x" % (GENESIS_TIME_S + 12 * number),
-            b"scatter": _scattered(number),
-            b"parent": _scattered(number - 1),
-        }
-        for names, drawn in (
-            (template.people, self._people),
-            (template.tokens, self._tokens),
-            (template.pools, self._pools),
-        ):
-            at = number * 7919 * len(names) % (DRAWN_AHEAD - len(names))
-            values.update(zip(names, drawn[at : at + len(names)], strict=True))
-        return values
+    def logs(self, number: int) -> bytes:
+        """eth_getLogs of one block, without its brackets."""
+        return self._text("logs", number)
 
+    def traces(self, kind: str, number: int) -> bytes:
+        """callTracer: debug_traceBlockByHash; trace_block."""
+        return self._text(kind, number)
 
-def _scattered(number: int) -> bytes:
-    return b"%016x" % (number * SCATTER % (1 << 64))
+    def _block(self, number: int, transactions: bytes) -> bytes:
+        hashes = [record.tobytes() for record in self.hashes[number, :ROOTS]]
+        head, tail = _header(number, hashes, self._parent(number))
+        return head[:-1] + b',"transactions":[%s]' % transactions + b',"withdrawals":%s}' % tail
 
+    def _parent(self, number: int) -> bytes:
+        return self.hashes[number - 1, 0].tobytes() if number else bytes(32)
 
-def _sequence(draw: random.Random, kind: str, most: int) -> list[bytes]:
-    """Addresses drawn ahead: one takes 5 %, the rest are Zipf's with exponent 1."""
-    addresses = [_address(kind, n) for n in range(most)]
-    return [
-        addresses[0 if draw.random() < HOT_SHARE else int(math.exp(draw.random() * math.log(most)))]
-        for _ in range(DRAWN_AHEAD)
-    ]
-
-
-def _address(kind: str, number: int) -> bytes:
-    """40 hex digits that begin with the number scattered and end with the kind."""
-    return b"%s%022x%s" % (_scattered(number + 1), number, kind.encode())
-
-
-def is_contract(address: str) -> bool:
-    """Whether code stands at an address: tokens, pools, other contracts, what was created."""
-    return address[-2:] in ("02", "03", "04", "05")
-
-
-class _Writer:
-    """Writes one template; places for parties are numbered as they are needed."""
-
-    def __init__(self, draw: random.Random) -> None:
-        self._draw = draw
-        self._places: dict[str, list[bytes]] = {"person": [], "token": [], "pool": []}
-        self._log_index = 0
-
-    def template(self, seed: int) -> Template:
-        kinds = list(KINDS)
-        self._draw.shuffle(kinds)
-        pairs = [self._transaction(index, kind) for index, kind in enumerate(kinds)]
-        return Template(
-            _header(seed),
-            [transaction for transaction, _ in pairs],
-            [receipt for _, receipt in pairs],
-            self._places["person"],
-            self._places["token"],
-            self._places["pool"],
+    def _text(self, kind: str, number: int) -> bytes:
+        digits = b"%d" % number if kind == "trace_block" else b"%x" % number
+        places = _text_of(number % TEMPLATES, kind, len(digits))
+        record = self.hashes[number]
+        of_text = _hex(numpy.concatenate([record[:1], record[ROOTS:]]))
+        number_row = numpy.frombuffer(digits, numpy.uint8)[None, :]
+        filled = _filled(
+            places,
+            (places.parties, self._addresses(number)),
+            (places.hashes, of_text),
+            (places.nonces, _hex(nonces(number))),
+            ((places.numbers, numpy.zeros(len(places.numbers), int)), number_row),
         )
-
-    def _place(self, kind: str) -> str:
-        """A party of the height's own, to be drawn from people, tokens or pools."""
-        names = self._places[kind]
-        name = f"{kind}{len(names)}"
-        names.append(name.encode())
-        return f"0x%({name})s"
-
-    def _transaction(self, index: int, kind: str) -> tuple[bytes, bytes]:
-        sender = self._place("person")
-        to, logs = getattr(self, f"_{kind}")(index, sender)
-        value = self._draw.randrange(10**19) if kind == "plain" else 0
-        gas_used = 21_000 if kind == "plain" else self._draw.randrange(30_000, 300_000)
-        price = hex(self._draw.randrange(10**9, 10**11))
-        call_data = "0x" if kind == "plain" else "0x" + "a9059cbb" + "00" * 64
-        common = {
-            "blockHash": "0x%(scatter)s" + "b" * 48,
-            "blockNumber": "%(number)s",
-            "from": sender,
-            "to": to,
-            "transactionIndex": hex(index),
-            "type": "0x2",
-        }
-        transaction_hash = f"0x%(scatter)s{index:048x}"
-        transaction = common | {
-            "hash": transaction_hash,
-            "nonce": hex(index * 3),
-            "value": hex(value),
-            "gas": hex(gas_used + 20_000),
-            "gasPrice": price,
-            "maxFeePerGas": price,
-            "maxPriorityFeePerGas": "0x3b9aca00",
-            "input": call_data,
-            "accessList": [],
-            "chainId": "0x1",
-            **SIGNATURE,
-        }
-        receipt = common | {
-            "transactionHash": transaction_hash,
-            "status": "0x0" if not logs and self._draw.random() < 0.05 else "0x1",
-            "gasUsed": hex(gas_used),
-            "cumulativeGasUsed": hex(100_000 * (index + 1)),
-            "effectiveGasPrice": price,
-            "contractAddress": f"0x%(scatter)s{index:022x}05" if kind == "create" else None,
-            "logsBloom": BLOOM,
-            "logs": [common | log | {"transactionHash": transaction_hash} for log in logs],
-        }
-        return orjson.dumps(transaction), orjson.dumps(receipt)
-
-    def _plain(self, index: int, _sender: str) -> tuple[str, list[dict[str, object]]]:
-        if self._draw.random() < FRESH_SHARE:
-            return f"0x%(scatter)s{index:022x}06", []
-        return self._place("person"), []
-
-    def _erc20(self, _index: int, sender: str) -> tuple[str, list[dict[str, object]]]:
-        token = self._place("token")
-        return token, [self._transfer(token, sender, self._place("person"))]
-
-    def _swap(self, _index: int, sender: str) -> tuple[str, list[dict[str, object]]]:
-        pool, token0, token1 = self._place("pool"), self._place("token"), self._place("token")
-        router = _written("04", 0)
-        amounts = [self._draw.randrange(10**18), 0, 0, self._draw.randrange(10**18)]
-        return router, [
-            self._transfer(token0, sender, pool),
-            self._transfer(token1, pool, sender),
-            self._log(pool, [SYNC], amounts[:2]),
-            self._log(pool, [to_hex(SWAP_V2), _word(router), _word(sender)], amounts),
-        ]
-
-    def _other(self, _index: int, _sender: str) -> tuple[str, list[dict[str, object]]]:
-        contract = _written("04", 1 + self._draw.randrange(CONTRACTS))
-        logs = [self._log(contract, [topic], [7, 8]) for topic in UNKNOWN_TOPICS]
-        return contract, logs[: self._draw.randrange(4)]
-
-    def _create(self, _index: int, _sender: str) -> tuple[None, list[dict[str, object]]]:
-        return None, []
-
-    def _transfer(self, token: str, sender: str, recipient: str) -> dict[str, object]:
-        topics = [to_hex(TRANSFER), _word(sender), _word(recipient)]
-        return self._log(token, topics, [self._draw.randrange(10**21)])
-
-    def _log(self, address: str, topics: list[str], words: list[int]) -> dict[str, object]:
-        self._log_index += 1
-        return {
-            "address": address,
-            "topics": topics,
-            "data": "0x" + "".join(f"{word:064x}" for word in words),
-            "logIndex": hex(self._log_index - 1),
-            "removed": False,
-        }
+        return filled.tobytes()
 
 
-def _header(seed: int) -> bytes:
+def _hex_addresses(number: int) -> Bytes:
+    return _hex(_template(number).parties.addresses(number))
+
+
+def _lengths(texts: Sequence[bytes]) -> list[int]:
+    """Where texts begin and end when they are joined."""
+    return [0, *accumulate(map(len, texts))]
+
+
+@cache
+def _template_of(seed: int) -> Template:
+    return Template(seed)
+
+
+@cache
+def _text_of(seed: int, kind: str, digits: int) -> Places:
+    return _template_of(seed).text(kind, digits)
+
+
+def _template(number: int) -> Template:
+    return _template_of(number % TEMPLATES)
+
+
+def _header(number: int, hashes: Sequence[bytes], parent: bytes) -> tuple[bytes, bytes]:
+    """The header as a JSON object, and the withdrawals as an array."""
+    block_hash, transactions, receipts, withdrawals = ("0x" + h.hex() for h in hashes)
     fields = {
-        "number": "%(number)s",
-        "hash": "0x%(scatter)s" + "b" * 48,
-        "parentHash": "0x%(parent)s" + "b" * 48,
-        "timestamp": "%(timestamp)s",
-        "miner": _written("07", seed),
-        "gasUsed": hex(15_000_000 + seed),
-        "gasLimit": hex(30_000_000),
-        "baseFeePerGas": "0x3b9aca00",
-        "difficulty": "0x0",
-        "totalDifficulty": "0x0",
-        "extraData": "0x",
-        "logsBloom": BLOOM,
-        "mixHash": "0x" + "1d" * 32,
-        "nonce": "0x0000000000000000",
-        "receiptsRoot": "0x" + "2e" * 32,
-        "sha3Uncles": "0x" + "3f" * 32,
-        "size": "0x1a2b3",
-        "stateRoot": "0x" + "4a" * 32,
-        "transactionsRoot": "0x" + "5b" * 32,
-        "uncles": [],
-        "transactions": ["TRANSACTIONS"],
+        **_template(number).shape.header,
+        "number": hex(number),
+        "hash": block_hash,
+        "parentHash": "0x" + parent.hex(),
+        "timestamp": hex(GENESIS_TIME_S + 12 * number),
+        "transactionsRoot": transactions,
+        "receiptsRoot": receipts,
+        "withdrawalsRoot": withdrawals,
     }
-    return orjson.dumps(fields).replace(b'["TRANSACTIONS"]', b"[TRANSACTIONS]")
+    return orjson.dumps(fields), orjson.dumps(_withdrawals(number))
 
 
-def _written(kind: str, number: int) -> str:
-    return "0x" + _address(kind, number).decode()
+def _withdrawals(number: int) -> list[dict[str, str]]:
+    first = FIRST_WITHDRAWAL + WITHDRAWALS * number
+    shape_ = _template(number).shape
+    return [w | {"index": hex(first + n)} for n, w in enumerate(shape_.withdrawals)]
 
 
-def _word(address: str) -> str:
-    return "0x" + "00" * 12 + address[2:]
+def _hashed(number: int) -> Bytes:
+    """The record of a block but for its own hash, which needs its parent's."""
+    template = _template(number)
+    addresses, block_nonces = template.parties.addresses(number), nonces(number)
+    roots: list[bytes] = []
+    digests: list[bytes] = []
+    for part, places in enumerate(template.encodings):
+        values = ((places.parties, addresses), (places.nonces, block_nonces))
+        text = _filled(places, *values).tobytes()
+        ends = template.encoding_ends[part]
+        encoded = [text[a:b] for a, b in pairwise(ends)]
+        roots.append(list_root(encoded))
+        digests = digests or [keccak256(value) for value in encoded]
+    record = b"".join((bytes(32), *roots, withdrawals_root(_withdrawals(number)), *digests))
+    rows: Bytes = numpy.frombuffer(record, numpy.uint8).reshape(-1, 32)
+    return rows
+
+
+def _linked(blocks: int, records: Iterator[Bytes], first: int = 0, parent: bytes = b"") -> Bytes:
+    linked: Bytes = numpy.empty((blocks, ROOTS + TRANSACTIONS, 32), numpy.uint8)
+    parent = parent or bytes(32)
+    for place, record in enumerate(records):
+        hashes = [row.tobytes() for row in record[:ROOTS]]
+        text, _ = _header(first + place, hashes, parent)
+        header = read_json(msgspec.Raw(text[:-1] + b',"transactions":[]}'), BlockJson, first)
+        parent = header_hash(header)
+        linked[place] = record
+        linked[place, 0] = numpy.frombuffer(parent, numpy.uint8)
+    return linked
+
+
+def _hashed_chunk(first: int) -> Bytes:
+    records: Bytes = numpy.stack([_hashed(number) for number in range(first, first + CHUNK)])
+    return records
+
+
+def made_hashes(path: Path, blocks: int) -> Bytes:
+    """The hashes of a chain of so many blocks, from a file, which is made or grown as needed."""
+    folder = Path(__file__).parent
+    sources = b"".join((folder / f"{name}.py").read_bytes() for name in SOURCES)
+    path = path.with_suffix(f".{hashlib.sha256(sources).hexdigest()[:12]}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # of two nodes that start at once one makes it
+        done = file.tell() // (RECORD * CHUNK) * CHUNK
+        file.truncate(done * RECORD)
+        starts = range(done, blocks, CHUNK)
+        if starts:
+            parent = _hashes_in(path, done)[-1, 0].tobytes() if done else b""
+            with ProcessPoolExecutor() as pool:
+                for first, chunk in zip(starts, pool.map(_hashed_chunk, starts), strict=True):
+                    linked = _linked(CHUNK, iter(chunk), first, parent)
+                    parent = linked[-1, 0].tobytes()
+                    file.write(linked.tobytes())
+    return _hashes_in(path, blocks)
+
+
+def _hashes_in(path: Path, blocks: int) -> Bytes:
+    return numpy.memmap(path, numpy.uint8, "r", shape=(blocks, ROOTS + TRANSACTIONS, 32))
+
+
+if __name__ == "__main__":
+    made_hashes(Path(sys.argv[1]), int(sys.argv[2]))

@@ -9,7 +9,9 @@ import time
 from typing import Any, NamedTuple
 
 from bench import peer
+from bench.chain import made_hashes
 from bench.databases import Databases, connected
+from bench.node import HASHES
 from bench.options import Options
 from bench.processes import (
     family,
@@ -21,6 +23,7 @@ from bench.processes import (
     stop,
     wait_until_it_answers,
 )
+from bench.shape import TRANSACTIONS
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +53,7 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     """Indexer, raw COPY and peer, one after the other, on the same blocks."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
+    made_hashes(HASHES, options.ingest_blocks)
     command = [sys.executable, "-m", "bench.node", f"--port={port}"]
     node_log = options.folder / "node.log"
     with (
@@ -58,7 +62,7 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
         databases.empty("scan_bench_copy") as copied,
     ):
         wait_until_it_answers(url, node, node_log)
-        log.info("indexing %d blocks of 150 transactions", options.ingest_blocks)
+        log.info("indexing %d blocks of %d transactions", options.ingest_blocks, TRANSACTIONS)
         results = _index(options, filled, url, node.pid)
         log.info("copying the same rows")
         results["raw_copy"] = _copy(filled, copied, results["transactions"])

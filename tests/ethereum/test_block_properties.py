@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from scan.ethereum import events, transport
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock
+from scan.ethereum.block_hashing import contradicting_fields, has_its_hash
+from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import NodeError, RpcError
+from scan.ethereum.traces import read_call_traces, read_flat_traces
 from scan.hex import to_hex
 from tests.ethereum import plain_decoder
 
@@ -188,13 +190,22 @@ def test_blocks_are_decoded_as_field_by_field(chain: Any) -> None:
 def test_ordinary_blocks_are_decoded_as_field_by_field() -> None:
     from bench.chain import Chain
 
-    chain = Chain()
-    blocks_ = [
-        (orjson.loads(chain.block(n)), orjson.loads(chain.receipts(n)))
-        for n in range(FIRST, FIRST + 3)
-    ]
+    chain, numbers = Chain.of(FIRST + 2), range(FIRST, FIRST + 2)
+    blocks_ = [(orjson.loads(chain.block(n)), orjson.loads(chain.receipts(n))) for n in numbers]
     assert_as_field_by_field(blocks_)
-    assert sum(len(block.transactions) for block in decode_text(blocks_)) == 450
+    decoded = decode_text(blocks_)
+    assert sum(len(block.transactions) for block in decoded) == 300
+    for number, block in zip(
+        numbers, decoded, strict=True
+    ):  # ordinary ones agree with their hash and roots
+        header = read_json(msgspec.Raw(chain.block(number)), BlockJson, number)
+        receipts = read_json(msgspec.Raw(chain.receipts(number)), ReceiptsJson, number)
+        assert has_its_hash(header)
+        assert not contradicting_fields(header, receipts)
+        traces = read_call_traces(block, orjson.loads(chain.traces("callTracer", number)))
+        assert traces.created
+        assert len(traces.transfers) > 10
+        assert traces == read_flat_traces(block, orjson.loads(chain.traces("trace_block", number)))
 
 
 BLOB = {"type": "0x3", "blobVersionedHashes": [f"0x{1:064x}", f"0x{2:064x}"]}
