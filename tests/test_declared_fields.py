@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.api.openapi.filtered import OF_KIND
+from scan.api.openapi.filtered_lists import OF_KIND
 from scan.database.lists import of_kind
 from scan.database.statements import result_columns
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
@@ -134,7 +134,7 @@ def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
     ("values", "place"),
     [
         (PARSERS, "PARSERS of scan/queries/filters.py"),
-        (OF_KIND, "OF_KIND of scan/api/openapi/filtered.py"),
+        (OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py"),
     ],
 )
 def test_a_kind_of_filters_without_an_entry_is_named(

@@ -1,8 +1,8 @@
 """The files of sql/: one statement each, with a header that says what it takes.
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
-has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals), {counted} (a
-list with a counter) or {list}, it is rendered for each of these.
+has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),
+{list_by_one_filter} (a list with a counter) or {list}, it is rendered for each of these.
 `python -m scan.database.statements NAME` prints a statement.
 
 A statement whose header has a line `literals:` is prepared: planned once for all values, since
@@ -139,7 +139,7 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
             ("entity", [entity]),
             ("numbered", [] if entity.is_sparse else [entity]),
             ("sparse", [entity] if entity.is_sparse else []),
-            ("counted", entity.counted),
+            ("list_by_one_filter", entity.counted),
             ("list", entity.lists),
         ):
             if f"{{{placeholder}}}" in name:

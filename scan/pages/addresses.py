@@ -14,8 +14,8 @@ from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.address_head import address_head
+from scan.pages.bytecode_and_events import bytecode_page, events_page
 from scan.pages.contract_source import ShownContract, read_contract
-from scan.pages.contract_tabs import bytecode_page, events_page
 from scan.pages.formatting import checksummed
 from scan.pages.method_names import add_methods
 from scan.pages.records import (

@@ -1,13 +1,13 @@
 """The modules of pages, each with its blueprint."""
 
 from scan.pages import (
-    accounts,
     addresses,
     blocks,
-    contract_tabs,
+    bytecode_and_events,
     contracts,
     home,
     items,
+    keys_and_webhooks,
     pools,
     search,
     static_files,
@@ -29,7 +29,7 @@ PAGES = (
     user_operations,
     statistics,
     contracts,
-    contract_tabs,
+    bytecode_and_events,
     search,
-    accounts,
+    keys_and_webhooks,
 )

@@ -30,7 +30,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "token_transfers": token_transfers.page,
     "dex_trades": dex_trades.page,
     "internal_transfers": internal_transfers.page,
-    "logs": logs.page_by_keys,
+    "logs": logs.page_by_filters,
     "user_operations": user_operations.page,
     "authorizations": authorizations.page,
     "messages_to_l1": messages_to_l1.page,

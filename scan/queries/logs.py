@@ -61,7 +61,7 @@ def _having_all(**filters: Any) -> LogFilter:
     return having_all(filters.get("address"), [filters.get(name) for name in TOPIC_NAMES])
 
 
-def page_by_keys(reader: Reader, window: Window, **filters: Value) -> Page:
+def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:
     """Return the page of logs that match all that is given, as page() has it."""
     return page(reader, window, _having_all(**filters))
 

@@ -158,7 +158,7 @@ def filtered_page(
         matched = {name: value for name, value in given.items() if name not in unlisted}
         list_, bounds = _bounds(reader, entity, matched, values)
         values |= {**dict.fromkeys(all_entities()[entity].by_param), **matched, **of_several}
-        read = partial(reader.row, f"queries/{list_}_list_by_keys", is_unbounded=True, **values)
+        read = partial(reader.row, f"queries/{list_}_list_by_filters", is_unbounded=True, **values)
         row = read(**bounds)
         if len(reader.versions) > 1:  # the index changed in between
             row = read(**UNBOUNDED)

@@ -6,7 +6,7 @@
 --   and checkpoints. entries_before() turns the range of blocks into a range of places in the list,
 --   list_start gives the checkpoint nearest to the offset, and the page is at most so many entries
 --   away.
--- * Several keys together (*_list_by_keys) have neither: they are counted from their end, on the
+-- * Several keys together (*_list_by_filters) have neither: they are counted from their end, on the
 --   narrowest index, and their total is not known.
 -- * A cursor (see scan/queries/cursors.py) is an ordinal: without a key it cuts the range, by one key
 --   entries_before() makes it the number of entries to skip, by several keys it bounds the index.

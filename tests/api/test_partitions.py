@@ -138,7 +138,7 @@ def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
     partitioned.database.plans.clear()
     partitioned.query("transactions", {"address": HOT, "status": True, **RANGES[1]})
     plan = partitioned.database.plans[-1]
-    assert plan.statement == "queries/transactions_by_address_list_by_keys"
+    assert plan.statement == "queries/transactions_by_address_list_by_filters"
     planned = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
     assert 1 <= len([name for name in planned if name.startswith("transactions_")]) <= 4
 

@@ -123,7 +123,7 @@ def test_transfers_of_an_address_use_an_index(
 ) -> None:
     first, last = blocks
     seeded.prepared_row(
-        f"queries/token_transfers_by_{'token' if has_token else 'address'}_list_by_keys",
+        f"queries/token_transfers_by_{'token' if has_token else 'address'}_list_by_filters",
         address=key(HOT),
         token=key(HOT_TOKEN) if has_token else None,
         type="BEP20",

@@ -2,7 +2,7 @@
 
 EQUIVALENT: tuple[tuple[str, str, str], ...] = (
     (
-        r"queries/\w+_list_by_keys",
+        r"queries/\w+_list_by_filters",
         r"\w+\.ordinal [<>]= %\((lowest|highest)\)s",
         "they bound the partitions that are opened; no row outside of them matches the rest",
     ),

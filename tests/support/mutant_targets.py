@@ -95,7 +95,7 @@ def all_changes(loaded: Mapping[str, Statement]) -> list[Change]:
 
 
 def _template(name: str) -> str:
-    """`queries/dex_trades_by_pool_list_by_keys` -> list_by_keys."""
+    """`queries/dex_trades_by_pool_list_by_filters` -> list_by_filters."""
     if (ROOT / "sql" / f"{name}{loader.TEMPLATE}").exists():  # the only one of its template
         return name
     return name[name.rindex("_list") :] if "_list" in name else name.rpartition("_")[2]

@@ -7,12 +7,11 @@ from scan import VERSION
 from scan.api.openapi import (
     chain,
     contracts,
-    events,
-    filtered,
+    filtered_lists,
     history,
     items,
+    keys_and_webhooks,
     logs,
-    owners,
     query,
     records,
     service,
@@ -20,6 +19,7 @@ from scan.api.openapi import (
     stream,
     transaction_details,
     user_operations,
+    webhook_events,
 )
 from scan.api.openapi.compatibility import (
     COMPATIBILITY_PARAMETERS,
@@ -44,12 +44,12 @@ from scan.http.interfaces import API
 
 # Modules with paths below /api/v1, and modules with schemas; a new one is added here.
 PATHS = (
-    *(chain, query, filtered, history, items, logs),
-    *(statistics, stream, contracts, owners, user_operations),
+    *(chain, query, filtered_lists, history, items, logs),
+    *(statistics, stream, contracts, keys_and_webhooks, user_operations),
 )
 SCHEMAS = (
-    *(records, transaction_details, chain, query, filtered, history, items, logs),
-    *(contracts, owners, events, statistics, service, user_operations),
+    *(records, transaction_details, chain, query, filtered_lists, history, items, logs),
+    *(contracts, keys_and_webhooks, webhook_events, statistics, service, user_operations),
 )
 
 DESCRIPTION = """\
@@ -119,7 +119,7 @@ def document(
             **sourcify_paths(base_path),
             **service.PATHS,
         },
-        "webhooks": events.PAGES,
+        "webhooks": webhook_events.PAGES,
         "components": {
             "schemas": {
                 **{name: schema for module in SCHEMAS for name, schema in module.SCHEMAS.items()},
@@ -130,7 +130,8 @@ def document(
                 **COMPATIBILITY_RESPONSES,
             },
             "parameters": {
-                **PARAMETERS, **filtered.PARAMETERS, **events.PARAMETERS,
+                **PARAMETERS, **filtered_lists.PARAMETERS,
+                **webhook_events.PARAMETERS,
                 **COMPATIBILITY_PARAMETERS,
             },
             "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},

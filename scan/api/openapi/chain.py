@@ -1,7 +1,7 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /search."""
 
 from scan.api.addresses import MOST_ADDRESSES
-from scan.api.openapi.filtered import ORDERED
+from scan.api.openapi.filtered_lists import ORDERED
 from scan.api.openapi.records import LARGER_NAMESAKE, UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
     ADDRESS,

@@ -1,6 +1,6 @@
 """Logs: /logs, their query filter and record, and webhooks for them."""
 
-from scan.api.openapi.filtered import ORDERED
+from scan.api.openapi.filtered_lists import ORDERED
 from scan.api.openapi.schemas import (
     Json,
     any_case_address,

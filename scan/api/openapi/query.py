@@ -1,6 +1,6 @@
 """POST /query: its operation, and a schema of the query and of the answer for each entity."""
 
-from scan.api.openapi.filtered import FILTER_SCHEMAS
+from scan.api.openapi.filtered_lists import FILTER_SCHEMAS
 from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.records import UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (

@@ -1,6 +1,6 @@
 """User operations (ERC-4337): their lists, and one with what its bundle says of it."""
 
-from scan.api.openapi.filtered import ORDERED, filters_of
+from scan.api.openapi.filtered_lists import ORDERED, filters_of
 from scan.api.openapi.schemas import (
     LISTED,
     TRANSACTION,

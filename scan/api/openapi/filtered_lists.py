@@ -56,7 +56,7 @@ INVALID_REASONS = (
     *("wrong_chain", "nonce_limit", "invalid_signature", "authority_has_code", "wrong_nonce"),
 )
 FILTER_SCHEMAS: Json = {
-    each.key: of_kind(each.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered.py")(
+    each.key: of_kind(each.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py")(
         each.description
     )
     for entity, filters in FILTERS.items()
