@@ -11,7 +11,7 @@ from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
 
-SHOWING = ("pages", "exports", "etherscan", "sourcify")
+SHOWING = ("pages", "exports", "etherscan", "blockscout", "sourcify")
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -43,10 +43,12 @@ REASONS = {
     "pages/tokens.html:loop.index0 tokens.first": "the place of a row in its list",
     "pages/tokens.py:_days": "the end of a range of days",
     "pages/transaction_traces.py:_calls": "the indentation of a call tree",
+    "etherscan/blocks.py:_block_number": "a bound of the parameter",
     "etherscan/chain.py:block_by_time": "a bound of the parameter",
     "etherscan/parameters.py:first_block": "a bound of the parameter",
     "etherscan/parameters.py:last_block": "a bound of the parameter",
     "etherscan/parameters.py:limit_and_offset": "the offset of a page of a list",
+    "etherscan/parameters.py:result_window": "the end of a page of a list, against its bound",
     "etherscan/account.py:token_balance": "the call data of balanceOf()",
     "etherscan/proxy.py:_message": "a bound of the parameter",
     "etherscan/replies.py:refuse": "a message of two texts",

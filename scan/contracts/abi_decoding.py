@@ -44,6 +44,7 @@ class Argument(NamedTuple):
     type: str
     value: Any
     hashed: bool = False
+    indexed: bool = False  # of an event: it stands in a topic
 
     def record(self) -> dict[str, Any]:
         shown = {"name": self.name, "type": self.type, "value": self.value}
@@ -206,7 +207,8 @@ class _Fit(NamedTuple):
             entry.names, entry.types, entry.indexed, self.values, strict=True
         ):
             shown = _topic_type(type_) if is_topic else type_
-            arguments.append(Argument(name, type_.name, render(shown, value), shown is HASH))
+            text = render(shown, value)
+            arguments.append(Argument(name, type_.name, text, shown is HASH, is_topic))
         return Decoded(entry.name, entry.signature, arguments, entry.source)
 
 

@@ -6,7 +6,7 @@ from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.gateway import NOT_ANSWERING
 from scan.etherscan.parameters import Parameters
-from scan.etherscan.replies import Failure, Reply, rows_reply
+from scan.etherscan.replies import Failure, Reply, RpcReply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.prerequisites import Prerequisite, requires
@@ -26,6 +26,12 @@ TOTAL_SUPPLY = "0x18160ddd"
 def balance(parameters: Parameters) -> Reply:
     [balance_wei] = _balances([parameters.address()], parameters.block_tag())
     return Reply(balance_wei)
+
+
+def balance_in_hex(parameters: Parameters) -> RpcReply:
+    """Return a balance in JSON-RPC's form, as Blockscout does; the block is `block`."""
+    [balance_wei] = _balances([parameters.address()], parameters.block_tag("block"))
+    return RpcReply("result", hex(int(balance_wei)))
 
 
 def balances(parameters: Parameters) -> Reply:

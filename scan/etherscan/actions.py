@@ -2,7 +2,19 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from scan.etherscan import account, chain, contract, creation, logs, proxy, verification
+from scan.etherscan import (
+    account,
+    blocks,
+    chain,
+    contract,
+    creation,
+    logs,
+    proxy,
+    tokens,
+    transaction_info,
+    verification,
+)
+from scan.etherscan.not_offered import NOT_OFFERED
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, RpcReply
 
@@ -22,6 +34,10 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "token1155tx": account.transfers_bep1155,
         "tokenbalance": account.token_balance,
         "addresstokenbalance": account.token_balances,
+        "tokenlist": tokens.token_list,
+        "getminedblocks": blocks.mined_blocks,
+        "txsbeaconwithdrawal": blocks.beacon_withdrawals,
+        "eth_get_balance": account.balance_in_hex,
     },
     "contract": {
         "getabi": contract.abi,
@@ -31,25 +47,37 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "checkverifystatus": verification.verification_status,
         "verifyproxycontract": verification.verify_proxy,
         "checkproxyverification": verification.proxy_status,
+        "listcontracts": contract.verified_contracts,
     },
-    "block": {"getblocknobytime": chain.block_by_time},
+    "block": {
+        "getblocknobytime": chain.block_by_time,
+        "getblockreward": blocks.block_reward,
+        "getblockcountdown": blocks.block_countdown,
+        "eth_block_number": blocks.newest_block,
+    },
     "transaction": {
         "getstatus": chain.execution_status,
         "gettxreceiptstatus": chain.receipt_status,
+        "gettxinfo": transaction_info.transaction_info,
     },
     "token": {
         "tokeninfo": chain.token,
         "tokenholderlist": chain.token_holders,
         "tokenholdercount": chain.token_holder_count,
+        "gettoken": tokens.get_token,
+        "gettokenholders": tokens.get_token_holders,
     },
     "gastracker": {"gasoracle": chain.gas_oracle},
-    "stats": {"tokensupply": account.token_supply},
+    "stats": {"tokensupply": account.token_supply, "totalfees": chain.fees_of_day},
     "logs": {"getlogs": logs.get_logs},
     "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
 }
 
-_SPELLED = {name.lower(): name for name in ("getLogs", *proxy.METHODS)}
-# The actions as spelled in Etherscan's documentation.
+_SPELLED = {
+    name.lower(): name
+    for name in ("getLogs", "getToken", "getTokenHolders", "txsBeaconWithdrawal", *proxy.METHODS)
+}
+# The actions as spelled in Etherscan's and Blockscout's documentation.
 PUBLISHED: Mapping[str, Collection[str]] = {
     module: [_SPELLED.get(name, name) for name in actions] for module, actions in MODULES.items()
 }
@@ -60,6 +88,9 @@ def find_action(parameters: Parameters) -> Action:
     if module is None:
         raise Failure(BAD_MODULE)
     action = module.get(parameters.text("action").lower())
+    named = parameters.text("module").lower(), parameters.text("action").lower()
+    if named in NOT_OFFERED:
+        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
     if action is None:
         raise Failure(BAD_ACTION)
     return action

@@ -1,5 +1,7 @@
 """module=block, transaction, token and gastracker."""
 
+from datetime import date
+
 import orjson
 
 from scan.errors import NotFound
@@ -8,7 +10,7 @@ from scan.etherscan.account import NO_DATA
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
-from scan.queries import blocks, gas, tokens, transactions
+from scan.queries import blocks, daily_stats, gas, tokens, transactions
 from scan.queries.pages import Window
 
 LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
@@ -27,6 +29,19 @@ def block_by_time(parameters: Parameters) -> Reply:
     if number is None:
         raise Failure(NO_SUCH_BLOCK)
     return Reply(str(number))
+
+
+def fees_of_day(parameters: Parameters) -> Reply:
+    """Return in wei what senders paid on a day (UTC)."""
+    text = parameters.required("date")
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise Failure("An incorrect date provided") from None
+    [row] = orjson.loads(daily_stats.days(reader(), day, day).data) or [None]
+    if row is None:
+        raise Failure("Error! No blocks of this day are indexed")
+    return Reply({"total_fees": row["fees"]})
 
 
 def receipt_status(parameters: Parameters) -> Reply:

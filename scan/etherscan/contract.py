@@ -6,15 +6,17 @@ from typing import Any
 import orjson
 
 from scan.etherscan.parameters import Parameters
-from scan.etherscan.replies import Failure, Reply
-from scan.hex import to_hex
+from scan.etherscan.replies import Failure, Reply, rows_reply
+from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
 from scan.queries.contract_sources import libraries_by_file
 from scan.queries.contracts import Contract
+from scan.queries.pages import Window
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
+MOST_LISTED = 50  # contracts with their ABIs
 _PLAIN_SETTINGS = {"optimizer", "evmVersion", "remappings", "libraries", "metadata"}
 _PLAIN_METADATA: tuple[object, ...] = ({}, {"bytecodeHash": "ipfs"}, {"bytecodeHash": "bzzr1"})
 NOTHING = {
@@ -54,6 +56,28 @@ def source_code(parameters: Parameters) -> Reply:
     if lookup.proxy is not None and contract.is_verified:
         row = {**row, "Proxy": "1", "Implementation": to_hex(lookup.proxy.implementation)}
     return Reply([row])
+
+
+def verified_contracts(parameters: Parameters) -> Reply:
+    """List verified contracts in Blockscout's form, those verified last first; `filter` may be
+    `verified` or `1`, since of others nothing is known."""
+    if parameters.text("filter", "verified").lower() not in ("verified", "1"):
+        raise Failure("Error! Only filter=verified is offered")
+    page = contracts.verified_page(reader(), Window(*parameters.limit_and_offset(MOST_LISTED)))
+    rows = []
+    for record in orjson.loads(page.data):
+        contract = contracts.get(reader(), data(record["address"]), {"abi", "settings"})
+        optimizer = orjson.loads(contract.settings or "{}").get("optimizer", {})
+        rows.append(
+            {
+                "Address": record["address"],
+                "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
+                "ContractName": record["contractName"],
+                "CompilerVersion": f"v{record['compilerVersion']}",
+                "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
+            }
+        )
+    return rows_reply(rows, "No contracts found", page.total)
 
 
 def _row(contract: Contract) -> dict[str, str]:

@@ -15,6 +15,9 @@ BAD_ADDRESS = "Error! Invalid address format"
 PAGE_TOO_LARGE = (
     "Result window is too large, Offset size must be less than or equal to {}, at any PageNo"
 )
+WINDOW_TOO_LARGE = (
+    "Result window is too large, PageNo x Offset size must be less than or equal to 10000"
+)
 BLOCK_TAGS = ("latest", "pending", "earliest", "safe", "finalized")
 
 _DIGITS = re.compile(r"[0-9]{1,78}")
@@ -114,6 +117,15 @@ class Parameters:
         """Return the block in JSON-RPC's form: a tag, or a number in hex."""
         value = self.text(name, default).lower()
         return value if value in BLOCK_TAGS else hex(self.integer(name, 0))
+
+
+def result_window(parameters: Parameters) -> tuple[int, int]:
+    """Return limit and offset of a list that is not counted, whose pages take longer the deeper
+    they are: as at Etherscan, page x offset is bounded."""
+    limit, offset = parameters.limit_and_offset()
+    if limit + offset > MOST_ROWS:
+        raise Failure(None, WINDOW_TOO_LARGE)
+    return limit, offset
 
 
 def _address(value: str) -> bytes:

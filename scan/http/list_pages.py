@@ -1,7 +1,7 @@
 """What all lists have in common: which part of one a request asks for, and the body of a page."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import quote, quote_plus
 
 import orjson
@@ -14,6 +14,13 @@ from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window
 
 PAGED = ("page", "limit", "cursor")
+
+
+class Times(TypedDict, total=False):
+    """The times of a Window."""
+
+    time_from: int
+    time_to: int
 
 
 def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
@@ -38,9 +45,9 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
     )
 
 
-def times_of(values: Mapping[str, Any]) -> dict[str, int]:
+def times_of(values: Mapping[str, Any]) -> Times:
     """Read the times of a Window that a query string or a filter has."""
-    times = {}
+    times: Times = {}
     if "timeFrom" in values:
         times["time_from"] = parameters.time_s(values["timeFrom"], "timeFrom")
     if "timeTo" in values:

@@ -17,7 +17,6 @@ from scan.pages.address_head import address_head
 from scan.pages.bytecode_and_events import bytecode_page, events_page
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.formatting import checksummed
-from scan.pages.method_names import add_methods
 from scan.pages.records import (
     PAGE_SIZE,
     Listing,
@@ -40,6 +39,7 @@ from scan.queries import (
     transactions,
 )
 from scan.queries.history import HistoryFilter
+from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 from scan.verification.compiler_releases import dotted
 

@@ -7,10 +7,10 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import NotFound
 from scan.http.requests import reader
-from scan.pages.method_names import add_methods
 from scan.pages.records import listing, names_of, window
 from scan.pages.site import page
 from scan.queries import blobs, blocks, execution_requests, transactions
+from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
 MOST_SHOWN = 50  # of the blobs, and of the requests, of a block

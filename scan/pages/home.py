@@ -8,11 +8,11 @@ from flask import Blueprint, Response
 
 from scan.errors import ScanError
 from scan.http.requests import reader
-from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of
 from scan.pages.site import HEADERS, page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart
 from scan.queries import blocks, network, transactions
+from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
 NEWEST = Window(limit=8, offset=0)

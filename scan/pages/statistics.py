@@ -10,11 +10,11 @@ from scan import parameters
 from scan.ethereum.units import COIN_DECIMALS
 from scan.http.requests import reader
 from scan.pages.largest_transfers import shown_day
-from scan.pages.method_names import add_methods
 from scan.pages.records import names_of
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.queries import daily_stats, gas
+from scan.queries.method_names import add_methods
 
 DAYS = {"30": 30, "90": 90}
 

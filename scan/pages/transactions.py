@@ -14,11 +14,11 @@ from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
 from scan.pages import transaction_traces
-from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
 from scan.queries import internal_transfers, summaries, transactions
+from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
 MAX_INTERNAL = 200

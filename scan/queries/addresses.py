@@ -1,7 +1,7 @@
 """Addresses: what the index has of one, of many, what they hold, what they are called."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import orjson
 
@@ -125,6 +125,14 @@ def names(reader: Reader, addresses: Sequence[bytes]) -> str:
     known: str
     (known,) = reader.row("queries/addresses_list_names", addresses=addresses)
     return known
+
+
+def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+    """Return what lists say of each address: label, contract, isContract, token, pool."""
+    if not addresses:
+        return {}
+    (known,) = reader.row("queries/transactions_list_parties", addresses=addresses)
+    return cast("dict[str, dict[str, Any]]", orjson.loads(known))
 
 
 def sample_blocks(reader: Reader, address: bytes, points: int) -> str:

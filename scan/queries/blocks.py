@@ -1,12 +1,26 @@
 """Blocks: their list, one by number or hash, the nearest to a moment."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple, cast
+
+import orjson
 
 from scan.errors import NotFound
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.finality import Finality
+from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
+
+
+class Countdown(NamedTuple):
+    """How many blocks follow the newest up to another, 0 where it is indexed, and in how many
+    seconds at the pace of the newest hundred."""
+
+    newest: int
+    remaining: int
+    seconds: str
 
 
 class NearestBlocks(NamedTuple):
@@ -71,3 +85,36 @@ def finality(reader: Reader) -> Finality:
     if newest is None:
         return Finality()
     return reader.sources.finality.at(reader.node, newest)
+
+
+def by_miner(
+    reader: Reader, miner: bytes, limit: int, offset: int = 0, before: int = BIGINT_MAX
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Return {number, seconds, reward} of blocks that an address produced, the newest first, and
+    the number of the last one where more follow. Deep offsets are the caller's to bound."""
+    rows, following = reader.row(
+        "queries/blocks_list_by_miner", miner=miner, limit=limit, offset=offset, before=before
+    )
+    return orjson.loads(rows), following
+
+
+def amounts(reader: Reader, numbers: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """Return sums of fees and counts of blocks, by number as text; see the statement."""
+    (rows,) = reader.row("queries/blocks_list_amounts", numbers=[*numbers])
+    return cast("dict[str, dict[str, Any]]", orjson.loads(rows))
+
+
+def countdown(reader: Reader, target: int) -> Countdown | None:
+    """Return how far a block is ahead; None where too few blocks are indexed to have a pace."""
+    newest, interval_s = pace(reader)
+    if newest is None or interval_s is None:
+        return None
+    remaining = max(target - newest, 0)
+    return Countdown(newest, remaining, f"{Decimal(interval_s) * remaining:.1f}")
+
+
+def pace(reader: Reader) -> tuple[int | None, float | None]:
+    """Return the newest block, and the seconds from one block to the next; None where there are
+    none."""
+    newest, interval_s = reader.row("queries/blocks_get_interval")
+    return newest, interval_s

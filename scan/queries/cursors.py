@@ -87,6 +87,10 @@ class Traversal(NamedTuple):
             return cls(scope, direction, None)
         return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
 
+    def after_position(self, position: tuple[Value, ...]) -> Self:
+        """Return the same list after a row, wherever a fork has put it since."""
+        return self._replace(cursor=Cursor(position, None))
+
     def position(self, values: int) -> tuple[Value | None, ...]:
         """Return the cursor's position; so many None at the list's beginning."""
         return self.cursor.position if self.cursor else (None,) * values

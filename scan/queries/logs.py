@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.contracts.abi_decoding import Decoded
 from scan.contracts.contract_abis import Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.transaction_details import decode_event, decode_event_by
@@ -17,6 +18,7 @@ from scan.queries import node_logs
 from scan.queries.cursors import ORDINAL
 from scan.queries.filters import Value, read_values
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
+from scan.queries.ordinals import ordinal_at
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.pages import Page, Window, filtered_page, in_blocks
 from scan.queries.reader import Reader
@@ -69,17 +71,21 @@ def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
     """Return records with their decoded events; for has_total see records()."""
     logs, total, following = records(reader, window, log_filter, has_total=has_total)
-    for log, event in zip(logs, _events(reader, logs), strict=True):
-        log["event"] = event
+    for log, event in zip(logs, events(reader, logs), strict=True):
+        log["event"] = None if event is None else event.record()
     return Page(orjson.dumps(logs).decode(), len(logs), total, following)
 
 
 def records(
     reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False
 ) -> LogPage:
-    """The total is None where it would have to be counted, unless has_total asks for it."""
+    """The total is None where it would have to be counted, unless has_total asks for it. A position
+    is a block's number and a log's index in it."""
     scope = _scope(reader, log_filter)
     if scope.has_stored(log_filter):
+        if window.position is not None:
+            block, index = map(int, window.position)
+            window = window._replace(position=(ordinal_at(reader, "logs", block, index),))
         stored = _stored_page(reader, window, log_filter, scope, has_total=has_total)
         return LogPage(orjson.loads(stored.data), stored.total, stored.next)
     if scope.oldest is None or scope.newest is None:
@@ -175,7 +181,7 @@ def _stored_page(
     return stored
 
 
-def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:
+def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     """Decoded by the ABIs of their contracts, by standards, or by imported signatures, as far as
     the budget goes."""
     logs = [
@@ -195,19 +201,20 @@ def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:
         if _may_be_of_implementation(log, contracts.get(log.address))
     ]
     at_block = _proxies_at(reader, records, proxies, budget)
-    events = [
+    decoded = [
         decode_event(log, at_block.get(index, contracts.get(log.address)), budget)
         for index, log in enumerate(logs)
     ]
     unknown = {
         log.topics[0][:4]
-        for log, event in zip(logs, events, strict=True)
+        for log, event in zip(logs, decoded, strict=True)
         if event is None and log.topics
     }
     signatures = abis.imported(unknown)
-    for index, log in enumerate(logs):
-        events[index] = events[index] or decode_event_by(log, signatures, budget)
-    return [None if event is None else event.record() for event in events]
+    return [
+        event or decode_event_by(log, signatures, budget)
+        for log, event in zip(logs, decoded, strict=True)
+    ]
 
 
 def _may_be_of_implementation(log: TransactionLog, contract: Contract | None) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 from scan import VERSION
 from scan.queries.reader import Reader
@@ -34,6 +35,12 @@ def status(reader: Reader, chain_name: str | None = None) -> str:
     record: str
     (record,) = reader.row("queries/chain_get_status", version=VERSION, chain_name=chain_name)
     return record
+
+
+def totals(reader: Reader) -> dict[str, Any]:
+    """Return what the chain has in all and of its newest day; see the statement."""
+    (record,) = reader.row("queries/network_get_totals")
+    return cast("dict[str, Any]", json.loads(record))
 
 
 def activity(reader: Reader, span_s: int, spans: int) -> str:

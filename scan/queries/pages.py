@@ -9,6 +9,7 @@ from scan.database.lists import all_entities
 from scan.database.transaction import Row
 from scan.parameters import BIGINT_MAX
 from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference
+from scan.queries.cursors import Value as CursorValue
 from scan.queries.filters import Value
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.reader import Reader
@@ -21,7 +22,8 @@ UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
 
 class Window(NamedTuple):
     """Which part of a list: `direction` is asc or desc; both blocks, and both times in Unix
-    seconds, belong to the range. It begins at the offset, or after the `cursor`.
+    seconds, belong to the range. It begins at the offset, or after the `cursor`, or after the row
+    at a `position`, which is what a cursor of the list holds.
     """
 
     limit: int
@@ -32,6 +34,7 @@ class Window(NamedTuple):
     cursor: str | None = None
     time_from: int | None = None
     time_to: int | None = None
+    position: tuple[CursorValue, ...] | None = None
 
     def traversal(
         self,
@@ -49,9 +52,10 @@ class Window(NamedTuple):
             "time_from": self.time_from,
             "time_to": self.time_to,
         }
-        return Traversal.of(
+        traversal = Traversal.of(
             entity, filters, self.direction, self.cursor, kinds, has_blocks=has_blocks
         )
+        return traversal if self.position is None else traversal.after_position(self.position)
 
     def params(self, traversal: Traversal) -> dict[str, Any]:
         """Return what every statement of such a list takes."""

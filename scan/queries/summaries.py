@@ -13,7 +13,7 @@ from scan.contracts.transaction_details import TransactionDetails
 from scan.contracts.transaction_failures import TransactionFailure
 from scan.contracts.transaction_summary import Summary
 from scan.hex import data
-from scan.queries import internal_transfers, network, transactions
+from scan.queries import addresses, internal_transfers, network, transactions
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -38,9 +38,8 @@ def summary(
         changed = event_state.has_changed(reader.node, state, contract, event.words, number)
         facts = facts._replace(is_state_changed=bool(changed))
     keys = [data(address, 20) for address in facts.addresses()]
-    (parties,) = reader.row("queries/transactions_list_parties", addresses=keys)
     return transaction_summary.summarise(
-        facts, Names(orjson.loads(parties), network.coin_symbol(reader))
+        facts, Names(addresses.parties(reader, keys), network.coin_symbol(reader))
     )
 
 

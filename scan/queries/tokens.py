@@ -1,5 +1,8 @@
 """Tokens and who holds them."""
 
+from collections.abc import Sequence
+from typing import Any, cast
+
 import orjson
 
 from scan.errors import NotFound
@@ -33,6 +36,14 @@ def get(reader: Reader, address: bytes) -> str:
     if record is None:
         raise NotFound(UNKNOWN)
     return record
+
+
+def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+    """Return the records of those that are tokens, by address."""
+    if not addresses:
+        return {}
+    (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
+    return cast("dict[str, dict[str, Any]]", orjson.loads(records))
 
 
 def type_of(reader: Reader, address: bytes) -> str | None:

@@ -73,7 +73,7 @@ def test_an_indexed_string_is_shown_as_its_hash() -> None:
     ]
     decoded = decode_log([keccak(text="Named(string)"), TRANSFER], b"", [index_abi(abi)])
     assert decoded is not None
-    assert tuple(decoded.arguments[0]) == ("name", "string", "0x" + TRANSFER.hex(), True)
+    assert tuple(decoded.arguments[0]) == ("name", "string", "0x" + TRANSFER.hex(), True, True)
 
 
 def test_data_that_lies_is_not_decoded() -> None:

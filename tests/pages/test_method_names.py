@@ -7,7 +7,7 @@ from eth_utils import keccak
 from flask import Flask
 from flask.testing import FlaskClient
 
-from scan.pages.method_names import add_methods
+from scan.queries.method_names import add_methods
 from scan.queries.reader import Reader
 from tests.support.database import execute
 from tests.support.explorer import Explorer

@@ -1,4 +1,4 @@
-"""Names of the functions called by a page's transactions."""
+"""Names of the functions that transactions called."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,8 +6,8 @@ from scan.contracts.abi_index import functions_of
 from scan.contracts.contract_abis import NO_CONTRACT, Contract
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.hex import data, to_hex
-from scan.pages.records import Record
 from scan.queries.reader import Reader
+from scan.queries.transaction_contexts import Record
 
 
 def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:

@@ -1,0 +1,27 @@
+"""Withdrawals of validators (EIP-4895)."""
+
+from typing import Any
+
+import orjson
+
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
+
+
+def page(
+    reader: Reader, window: Window, *, address: bytes | None = None, before_index: int | None = None
+) -> list[dict[str, Any]]:
+    """Return those to an address, or all; of its last block only those before an index."""
+    rows, _ = reader.row(
+        "queries/withdrawals_list",
+        address=address,
+        has_address=address is not None,
+        block_from=window.block_from,
+        block_to=window.block_to,
+        before_index=before_index,
+        direction=window.direction,
+        limit=window.limit,
+        offset=window.offset,
+    )
+    records: list[dict[str, Any]] = orjson.loads(rows)
+    return records
