@@ -1,9 +1,10 @@
 """From the head to the node's head: blocks are read, and committed in batches."""
 
+import itertools
 import threading
-import time
 from collections.abc import Callable
 from contextlib import closing
+from time import monotonic
 
 from scan.indexer import batch_reader
 from scan.indexer.batch_reader import BatchReader
@@ -19,6 +20,8 @@ from scan.indexer.writer import Append, IndexedHead, InspectedBatch, Writer
 # the index: so each page of a derived table gets as many rows at once, however large the table is.
 COMMIT_SHARE = 20
 COMMIT_TRANSACTIONS = 1_000_000
+# Until a commit its blocks are in no answer, and a stop or a migration may wait for it.
+COMMIT_S = 20.0
 # For webhooks that watch another emitter since: blocks fetched ahead lack its logs, and are fetched
 # again. Somebody may register such webhooks all the time, so not more often.
 CHECK_WATCHED_EVERY_S = 10.0
@@ -41,6 +44,7 @@ class CatchUp:
         self._patience = patience
         self._stop = stop
         self._has_committed = False  # since the last fault
+        self._derive_s = 0.0  # a batch, in the last commit
 
     def run(
         self,
@@ -57,7 +61,7 @@ class CatchUp:
         Ends early where the selection lacks emitters that webhooks watch by now. Raises NodeError
         where blocks do not link: a reorganisation is to be found then.
         """
-        check_watched_at = time.monotonic() + CHECK_WATCHED_EVERY_S
+        check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
         with (
             closing(CatchUpProgress(first, last)) as progress,
             BatchReader(
@@ -70,10 +74,10 @@ class CatchUp:
                 except _Stopped:
                     return head
                 inspector.stored_to = head.number
-                if time.monotonic() >= check_watched_at:
+                if monotonic() >= check_watched_at:
                     if lacks_watched(selection):
                         return head
-                    check_watched_at = time.monotonic() + CHECK_WATCHED_EVERY_S
+                    check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
             if batches.fault is not None:
                 raise batches.fault
         return head
@@ -109,20 +113,27 @@ class CatchUp:
     def _append(
         self, append: Append, batches: BatchReader, size: int, progress: CatchUpProgress
     ) -> IndexedHead:
-        while True:
+        began = monotonic()
+        for count in itertools.count(1):
             batch = batches.take()
             with progress.seconds.clock("write"):
                 append.add(batch)
             # A batch that is not full is a slow node's, whose blocks are not kept back.
             if append.transactions >= size or not batch_reader.is_full(batch.blocks):
                 break
+            batch_s = (monotonic() - began) / count + self._derive_s
+            if (count + 1) * batch_s > COMMIT_S:
+                break
             following = batches.peek()
             if self._stop.is_set():
                 raise _Stopped
             if following is None or not self._writer.can_take(append.head, following):
                 break
+        derive_began = monotonic()
         with progress.seconds.clock("write"):
-            return append.derive()
+            head = append.derive()
+        self._derive_s = (monotonic() - derive_began) / count
+        return head
 
 
 class _Stopped(Exception):

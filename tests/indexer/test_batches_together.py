@@ -127,6 +127,41 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     assert len(failed) == 2 and all(transactions[index + 1] == 1 for index in failed)
 
 
+def test_a_transaction_of_a_slow_database_ends_in_time(
+    scenario: Played,
+    database_url: str,
+    transactions: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
+    clock = 0.0
+    taken: list[float] = []
+    add, derive = Append.add, Append.derive
+
+    def add_slowly(append: Append, batch: InspectedBatch) -> None:
+        nonlocal clock
+        if transactions[-1] == 0:
+            taken.append(0.0)
+        add(append, batch)
+        clock += 3
+        taken[-1] += 3
+
+    def derive_slowly(append: Append) -> Any:
+        nonlocal clock
+        derive_s = transactions[-1] * (1 if sum(transactions) < 20 else 7)
+        clock += derive_s
+        taken[-1] += derive_s
+        return derive(append)
+
+    monkeypatch.setattr(catch_up, "monotonic", lambda: clock)
+    monkeypatch.setattr(Append, "add", add_slowly)
+    monkeypatch.setattr(Append, "derive", derive_slowly)
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    slower = next(n for n in range(len(taken)) if sum(transactions[: n + 1]) >= 20)
+    assert max(taken[:slower]) == max(taken[slower + 1 :]) == catch_up.COMMIT_S
+    assert max(transactions[:slower]) == 5 and max(transactions[slower + 1 :]) == 2
+
+
 def test_an_indexer_is_heard_of_during_a_long_transaction(
     scenario: Played,
     database_url: str,
