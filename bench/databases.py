@@ -23,7 +23,7 @@ SEEDED_FROM = (
     "schema.sql",
     "sql/schema/*.sql",
     "scan/indexer/block_range.py",
-    "scan/indexer/writer.py",
+    "scan/indexer/derivation.py",
     "sql/indexer/*_derive.sql",
     "sql/indexer/lists_insert_checkpoints.sql",
 )

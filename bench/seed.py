@@ -6,7 +6,7 @@ from pathlib import Path
 from scan.database import migrations
 from scan.database.connection import Database
 from scan.indexer.block_range import read_block_range
-from scan.indexer.writer import derive
+from scan.indexer.derivation import derive
 
 log = logging.getLogger(__name__)
 

@@ -230,7 +230,6 @@ def _sql_strings(tree: ast.Module) -> Iterator[ast.Constant]:
 LONGEST_FILE = 400
 LONGER_FILES = {
     "scan/commands/doctor.py": "a list of checks, a function each",
-    "scan/indexer/writer.py": "what is written and unwound in one transaction",
     "scan/server/worker.py": "one class, which overrides gunicorn's",
 }
 

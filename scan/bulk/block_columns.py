@@ -23,7 +23,7 @@ from scan.exports.columns import (
     make_table,
     schema,
 )
-from scan.indexer.block_rows import Rows, table_rows
+from scan.indexer.block_rows import UNNUMBERED, Rows, table_rows
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import LogSelection
 
@@ -72,15 +72,7 @@ EVENT_SIGHTS = {
 SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "transactions": KINDS["transactions"],
     "internal_transfers": KINDS["internal_transfers"],
-    "withdrawals": KINDS["withdrawals"],
-    "credits": KINDS["credits"],
-    "user_operations": KINDS["user_operations"],
-    "uncles": KINDS["uncles"],
-    "authorizations": KINDS["authorizations"],
-    "messages_to_l1": KINDS["messages_to_l1"],
-    "blobs": KINDS["blobs"],
-    "execution_requests": KINDS["execution_requests"],
-    "log_emitters": KINDS["log_emitters"],
+    **{table: KINDS[table] for table in UNNUMBERED},
     "logs": KINDS["logs"],
     "transfer_events": TRANSFER_EVENTS,
     "swap_events": SWAP_EVENTS,
@@ -88,13 +80,6 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "event_sights": EVENT_SIGHTS,
     "blocks": KINDS["blocks"],  # the last: its file says that the others are there
 }
-# Kinds whose rows are made for both writers.
-MADE = (
-    *("transactions", "internal_transfers", "withdrawals", "credits", "uncles"),
-    *("blobs", "execution_requests"),
-    *("user_operations", "authorizations", "messages_to_l1", "log_emitters"),
-    "logs",
-)
 _SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
 # Stand for a pool's tokens while only the direction is to be known.
 _TOKEN0, _TOKEN1 = b"0", b"1"
@@ -182,8 +167,10 @@ def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Row
 def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
     made = table_rows(fetched, selection)
     number = fetched.block.number
-    for kind in MADE:
+    for kind in ("transactions", "internal_transfers", "logs"):
         rows[kind] += getattr(made, kind)
+    for kind, of_block in made.unnumbered.items():
+        rows[kind] += of_block
     for event, is_duplicate in made.transfers:
         rows["transfer_events"] += _transfer_rows(number, event, is_duplicate)
     rows["swap_events"] += [_swap_row(number, *swap) for swap in made.swaps]

@@ -3,6 +3,6 @@
 Input: blocks from a node. Output: rows, derived tables and webhook events, a batch in
 one transaction.
 Start with follower.py (the loop) and chain_indexer.py (its step), then catch_up.py,
-batch_reader.py, prefetch.py, contract_inspection.py (code, tokens, pools), writer.py (transactions)
-and reorganisation.py.
+batch_reader.py, prefetch.py, contract_inspection.py (code, tokens, pools), writer.py, derivation.py
+(derived tables) and reorganisation.py.
 """

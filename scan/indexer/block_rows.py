@@ -4,6 +4,7 @@ Each table's columns are the fields of the record whose values become its rows.
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -46,15 +47,6 @@ GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 # The columns of a row's text; the writer prepends the ordinal.
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
-WITHDRAWAL_COLUMNS = ("block_number", *Withdrawal._fields)
-CREDIT_COLUMNS = Credit._fields
-USER_OPERATION_COLUMNS = UserOperation._fields
-BLOB_COLUMNS = Blob._fields
-REQUEST_COLUMNS = ExecutionRequest._fields
-UNCLE_COLUMNS = Uncle._fields
-AUTHORIZATION_COLUMNS = Authorization._fields
-MESSAGE_COLUMNS = MessageToL1._fields
-EMITTER_COLUMNS = ("address", "block_number")
 TRANSFER_COLUMNS = (
     *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
     *("to_address", "batch_index", "value", "token_id"),
@@ -64,6 +56,18 @@ TRADE_COLUMNS = (
     *Trade._fields,
 )
 LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
+# The columns of tables to whose rows the writer prepends nothing.
+UNNUMBERED: Mapping[str, Sequence[str]] = {
+    "withdrawals": ("block_number", *Withdrawal._fields),
+    "credits": Credit._fields,
+    "uncles": Uncle._fields,
+    "user_operations": UserOperation._fields,
+    "authorizations": Authorization._fields,
+    "messages_to_l1": MessageToL1._fields,
+    "blobs": Blob._fields,
+    "execution_requests": ExecutionRequest._fields,
+    "log_emitters": ("address", "block_number"),
+}
 
 
 class TransferLog(NamedTuple):
@@ -111,15 +115,7 @@ class TableRows(NamedTuple):
     block: dict[str, Any]  # by column, but for those that count transfers and trades
     transactions: Rows
     internal_transfers: Rows
-    withdrawals: Rows
-    credits: Rows
-    user_operations: Rows
-    uncles: Rows
-    authorizations: Rows
-    messages_to_l1: Rows
-    blobs: Rows
-    execution_requests: Rows
-    log_emitters: Rows
+    unnumbered: dict[str, Rows]  # of each table of UNNUMBERED
     logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
     created: frozenset[bytes]
@@ -137,16 +133,8 @@ class BlockRows(NamedTuple):
     parent_hash: bytes
     columns: dict[str, Any]  # of its own row, but for those that count transfers and trades
     transactions: list[str]
-    emitters: list[str]
     internal_transfers: list[str]
-    withdrawals: list[str]
-    credits: list[str]
-    user_operations: list[str]
-    uncles: list[str]
-    authorizations: list[str]
-    messages_to_l1: list[str]
-    blobs: list[str]
-    execution_requests: list[str]
+    unnumbered: dict[str, list[str]]  # of the tables of UNNUMBERED that have rows in it
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
@@ -181,15 +169,17 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         },
         transactions=[(number, *t) for t in block.transactions],
         internal_transfers=[(number, *t) for t in internal_transfers],
-        withdrawals=[(number, *w) for w in block.withdrawals or ()],
-        credits=list(block.credits),
-        user_operations=list(user_operations(block) if has_operations else ()),
-        uncles=list(block.uncles),
-        authorizations=list(block.authorizations),
-        messages_to_l1=list(block.messages_to_l1),
-        blobs=list(blobs_of(block)),
-        execution_requests=list(submitted_in(block) if has_requests else ()),
-        log_emitters=[(address, number) for address in emitters],
+        unnumbered={
+            "withdrawals": [(number, *w) for w in block.withdrawals or ()],
+            "credits": list(block.credits),
+            "uncles": list(block.uncles),
+            "user_operations": list(user_operations(block) if has_operations else ()),
+            "authorizations": list(block.authorizations),
+            "messages_to_l1": list(block.messages_to_l1),
+            "blobs": list(blobs_of(block)),
+            "execution_requests": list(submitted_in(block) if has_requests else ()),
+            "log_emitters": [(address, number) for address in emitters],
+        },
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
@@ -220,16 +210,8 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         block.parent_hash,
         rows.block,
         transactions=list(map(line, rows.transactions)),
-        emitters=list(map(line, rows.log_emitters)),
         internal_transfers=list(map(line, rows.internal_transfers)),
-        withdrawals=list(map(line, rows.withdrawals)),
-        credits=list(map(line, rows.credits)),
-        user_operations=list(map(line, rows.user_operations)),
-        uncles=list(map(line, rows.uncles)),
-        authorizations=list(map(line, rows.authorizations)),
-        messages_to_l1=list(map(line, rows.messages_to_l1)),
-        blobs=list(map(line, rows.blobs)),
-        execution_requests=list(map(line, rows.execution_requests)),
+        unnumbered={table: list(map(line, of)) for table, of in rows.unnumbered.items() if of},
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=_shared([row[3] for row in rows.logs]),
         watched_logs=_watched_logs(block, selection),

@@ -9,24 +9,16 @@ from typing import NamedTuple
 
 from scan.database import copy_format
 from scan.database.connection import Database
-from scan.database.transaction import Row, Transaction
-from scan.indexer import items, partitions, webhook_events
-from scan.indexer.block_range import BlockRange, read_block_range
+from scan.database.transaction import Transaction
+from scan.indexer import partitions, webhook_events
+from scan.indexer.block_range import read_block_range
 from scan.indexer.block_rows import (
-    AUTHORIZATION_COLUMNS,
-    BLOB_COLUMNS,
-    CREDIT_COLUMNS,
-    EMITTER_COLUMNS,
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
-    MESSAGE_COLUMNS,
-    REQUEST_COLUMNS,
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
-    UNCLE_COLUMNS,
-    USER_OPERATION_COLUMNS,
-    WITHDRAWAL_COLUMNS,
+    UNNUMBERED,
     BlockRows,
     WatchedLog,
     timestamp_text,
@@ -37,12 +29,11 @@ from scan.indexer.contract_inspection import (
     RejectedEmitter,
     TokenSupply,
 )
+from scan.indexer.derivation import derive, unwind_day
 from scan.indexer.partitions import Partitions
 from scan.observability import metrics
 from scan.settings import PARTITION_ROWS
 
-# From so many on, they are counted by range of balance. A page of fewer passes half of them.
-LARGE_TOKEN_HOLDERS = 10_000
 TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
 
@@ -130,22 +121,11 @@ class Append:
         _copy_numbered(
             tx, "internal_transfers", INTERNAL_TRANSFER_COLUMNS, before.internal_transfers, moves
         )
-        withdrawals = _lines(block.withdrawals for block in blocks)
-        tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, withdrawals)
-        tx.copy_lines("credits", CREDIT_COLUMNS, _lines(block.credits for block in blocks))
-        operations = _lines(block.user_operations for block in blocks)
-        tx.copy_lines("user_operations", USER_OPERATION_COLUMNS, operations)
-        tx.copy_lines("uncles", UNCLE_COLUMNS, _lines(block.uncles for block in blocks))
-        authorizations = [line for block in blocks for line in block.authorizations]
-        tx.copy_lines("authorizations", AUTHORIZATION_COLUMNS, authorizations)
-        self._has_authorizations |= bool(authorizations)
-        messages = _lines(block.messages_to_l1 for block in blocks)
-        tx.copy_lines("messages_to_l1", MESSAGE_COLUMNS, messages)
-        tx.copy_lines("blobs", BLOB_COLUMNS, _lines(block.blobs for block in blocks))
-        requests = _lines(block.execution_requests for block in blocks)
-        tx.copy_lines("execution_requests", REQUEST_COLUMNS, requests)
         _copy_logs(tx, before.logs, blocks)
-        tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
+        for table, columns in UNNUMBERED.items():
+            lines = _lines(block.unnumbered.get(table, ()) for block in blocks)
+            tx.copy_lines(table, columns, lines)
+        self._has_authorizations |= any("authorizations" in block.unnumbered for block in blocks)
         if self._first_block is None:
             self._first_block = blocks[0].number
         self._supplies |= {supply.token: supply for supply in findings.supplies}
@@ -222,7 +202,7 @@ class Writer:
             ends = [row[0] for row in tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)]
             last = head.number
             for end in (*ends, last_kept):
-                _remove_day(tx, read_block_range(tx, end + 1, last), end)
+                unwind_day(tx, read_block_range(tx, end + 1, last), end)
                 last = end
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
 
@@ -264,117 +244,6 @@ def totals_of(head: IndexedHead | None) -> RowCounts:
 def read_head(source: Database | Transaction) -> IndexedHead | None:
     row = source.row("indexer/blocks_get_head")
     return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(**row[2]))
-
-
-def derive(tx: Transaction, written: BlockRange) -> None:
-    """Fill the derived tables from the rows of these blocks, a day at a time; unwind() is its
-    inverse."""
-    days = tx.rows("indexer/daily_stats_derive", span=written.span)
-    for first, last in days:
-        _derive_day(tx, written if len(days) == 1 else read_block_range(tx, first, last))
-
-
-def _derive_day(tx: Transaction, written: BlockRange) -> None:
-    _derive_holders(tx, written, sign=1)
-    grown = _derive_addresses(tx, written, sign=1)
-    grown += items.derive(tx, written)
-    grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
-    if written.has_few_rows:
-        grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
-    if written.trades["last_trade"] >= written.trades["first_trade"]:
-        _derive_candles(tx, **written.trades)
-    if grown:
-        lists, keys, entries = zip(*grown, strict=True)
-        tx.execute(
-            "indexer/lists_insert_checkpoints",
-            lists=list(lists),
-            keys=[bytes(key) for key in keys],
-            entries=list(entries),
-            first_block=written.blocks["block_from"],
-            last_block=written.blocks["block_to"],
-            **written.rows,
-            **written.logs,
-        )
-
-
-def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
-    """The blocks after `last_kept`, which are of one day, with what was derived from them."""
-    # These read the rows of the orphaned blocks, which blocks_unwind removes.
-    day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept, span=orphaned.span)
-    _derive_holders(tx, orphaned, sign=-1)
-    _derive_addresses(tx, orphaned, sign=-1)
-    items.unwind(tx, orphaned)
-    tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
-    if orphaned.has_few_rows:
-        tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
-    _remove_from_candles(tx, **orphaned.trades)
-    tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
-    tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
-    tx.execute("indexer/addresses_restore_last_seen", day=day)
-
-
-def _derive_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
-    """Add these trades, which no candle counts, to the candles of their pools."""
-    tx.execute(
-        "indexer/pool_candles_derive",
-        first_trade=first_trade,
-        last_trade=last_trade,
-        pools=None,
-        hours=None,
-    )
-
-
-def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
-    """Candles that count these trades are made again of the trades before them."""
-    if last_trade < first_trade:
-        return
-    removed = tx.rows("indexer/pool_candles_remove", first_trade=first_trade, last_trade=last_trade)
-    if removed:
-        pools, hours, first_ordinals = zip(*removed, strict=True)
-        tx.execute(
-            "indexer/pool_candles_derive",
-            first_trade=min(first_ordinals),
-            last_trade=first_trade - 1,
-            pools=[bytes(pool) for pool in pools],
-            hours=list(hours),
-        )
-
-
-def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
-    with _without_nested_loops(tx):
-        changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
-    if changed:
-        tokens, holders, negative_holders, held = zip(*changed, strict=True)
-        uncounted = tx.value(
-            "indexer/tokens_add_holders",
-            tokens=[bytes(token) for token in tokens],
-            holders=list(holders),
-            negative_holders=list(negative_holders),
-            held=list(held),
-            large=LARGE_TOKEN_HOLDERS,
-        )
-        if uncounted is not None:
-            tx.execute("indexer/token_holder_ranges_insert", token=bytes(uncounted))
-    tx.execute("indexer/token_holders_sweep")
-
-
-def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    # Where each address was seen before is probed by index: a new table counts as small, and grows
-    # with the statement, which took 28 s for 30,000 transactions.
-    tx.execute("indexer/planner_allow_sequential_scans", allowed=False)
-    with _without_nested_loops(tx):
-        grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
-    tx.execute("indexer/planner_allow_sequential_scans", allowed=True)
-    return grown
-
-
-@contextmanager
-def _without_nested_loops(tx: Transaction) -> Iterator[None]:
-    """For joins of what a batch changed with itself: fresh rows lie beyond what ANALYZE has seen,
-    so the planner expects one and would loop over all. Batches took 4 to 22 s instead of 1 s."""
-    tx.execute("indexer/planner_allow_nested_loops", allowed=False)
-    yield
-    tx.execute("indexer/planner_allow_nested_loops", allowed=True)
 
 
 def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> RowCounts:

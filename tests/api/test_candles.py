@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.indexer.block_range import read_block_range
-from scan.indexer.writer import derive
+from scan.indexer.derivation import derive
 from scan.queries import pools
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
 from tests.indexer.test_ordinals import NOWHERE

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.commands import audit
 from scan.database.connection import Database
-from scan.indexer import writer
+from scan.indexer import derivation
 from tests.audit.auditing import run, spoil
 from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
@@ -72,7 +72,7 @@ def moves(chance: random.Random) -> list[Move]:
 def test_forks_leave_what_holders_give(
     database_url: str, postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "LARGE_TOKEN_HOLDERS", 3)
+    monkeypatch.setattr(derivation, "LARGE_TOKEN_HOLDERS", 3)
     chance = random.Random(24)
     database = Database(database_url, statement_timeout_ms=0)
     chain = Chain(database)
