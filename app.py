@@ -357,7 +357,7 @@ def _ours(error: HTTPException) -> errors.ScanError:
             headers={"Allow": allow} if allow else None,
         )
     if isinstance(error, RequestEntityTooLarge):
-        return errors.TooLarge("The body is too large.")
+        return errors.TooLarge(errors.TooLarge.of_body)
     if (error.code or 500) >= 500:
         return errors.ScanError(OUR_FAULT)
     ours = errors.InvalidParameter(error.description or "The request is malformed.")

@@ -97,6 +97,7 @@ class Reorganised(ScanError):
 
 class TooLarge(ScanError):
     status, code = 413, "too_large"
+    of_body = "The body is too large."
 
 
 class UnsupportedMediaType(ScanError):

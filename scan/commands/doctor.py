@@ -7,7 +7,6 @@ import argparse
 import json
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
@@ -19,24 +18,15 @@ from urllib.request import Request, urlopen
 from limits.storage import storage_from_string
 
 from scan.commands.chain_recording import block_range, write_recording
+from scan.commands.doctor_database import GIB, LEAST_FREE_BYTES, check_database
 from scan.commands.doctor_node import check_node
 from scan.commands.startup import with_running_database
-from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.errors import ScanError, SettingError
-from scan.queries.disk import DAY_S, forecast
 from scan.settings import Settings, without_password
 from scan.verification.installed_compilers import InstalledCompilers
 
-GIB = 1024**3
-LEAST_VERSION = 160_000
-MOST_CLOCK_SKEW_S = 2.0
-LEAST_FREE_CONNECTIONS = 20
-DAYS_OF_DISK = 30
-LEAST_FREE_BYTES = 2 * GIB
-MOST_SLOT_BYTES = 8 * GIB
-WAL_ARCHIVE_AGE_S = 86_400
 TIMEOUT_S = 10
 # By the check that could not be made.
 ADVICE = {
@@ -154,8 +144,8 @@ def _check_database(settings: Settings) -> Findings:
                 "the server is read-only, such as a standby",
                 "set the primary in DATABASE_URL, and the standby in READ_DATABASE_URL",
             )
-        yield from _check_server(settings, database)
-        yield from _check_schema(database)
+        for subject, level, text, advice in check_database(database):
+            yield Finding(Level(level), subject, text, advice)
     except SharedSession:
         yield Finding(
             Level.ERROR,
@@ -165,103 +155,6 @@ def _check_database(settings: Settings) -> Findings:
         )
     finally:
         database.close()
-
-
-def _check_server(settings: Settings, database: Database) -> Findings:
-    row = database.row("commands/doctor_get_database")
-    assert row is not None
-    server = _Server(*row)
-    if server.version < LEAST_VERSION:
-        yield _database_error(f"PostgreSQL {server.version // 10_000}", "upgrade to 16 or newer")
-    else:
-        size = f"{server.size_bytes / GIB:.1f} GiB"
-        yield _database_ok(f"PostgreSQL {server.version // 10_000}, {size}")
-    for name in ("fsync", "full_page_writes", "autovacuum"):
-        if server.settings[name] != "on":
-            yield _database_error(
-                f"{name} is off", f"set {name} = on: without it data or answers become wrong"
-            )
-    free = int(server.settings["max_connections"]) - server.connections
-    if free < LEAST_FREE_CONNECTIONS:
-        text = f"{free} of {server.settings['max_connections']} connections are free"
-        yield _database_warning(text, "raise max_connections, or stop other clients")
-    if server.oldest_transaction > 2 * server.freeze_age:
-        text = f"transaction ids are {server.oldest_transaction:,} old"
-        yield _database_error(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
-    if server.invalid_indexes:
-        names = ", ".join(server.invalid_indexes[:5])
-        yield _database_error(f"invalid indexes: {names}", "REINDEX INDEX CONCURRENTLY each")
-    else:
-        yield _database_ok("all indexes are valid")
-    skew_s = server.time_s - time.time()
-    if abs(skew_s) > MOST_CLOCK_SKEW_S:
-        text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
-        yield _database_error(text, "synchronise the clocks of both machines (NTP)")
-    yield from _check_backup(server)
-    yield from _check_growth(database)
-
-
-class _Server(NamedTuple):
-    """A _Server is the row of commands/doctor_get_database."""
-
-    version: int
-    settings: dict[str, str]
-    size_bytes: int
-    connections: int
-    oldest_transaction: int
-    freeze_age: int
-    invalid_indexes: list[str]
-    time_s: float
-    archived_at_s: float | None
-    archive_failures: int
-    inactive_slot_bytes: int
-
-
-def _check_backup(server: _Server) -> Findings:
-    if server.inactive_slot_bytes > MOST_SLOT_BYTES:
-        text = (
-            f"an inactive replication slot keeps {server.inactive_slot_bytes / GIB:.1f} GiB of WAL"
-        )
-        yield _database_error(text, "start its standby again, or drop the slot")
-    if server.settings["archive_mode"] == "off":
-        yield _database_warning("WAL is not archived", "see docs/backups.md")
-    elif server.archive_failures:
-        yield _database_error("archiving WAL fails", "see PostgreSQL's log")
-    elif server.archived_at_s is None or time.time() - server.archived_at_s > WAL_ARCHIVE_AGE_S:
-        yield _database_warning("no WAL was archived for a day", "check archive_command")
-    else:
-        age_min = (time.time() - server.archived_at_s) / 60
-        yield _database_ok(f"WAL was archived {age_min:.0f} minutes ago")
-
-
-def _check_growth(database: Database) -> Findings:
-    disk = forecast(database)
-    if disk is None:
-        yield _database_warning(
-            "its disk cannot be seen from here",
-            "run `scan doctor` on its machine; there, GRANT pg_read_all_settings to Scan's role",
-        )
-        return
-    text = f"{disk.free_bytes / GIB:.0f} GiB free"
-    days = None if disk.full_in_s is None else disk.full_in_s // DAY_S
-    if days is not None:
-        text += f", full in {days:,} days at the newest day's growth"
-    if disk.free_bytes < LEAST_FREE_BYTES or (days is not None and days < DAYS_OF_DISK):
-        yield Finding(Level.ERROR, "disk", text, "add space, or move the database")
-    else:
-        yield Finding(Level.OK, "disk", text)
-
-
-def _check_schema(database: Database) -> Findings:
-    planned = migrations.plan(database)
-    if planned is None:
-        text = "the schema is of a newer version of Scan"
-        yield _database_warning(text, "upgrade this installation")
-    elif planned:
-        text = f"the schema is not current: {', '.join(file.name for file in planned)}"
-        yield _database_error(text, "run `scan migrate`, or start the new version")
-    else:
-        yield _database_ok("the schema is current")
 
 
 def _check_replica(settings: Settings) -> Findings:
@@ -404,15 +297,3 @@ def _open_if_reachable(url: str) -> Database | None:
     except ScanError:
         return None
     return database
-
-
-def _database_ok(text: str) -> Finding:
-    return Finding(Level.OK, "database", text)
-
-
-def _database_warning(text: str, advice: str) -> Finding:
-    return Finding(Level.WARNING, "database", text, advice)
-
-
-def _database_error(text: str, advice: str) -> Finding:
-    return Finding(Level.ERROR, "database", text, advice)

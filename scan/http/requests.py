@@ -178,5 +178,5 @@ def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
         raise incomplete(INCOMPLETE_BODY)
     # Of a body sent in chunks no more is read than is allowed, and nothing tells that it went on.
     if request.content_length is None and len(body) >= (request.max_content_length or 0):
-        raise TooLarge("The body is too large.")
+        raise TooLarge(TooLarge.of_body)
     return body

@@ -1,0 +1,141 @@
+"""The checks of the database by `scan doctor`: server, indexes, clock, backup, disk, schema."""
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scan.database import migrations
+from scan.database.connection import Database
+from scan.queries.disk import DAY_S, forecast
+
+GIB = 1024**3
+LEAST_VERSION = 160_000
+MOST_CLOCK_SKEW_S = 2.0
+LEAST_FREE_CONNECTIONS = 20
+DAYS_OF_DISK = 30
+LEAST_FREE_BYTES = 2 * GIB
+MOST_SLOT_BYTES = 8 * GIB
+WAL_ARCHIVE_AGE_S = 86_400
+
+
+class Outcome(NamedTuple):
+    """An outcome has a level's name, and advice where something is wrong."""
+
+    subject: str
+    level: str
+    text: str
+    advice: str = ""
+
+
+def check_database(database: Database) -> Iterator[Outcome]:
+    yield from _check_server(database)
+    yield from _check_schema(database)
+
+
+def _check_server(database: Database) -> Iterator[Outcome]:
+    row = database.row("commands/doctor_get_database")
+    assert row is not None
+    server = _Server(*row)
+    if server.version < LEAST_VERSION:
+        yield _error(f"PostgreSQL {server.version // 10_000}", "upgrade to 16 or newer")
+    else:
+        size = f"{server.size_bytes / GIB:.1f} GiB"
+        yield _ok(f"PostgreSQL {server.version // 10_000}, {size}")
+    for name in ("fsync", "full_page_writes", "autovacuum"):
+        if server.settings[name] != "on":
+            yield _error(
+                f"{name} is off", f"set {name} = on: without it data or answers become wrong"
+            )
+    free = int(server.settings["max_connections"]) - server.connections
+    if free < LEAST_FREE_CONNECTIONS:
+        text = f"{free} of {server.settings['max_connections']} connections are free"
+        yield _warning(text, "raise max_connections, or stop other clients")
+    if server.oldest_transaction > 2 * server.freeze_age:
+        text = f"transaction ids are {server.oldest_transaction:,} old"
+        yield _error(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
+    if server.invalid_indexes:
+        names = ", ".join(server.invalid_indexes[:5])
+        yield _error(f"invalid indexes: {names}", "REINDEX INDEX CONCURRENTLY each")
+    else:
+        yield _ok("all indexes are valid")
+    skew_s = server.time_s - time.time()
+    if abs(skew_s) > MOST_CLOCK_SKEW_S:
+        text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
+        yield _error(text, "synchronise the clocks of both machines (NTP)")
+    yield from _check_backup(server)
+    yield from _check_growth(database)
+
+
+class _Server(NamedTuple):
+    """A _Server is the row of commands/doctor_get_database."""
+
+    version: int
+    settings: dict[str, str]
+    size_bytes: int
+    connections: int
+    oldest_transaction: int
+    freeze_age: int
+    invalid_indexes: list[str]
+    time_s: float
+    archived_at_s: float | None
+    archive_failures: int
+    inactive_slot_bytes: int
+
+
+def _check_backup(server: _Server) -> Iterator[Outcome]:
+    if server.inactive_slot_bytes > MOST_SLOT_BYTES:
+        text = (
+            f"an inactive replication slot keeps {server.inactive_slot_bytes / GIB:.1f} GiB of WAL"
+        )
+        yield _error(text, "start its standby again, or drop the slot")
+    if server.settings["archive_mode"] == "off":
+        yield _warning("WAL is not archived", "see docs/backups.md")
+    elif server.archive_failures:
+        yield _error("archiving WAL fails", "see PostgreSQL's log")
+    elif server.archived_at_s is None or time.time() - server.archived_at_s > WAL_ARCHIVE_AGE_S:
+        yield _warning("no WAL was archived for a day", "check archive_command")
+    else:
+        age_min = (time.time() - server.archived_at_s) / 60
+        yield _ok(f"WAL was archived {age_min:.0f} minutes ago")
+
+
+def _check_growth(database: Database) -> Iterator[Outcome]:
+    disk = forecast(database)
+    if disk is None:
+        yield _warning(
+            "its disk cannot be seen from here",
+            "run `scan doctor` on its machine; there, GRANT pg_read_all_settings to Scan's role",
+        )
+        return
+    text = f"{disk.free_bytes / GIB:.0f} GiB free"
+    days = None if disk.full_in_s is None else disk.full_in_s // DAY_S
+    if days is not None:
+        text += f", full in {days:,} days at the newest day's growth"
+    if disk.free_bytes < LEAST_FREE_BYTES or (days is not None and days < DAYS_OF_DISK):
+        yield Outcome("disk", "error", text, "add space, or move the database")
+    else:
+        yield Outcome("disk", "ok", text)
+
+
+def _check_schema(database: Database) -> Iterator[Outcome]:
+    planned = migrations.plan(database)
+    if planned is None:
+        text = "the schema is of a newer version of Scan"
+        yield _warning(text, "upgrade this installation")
+    elif planned:
+        text = f"the schema is not current: {', '.join(file.name for file in planned)}"
+        yield _error(text, "run `scan migrate`, or start the new version")
+    else:
+        yield _ok("the schema is current")
+
+
+def _ok(text: str) -> Outcome:
+    return Outcome("database", "ok", text)
+
+
+def _warning(text: str, advice: str) -> Outcome:
+    return Outcome("database", "warning", text, advice)
+
+
+def _error(text: str, advice: str) -> Outcome:
+    return Outcome("database", "error", text, advice)
