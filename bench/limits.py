@@ -12,7 +12,7 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from scan.rate_limits.memory_storage import MemoryWindowStorage
+from scan.rate_limits.memory_windows import MemoryWindowStorage
 
 CLIENTS = 100_000
 REQUESTS_EACH = 10

@@ -2,6 +2,6 @@
 
 Input: the key and the client address. Output: whether the request is allowed and what is left.
 Start with limiter.py (what is counted), then responses.py (the headers and the text of 429),
-windows.py, window_stores.py and redis_windows.py (where), client_address.py (which address a
-request is counted for) and concurrency.py.
+windows.py and where they are (memory_windows.py, redis_windows.py, cluster_windows.py),
+client_address.py (which address a request is counted for) and concurrency.py.
 """

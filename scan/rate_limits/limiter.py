@@ -10,9 +10,10 @@ from limits.storage import RedisClusterStorage, RedisStorage, storage_from_strin
 from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError
+from scan.rate_limits.cluster_windows import WindowsInTurn
+from scan.rate_limits.memory_windows import ProcessWindows
 from scan.rate_limits.redis_windows import RedisWindows
 from scan.rate_limits.storage_health import StorageHealth
-from scan.rate_limits.window_stores import ProcessWindows, WindowsInTurn
 from scan.rate_limits.windows import (
     RateLimitResult,
     WhenLost,

@@ -15,10 +15,10 @@ from limits.storage import storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError, Unavailable
+from scan.rate_limits.cluster_windows import WindowsInTurn
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
-from scan.rate_limits.memory_storage import MemoryWindowStorage
+from scan.rate_limits.memory_windows import MemoryWindowStorage, ProcessWindows
 from scan.rate_limits.storage_health import StorageHealth
-from scan.rate_limits.window_stores import ProcessWindows, WindowsInTurn
 from scan.rate_limits.windows import RateLimitResult, Window, refuse
 from scan.settings import Settings
 from tests.support.serving import free_port, redis_server, wait_until

@@ -1,15 +1,18 @@
-"""In-process storage of moving windows: one lock, a bounded number of clients, no sweep."""
+"""Windows in the memory of a process: one lock, a bounded number of clients, no sweep."""
 
 import time
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from threading import RLock
 from typing import NamedTuple
 
 from limits.storage import MemoryStorage
+
+from scan.rate_limits.windows import RateLimitResult, Window, tightest
 
 # Measured at 10 requests a client: 430 bytes each, so 86 MB for a full table.
 MAX_CLIENTS = 200_000
@@ -114,3 +117,59 @@ class MemoryWindowStorage(MemoryStorage):
         if window is not None:
             return window
         return array("d") if len(self._windows) < self._max_clients else self._overflow
+
+
+MakeStorage = Callable[[AbstractContextManager[object]], MemoryWindowStorage]
+
+
+class ProcessWindows:
+    """Windows in memory, exact within one process."""
+
+    waits = False
+
+    def __init__(
+        self, make_storage: MakeStorage = lambda lock: MemoryWindowStorage(lock=lock)
+    ) -> None:
+        self._lock = RLock()
+        self._make_storage = make_storage
+        self._storages: dict[tuple[str, int], MemoryWindowStorage] = {}  # by kind and length in s
+
+    def charge(self, *windows: Window) -> RateLimitResult:
+        if len(windows) == 1:
+            return self._charge(windows[0])
+        with self._lock:
+            results = [self._charge(window) for window in windows]
+            # A request that one window rejects must not be counted in the others.
+            if any(result.allowed != results[0].allowed for result in results):
+                for window, result in zip(windows, results, strict=True):
+                    if result.allowed:
+                        self._storage(window).release_entry(window.client)
+        return tightest(results)
+
+    def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
+        return None
+
+    def peek(self, window: Window) -> RateLimitResult:
+        rate = window.rate
+        storage = self._storage(window)
+        with self._lock:
+            oldest, counted = storage.get_moving_window(
+                window.client, rate.amount, rate.get_expiry()
+            )
+            reset_in_s = oldest + rate.get_expiry() - storage.clock() if counted else 0.0
+        return window.result(counted < rate.amount, counted, reset_in_s)
+
+    def _charge(self, window: Window) -> RateLimitResult:
+        rate = window.rate
+        storage = self._storage(window)
+        allowed, counted, reset_in_s = storage.charge(window.client, rate.amount, rate.get_expiry())
+        return window.result(allowed, counted, reset_in_s)
+
+    def _storage(self, window: Window) -> MemoryWindowStorage:
+        """Return the storage of the windows of one kind and length, which has each client once."""
+        kind = window.rate.namespace, window.rate.get_expiry()
+        storage = self._storages.get(kind)
+        if storage is None:
+            with self._lock:
+                storage = self._storages.setdefault(kind, self._make_storage(self._lock))
+        return storage
