@@ -84,12 +84,15 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         reader.row,
         "queries/history_list",
         # Which index is the narrowest depends on the values themselves.
-        planned_per_call=not has_total,
-        is_unbounded=filters.direction in ("out", "self") and _is_often_to_itself(reader, address),
+        planned_per_call=filters.counterparty is not None,
+        is_unbounded=filters.token is not None
+        or (filters.direction in ("out", "self") and _is_often_to_itself(reader, address)),
         address=address,
         types=list(filters.types),
         flow=filters.direction or "all",
         token=filters.token,
+        has_token=filters.token is not None,
+        read_by=_read_by(reader, address, window, filters),
         counterparty=filters.counterparty,
         block_from=window.block_from,
         block_to=window.block_to,
@@ -159,6 +162,7 @@ def _bounds(
     lowest, highest = reader.row(
         "queries/history_get_bounds",
         address=address,
+        types=list(filters.types),
         is_filtered=filters._replace(types=TYPES) != HistoryFilter(),
         block_from=window.block_from,
         block_to=window.block_to,
@@ -168,6 +172,24 @@ def _bounds(
         limit=window.limit,
     )
     return {"has_bounds": True, "lowest": lowest, "highest": highest}
+
+
+def _read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> str:
+    """Return whose list rows are read from: the address's, or the token's where that is shorter."""
+    if filters.counterparty is not None:
+        return "any"
+    if filters.token is None:
+        return "address"
+    [shortest, *_] = reader.row(
+        "queries/token_transfers_get_bounds",
+        names=[{"in": "to", None: "address"}.get(filters.direction, "from"), "token"],
+        keys=[address, filters.token],
+        block_from=window.block_from,
+        block_to=window.block_to,
+        direction=window.direction,
+        after=None,
+    )
+    return "token" if shortest == "token_transfers_by_token" else "address"
 
 
 def _is_often_to_itself(reader: Reader, address: bytes) -> bool:

@@ -101,20 +101,20 @@ RETURN CASE WHEN direction = 'asc' THEN coalesce(
         WHERE c.list = l AND c.key = k AND c.place <= entries - skip - size
         ORDER BY c.place DESC LIMIT 1), 0) END;
 
--- The last checkpoint of a list before an ordinal, by halving, since places and ordinals grow together: 17
--- probes for a list of 16 million entries. Place and ordinal 0 where there is none.
+-- The last checkpoint of a list before an ordinal, by halving, since places and ordinals grow together: 18
+-- probes for a list of 16 million entries, and one where that is its last. Place and ordinal 0 where there is
+-- none.
 CREATE OR REPLACE FUNCTION checkpoint_before(l text, k bytea, entries bigint, bound bigint)
 RETURNS TABLE (place bigint, ordinal bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE
     low bigint := 0;               -- in checkpoints: this one lies before the bound,
     high bigint := (entries - 1) / checkpoint_every() + 1; -- and this one does not
-    middle bigint;
+    middle bigint := high - 1;
     found bigint;
 BEGIN
     place := 0;
     ordinal := 0;
     WHILE low + 1 < high LOOP
-        middle := (low + high) / 2;
         SELECT c.ordinal INTO found FROM list_checkpoints c
         WHERE c.list = l AND c.key = k AND c.place = middle * checkpoint_every();
         IF found < bound THEN
@@ -124,6 +124,7 @@ BEGIN
         ELSE
             high := middle;
         END IF;
+        middle := (low + high) / 2;
     END LOOP;
     RETURN NEXT;
 END

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from bench.cases import HOT, HOT_TOKEN, USUAL
+from bench.cases import HOT, HOT_TOKEN, USUAL, address_of
 from bench.partitions import TABLES, partition
 from bench.seed import seed
 from scan.http.services import Services
@@ -106,6 +106,12 @@ def test_details_are_the_same(plain: Side, partitioned: Side) -> None:
     paths += [f"/addresses/{address}/history" for address in (HOT, USUAL)]
     filters = ("orderBy=asc&blockFrom=50&blockTo=150", "blockFrom=100000", "direction=self")
     filters = (*filters, f"token={HOT_TOKEN}&orderBy=asc", f"counterparty={USUAL}")
+    filters = (
+        *filters,
+        f"token={address_of('token', 300)}",
+        "types=internal_transfer",
+        "types=fee",
+    )
     paths += [f"/addresses/{HOT}/history?{given}" for given in filters]
     paths += ["/blocks/100"]
     for path in paths:
@@ -139,8 +145,32 @@ def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
     partitioned.query("transactions", {"address": HOT, "status": True, **RANGES[1]})
     plan = partitioned.database.plans[-1]
     assert plan.statement == "queries/transactions_by_address_list_by_filters"
-    planned = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
-    assert 1 <= len([name for name in planned if name.startswith("transactions_")]) <= 4
+    assert 1 <= len(prepared(plan, "transactions")) <= 4
+
+
+def prepared(plan: Plan, table: str) -> set[str]:
+    """The partitions of a table that PostgreSQL prepared to read."""
+    names = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
+    return {name for name in names if name.startswith(f"{table}_")}
+
+
+def test_history_opens_no_partition_for_lists_without_entries(
+    plain: Side, partitioned: Side
+) -> None:
+    """Of an address that is not indexed, and of one that only ever sent transactions."""
+    [(sender,)] = execute(
+        plain.url,
+        "SELECT hex(address) FROM addresses WHERE sent_count > 0 AND transfer_count = 0"
+        " AND internal_sent_count = 0 AND internal_received_count = 0 LIMIT 1",
+    )
+    for address, read in (("0x" + "ab" * 20, ()), (sender, ("transactions",))):
+        partitioned.database.plans.clear()
+        path = f"/api/v1/addresses/{address}/history"
+        one, other = (side.client.get(path).json for side in (plain, partitioned))
+        assert one == other
+        plan = partitioned.database.plans[-1]
+        for table in ("internal_transfers", "token_transfers", *read):
+            assert bool(prepared(plan, table)) is (table in read)
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
@@ -156,8 +186,8 @@ def test_history_of_a_busy_address_opens_the_partitions_of_its_page(
         assert one == other
         plan = partitioned.database.plans[-1]
         assert plan.statement == "queries/history_list"
-        prepared = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
-        assert 1 <= len([name for name in prepared if name.startswith("token_transfers_")]) <= 8
+        for table in ("transactions", "internal_transfers", "token_transfers"):
+            assert 1 <= len(prepared(plan, table)) <= 8
         cursor = f"&cursor={one['next']}"
 
 

@@ -305,6 +305,19 @@ HISTORIES: dict[str, tuple[HistoryFilter, Mapping[str, int]]] = {
 }
 
 
+@pytest.mark.parametrize(("heat", "index"), [("hot", "by_from"), ("rare", "by_token")])
+def test_history_by_token_is_read_from_the_shorter_list(
+    seeded: Seeded, heat: str, index: str
+) -> None:
+    """The address's transfers, or the token's; both are prepared."""
+    address = seeded.value("token_transfers", "address", "hot" if index == "by_token" else "rare")
+    token = seeded.value("token_transfers", "tokenAddress", heat)
+    plan, _ = history_plan(seeded, address, f"token={token}")
+    used = {node.get("Index Name") for node in plan.nodes if node.get("Actual Loops")}
+    assert f"token_transfers_{index}" in used
+    assert ("token_transfers_by_from" in used) is (index == "by_from")
+
+
 def history_cursor(
     seeded: Seeded, address: bytes, direction: str, wanted: str, blocks_left: int
 ) -> str:
