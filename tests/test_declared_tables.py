@@ -9,7 +9,7 @@ from scan.bulk.block_columns import SPOOLED
 from scan.bulk.loading import COPY
 from scan.bulk.range_files import SELECTED
 from scan.database.lists import all_entities
-from scan.database.statements import load_statements, read_texts
+from scan.database.statements import read_texts
 from scan.exports.columns import KINDS
 from scan.indexer.block_rows import UNNUMBERED
 from scan.webhooks.registration import EVENT_TYPES
@@ -27,7 +27,6 @@ NOT_OF_A_BLOCK = {
 NOT_NUMBERED = dict.fromkeys(
     ["credits", "uncles"], "its ordinal follows from the block and the place in it"
 )
-NOT_TRUNCATED = {"blocks": "a backfill writes them last, with the end of itself"}
 
 
 def read(path: str) -> str:
@@ -36,21 +35,19 @@ def read(path: str) -> str:
 
 def places_without_rows(table: str, created: str) -> list[str]:
     """Where a table of a block's rows is missing, with what is to be done there."""
-    read_by_audit = "".join(read(f"sql/{entity.statement}.sql") for entity in ENTITIES.values())
+    texts = dict(read_texts())
+    read_by_audit = "".join(texts[entity.statement] for entity in ENTITIES.values())
     missing = {
         f"KINDS of scan/exports/columns.py: {table}": table not in KINDS,
         f"SPOOLED of scan/bulk/block_columns.py, or SELECTED of scan/bulk/range_files.py: {table}":
             table not in {*SPOOLED, *SELECTED},
         f"COPY of scan/bulk/loading.py: {table}": table not in COPY,
-        f"sql/bulk/{table}_copy.sql": f"bulk/{table}_copy" not in load_statements(),
-        f"sql/bulk/tables_truncate.sql: {table}": table not in NOT_TRUNCATED
-        and not re.search(rf"\b{table}\b", read("sql/bulk/tables_truncate.sql")),
         f"sql/lists.toml: the entity {table}, or NOT_NUMBERED of this test":
             "    ordinal bigint" in created and table not in {*all_entities(), *NOT_NUMBERED},
         f"UNNUMBERED of scan/indexer/block_rows.py, or scan/indexer/writer.py: {table}":
             table not in UNNUMBERED and f'"{table}"' not in read("scan/indexer/writer.py"),
         f"sql/indexer/blocks_unwind.sql.j2: the unwinding of {table}":
-            not re.search(rf"FROM {table}\b", dict(read_texts())["indexer/blocks_unwind"]),
+            not re.search(rf"FROM {table}\b", texts["indexer/blocks_unwind"]),
         f"ENTITIES of scan/audit/node_comparison.py: a statement that reads {table}":
             not re.search(rf"\bFROM {table}\b", read_by_audit),
     }  # fmt: skip

@@ -10,24 +10,18 @@ from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.exports.columns import KINDS
 from scan.indexer import partitions
+from scan.indexer.block_rows import UNNUMBERED
 from scan.indexer.writer import NotTheWriter
 
 # What gives the rows of each table.
 COPY = {
-    "transactions": "bulk/transactions_copy",
-    "token_transfers": "bulk/token_transfers_copy",
-    "internal_transfers": "bulk/internal_transfers_copy",
+    **dict.fromkeys(
+        ("transactions", "token_transfers", "internal_transfers"), "bulk/partition_copy"
+    ),
     "dex_trades": "bulk/dex_trades_copy",
     "logs": "bulk/logs_copy",
-    "withdrawals": "bulk/withdrawals_copy",
-    "credits": "bulk/credits_copy",
-    "user_operations": "bulk/user_operations_copy",
+    **dict.fromkeys(UNNUMBERED, "bulk/files_copy"),
     "uncles": "bulk/uncles_copy",
-    "authorizations": "bulk/authorizations_copy",
-    "messages_to_l1": "bulk/messages_to_l1_copy",
-    "blobs": "bulk/blobs_copy",
-    "execution_requests": "bulk/execution_requests_copy",
-    "log_emitters": "bulk/log_emitters_copy",
     "token_holders": "bulk/token_holders_copy",
     "item_balances": "bulk/item_balances_copy",
     "token_items": "bulk/token_items_copy",
@@ -217,7 +211,7 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
-    with warehouse.copy_text(COPY[table], copied) as (columns, file):
+    with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
         tx.copy_csv(target or table, columns, file, READ_BYTES)
 
 

@@ -166,16 +166,16 @@ class Warehouse:
 
     @contextmanager
     def copy_text(
-        self, statement: str, columns: Mapping[str, ColumnFormat]
+        self, statement: str, table: str, columns: Mapping[str, ColumnFormat]
     ) -> Iterator[tuple[Sequence[str], IO[bytes]]]:
         """Columns of the statement's rows, and a file of them as PostgreSQL's CSV.
 
-        Those given stand where the statement has %(columns)s.
+        The table and columns given stand where the statement has %(table)s and %(columns)s.
 
         Where DuckDB fails, the end of the block raises: until then the file just ended early.
         """
         expressions = ", ".join(map(_copied, columns, columns.values()))
-        rows = self._connection.sql(_text(statement, columns=expressions))
+        rows = self._connection.sql(_text(statement, table=table, columns=expressions))
         names = rows.columns  # before the connection is busy
         read_end, write_end = os.pipe()
         failures: list[BaseException] = []

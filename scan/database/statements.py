@@ -2,7 +2,8 @@
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
 has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),
-{list_by_one_filter} (a list with a counter) or {list}, it is rendered for each of these.
+{list_by_one_filter} (a list with a counter) or {list}, it is rendered for each of these whose
+statement has no file of its own.
 `python -m scan.database.statements NAME` prints a statement.
 
 A statement whose header has a line `literals:` is prepared: planned once for all values, since
@@ -101,6 +102,7 @@ def _environment() -> Environment:
         "history_types": all_history_types(),
         "nullable_columns": nullable_columns,
         "result_columns": result_columns,
+        "tables_of": tables_of,
         "ways_counted_by_entity": ways_counted_by_entity,
         "ways_counted_in": ways_counted_in,
         "ways_into_lists": ways_into_lists,
@@ -111,6 +113,12 @@ def _environment() -> Environment:
 @functools.cache
 def _schema() -> str:
     return "".join(path.read_text("utf-8") for path in sorted((FOLDER / SCHEMA).glob("*.sql")))
+
+
+def tables_of(file: str) -> list[str]:
+    """The tables that a file of sql/schema/ creates, in their order."""
+    text = (FOLDER / SCHEMA / f"{file}.sql").read_text("utf-8")
+    return re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+)", text, re.M)
 
 
 def result_columns(function: str) -> list[str]:
@@ -145,7 +153,8 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
             if f"{{{placeholder}}}" in name:
                 for instance in instances:
                     named = name.format_map({placeholder: instance.name})
-                    yield named, render(template, entity=entity, list=instance)
+                    if not (FOLDER / f"{named}.sql").exists():
+                        yield named, render(template, entity=entity, list=instance)
 
 
 def _load(name: str, text: str) -> Statement:

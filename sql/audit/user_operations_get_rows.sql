@@ -1,7 +1,0 @@
--- User operations to compare with the node, whole: what is not compared is seen, too.
--- params: block_from bigint, block_to bigint
--- returns: jsonb by column
--- index: user_operations_pkey
-SELECT to_jsonb(u)
-FROM user_operations u
-WHERE u.ordinal BETWEEN first_ordinal_in(%(block_from)s) AND last_ordinal_in(%(block_to)s);
