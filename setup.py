@@ -106,6 +106,8 @@ setup(
             "duckdb==2.0.0",  # derives tables: a quarter of the time of PostgreSQL's statements
             "pebble==5.2.3",  # processes that fetch, each replaced when it is killed or frozen
         ],
+        # Ranges fetched by further machines (scan backfill chain --cluster), beside "bulk".
+        "cluster": ["distributed==2026.8.0"],  # scheduler, workers, client; TLS, a dashboard
         # Tools for language models: /mcp and `scan mcp`. The protocol's own package.
         "mcp": [
             "mcp==2.3.0",
@@ -131,6 +133,8 @@ setup(
             "etherscan-python==2.1.0",  # a script's client of Etherscan's form
             # Failover of PostgreSQL in tests; what it follows etcd with is built from its source.
             "patroni[etcd3]==4.1.5",
+            "moto[s3]==5.2.5",  # a server of S3's API, which files of a cluster are written to
+            "flask-cors==6.0.5",  # moto's server
             "types-requests==2.33.0.20261030",
             "types-psycopg2==2.9.21.20261008",
             "types-tqdm==4.70.0.20261106",

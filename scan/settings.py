@@ -84,6 +84,9 @@ class Settings:
     coin_symbol: str = ""
     security_contact: str = ""
     metrics_port: int = 0
+    cluster_ca: str = ""
+    cluster_cert: str = ""
+    cluster_key: str = ""
     path: str = os.defpath
     started_by_make: bool = False
 
@@ -161,6 +164,9 @@ class Settings:
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
             security_contact=read("SCAN_SECURITY_CONTACT", _contact, ""),
             metrics_port=read("SCAN_METRICS_PORT", _integer(0, 65535), 0),
+            cluster_ca=read("SCAN_CLUSTER_CA", _existing_path, ""),
+            cluster_cert=read("SCAN_CLUSTER_CERT", _existing_path, ""),
+            cluster_key=read("SCAN_CLUSTER_KEY", _existing_path, ""),
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
         )

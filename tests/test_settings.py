@@ -142,6 +142,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
             for text in ("http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1")
         ),
         ("REQUESTS_CA_BUNDLE", "/no/such/file"),
+        ("SCAN_CLUSTER_KEY", "/no/such/file"),
     ],
 )
 def test_what_is_refused_is_named_with_its_value(name: str, text: str) -> None:

@@ -33,7 +33,7 @@ from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, rem
 from scan.bulk.resources import Requirements, Resources
 from scan.bulk.spool_queue import make_tasks, spooling
 from scan.bulk.warehouse import FILE, Warehouse
-from scan.bulk.worker_pool import WorkerPool
+from scan.bulk.worker_pool import start_pool
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum.client import Node, NodeError
@@ -192,8 +192,8 @@ class ChainBackfill:
                 total = len(plan.ranges)
                 progress = self._progress.part("spool", "ranges", total, total - len(missing))
                 tasks = make_tasks(self._settings, selection, missing)
-                make_pool = partial(WorkerPool, self._resources.processes, files)
-                with spooling(make_pool, tasks, progress.advance, self._stop) as end:
+                pool = partial(start_pool, self._resources, self._source, files)
+                with spooling(pool, tasks, progress.advance, self._stop) as end:
                     self._inspect_behind(inspection, end)
             if self._stop.is_set():
                 return

@@ -1,7 +1,9 @@
 """What a backfill may use of a machine, and what it will need of its memory and disks."""
 
+import ipaddress
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from scan.bulk.estimates import GB, Estimate, estimate, require_room
 from scan.bulk.memory import (
@@ -11,10 +13,54 @@ from scan.bulk.memory import (
     require_memory,
     spool_need,
 )
-from scan.bulk.plan import Plan
+from scan.bulk.plan import CannotBackfill, Plan
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.queries import disk
+from scan.settings import Settings
+
+
+class Cluster(NamedTuple):
+    """The workers of other machines that fetch, and where they write."""
+
+    address: str  # of the scheduler
+    files: str  # a path or a URI, such as s3://bucket/folder
+    ca: str
+    certificate: str
+    key: str
+
+    @staticmethod
+    def of(address: str, files: str, settings: Settings) -> "Cluster":
+        """Return the cluster at an address; raises CannotBackfill where it is not to be trusted.
+
+        Whoever reaches a scheduler runs code on it, on its workers and here.
+        """
+        if not files:
+            raise CannotBackfill("--cluster needs --files, which all machines share")
+        try:
+            url = urlsplit(address)
+            is_address = url.port is not None and url.scheme in ("tls", "tcp")
+        except ValueError:
+            is_address = False
+        if not is_address or not url.hostname:
+            raise CannotBackfill(f"--cluster {address}: must be an address such as tls://host:8786")
+        certificates = (settings.cluster_ca, settings.cluster_cert, settings.cluster_key)
+        if url.scheme == "tls" and not all(certificates):
+            raise CannotBackfill(
+                "--cluster tls://… needs SCAN_CLUSTER_CA, SCAN_CLUSTER_CERT and SCAN_CLUSTER_KEY"
+            )
+        if url.scheme == "tcp" and not _is_loopback(url.hostname):
+            raise CannotBackfill(
+                f"--cluster {address}: whoever reaches this scheduler runs code here: use tls://"
+            )
+        return Cluster(address, files, *(certificates if url.scheme == "tls" else ("", "", "")))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class Resources(NamedTuple):
@@ -25,6 +71,7 @@ class Resources(NamedTuple):
     threads: int
     tables_at_once: int  # that are loaded
     index_bytes: int  # maintenance_work_mem of each, in PostgreSQL
+    cluster: Cluster | None = None  # in place of processes of this machine
 
 
 class Requirements:
@@ -44,7 +91,7 @@ class Requirements:
         is_local = disk.folder(self._database) is not None
         index_bytes = resources.index_bytes if is_local else 0
         self._needs = [load_need(resources.memory_bytes, resources.tables_at_once, index_bytes)]
-        if stage == "spool":
+        if stage == "spool" and resources.cluster is None:
             transactions = self._estimated(first, last).busiest * min(
                 range_blocks, last - first + 1
             )

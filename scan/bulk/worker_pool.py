@@ -13,8 +13,11 @@ from pathlib import Path
 from pebble import ProcessExpired, ProcessPool
 
 from scan.bulk.range_files import Range, RangeFiles
+from scan.bulk.resources import Resources
 from scan.bulk.spool import RangeTask, SpoolFailed, spool_range
-from scan.bulk.spool_queue import WorkerLost
+from scan.bulk.spool_queue import Pool, WorkerLost
+from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import read_identity
 
 INCOMING = "incoming"  # folder of what processes are writing
 
@@ -76,6 +79,15 @@ class WorkerPool:
             pool.stop()
             pool.join()
         shutil.rmtree(self._incoming, ignore_errors=True)
+
+
+def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> Pool:
+    """Start processes here, or connect to a cluster. Raises SpoolFailed and NodeError."""
+    if resources.cluster is None:
+        return WorkerPool(resources.processes, files)
+    from scan.bulk.cluster import ClusterPool  # which needs the extra `cluster`
+
+    return ClusterPool(resources.cluster, read_identity(source), files)
 
 
 def _start(processes: int) -> ProcessPool:

@@ -6,6 +6,7 @@ import sys
 import threading
 from contextlib import closing
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,12 @@ def add_actions(actions: Any) -> None:
         type=whole_number,
         help="default: SCAN_FINALITY blocks behind the node's head",
     )
+    chain.add_argument(
+        "--cluster", metavar="ADDRESS", help="of a scheduler whose workers fetch: tls://host:8786"
+    )
+    chain.add_argument(
+        "--files", metavar="URI", help="where these workers write: a shared folder, or s3://…"
+    )
     # As the indexer starts it: why it does not go on is its only output.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
@@ -69,7 +76,7 @@ def add_actions(actions: Any) -> None:
 
 
 class ExtraMissing(ScanError):
-    """The packages of scan[bulk] are not installed."""
+    """The packages of scan[bulk] or scan[cluster] are not installed."""
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -78,11 +85,20 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         from scan.bulk.chain_backfill import ChainBackfill
         from scan.bulk.memory import total_bytes
         from scan.bulk.plan import CannotBackfill, CannotBegin
-        from scan.bulk.resources import Resources
+        from scan.bulk.resources import Cluster, Resources
         from scan.bulk.spool import SpoolFailed
         from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
-        raise _extra_missing(error) from None
+        raise _extra_missing("bulk", error.name) from None
+    if options.cluster and find_spec("distributed") is None:
+        raise _extra_missing("cluster", "distributed")
+    cluster = None
+    if options.cluster:
+        try:
+            cluster = Cluster.of(options.cluster, options.files or "", settings)
+        except CannotBackfill as error:
+            _write_line(str(error))
+            return NOT_DONE
     settings = with_running_database(settings)
     require_node(settings)
     prepare_database(settings, may_be_away=False)
@@ -113,6 +129,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 threads=len(os.sched_getaffinity(0)),
                 tables_at_once=options.tables_at_once,
                 index_bytes=index_bytes,
+                cluster=cluster,
             ),
             partial(_differences, node, settings),
             stop,
@@ -147,8 +164,10 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     return NOT_DONE
 
 
-def _extra_missing(error: ImportError) -> ExtraMissing:
-    return ExtraMissing(f"this needs the extra `bulk` ({error.name} is not installed): {INSTALL}")
+def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
+    return ExtraMissing(
+        f"this needs the extra `{extra}` ({package} is not installed): pip install 'scan[{extra}]'"
+    )
 
 
 def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[str, int, int]]:

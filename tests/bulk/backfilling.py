@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scan.bulk.chain_backfill import Audit, ChainBackfill
-from scan.bulk.resources import Resources
+from scan.bulk.resources import Cluster, Resources
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.settings import Settings
@@ -32,6 +32,7 @@ def backfill(
     last_block: int,
     range_blocks: int = 16,
     audit: Audit = lambda _: (),
+    cluster: Cluster | None = None,
 ) -> bool:
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
@@ -40,7 +41,7 @@ def backfill(
             settings,
             database,
             Node(settings.rpc_urls),
-            Resources(1, MEMORY_BYTES, threads=2, tables_at_once=2, index_bytes=MEMORY_BYTES // 8),
+            Resources(1, MEMORY_BYTES, 2, 2, index_bytes=MEMORY_BYTES // 8, cluster=cluster),
             audit,
             threading.Event(),
         )

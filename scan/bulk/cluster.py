@@ -1,0 +1,147 @@
+"""Workers on several machines: those of a scheduler of dask.distributed, which this module alone
+connects to."""
+
+import time
+from collections import defaultdict
+from collections.abc import Collection
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from importlib.metadata import version
+from itertools import count
+from typing import Any, NamedTuple
+
+from distributed import Client, KilledWorker, Security
+
+from scan.bulk.cluster_task import ClusterTask, StoredRange, store_range
+from scan.bulk.range_files import Range, RangeFiles
+from scan.bulk.range_store import RangeStore, StoreFailed
+from scan.bulk.resources import Cluster
+from scan.bulk.spool import RangeTask, SpoolFailed
+from scan.bulk.worker_pool import INCOMING
+from scan.indexer.chain_identity import ChainIdentity
+
+CONNECT_S = 30.0
+WORKERS_S = 1.0  # how long the workers that were seen count as those there are
+WITHOUT_WORKERS_S = 600.0
+RANGES_AHEAD = 2  # of each thread, since the main process receives one range at a time
+MAX_RANGES = 500
+
+
+class _Submitted(NamedTuple):
+    range_task: RangeTask
+    remote: Any  # distributed's future
+
+
+class ClusterPool:
+    """A ClusterPool gives ranges to the workers that a scheduler has at the time."""
+
+    attempts = 4
+
+    def __init__(self, cluster: Cluster, chain: ChainIdentity, files: RangeFiles) -> None:
+        self._cluster = cluster
+        self._chain = chain
+        self._files = files
+        self._numbers = count()
+        self._submitted: dict[Future[Any], _Submitted] = {}
+        self._failed: defaultdict[Range, set[str]] = defaultdict(set)  # workers
+        self._workers: dict[str, int] = {}  # threads by address
+        self._workers_at = self._without_since = float("-inf")
+        self._store = _store(cluster.files)
+        self._client = _connect(cluster)
+        self._receiving = ThreadPoolExecutor(MAX_RANGES, "cluster")
+
+    def slots(self) -> int:
+        now = time.monotonic()
+        if now - self._workers_at > WORKERS_S:
+            self._workers, self._workers_at = self._ask("nthreads"), now
+        if self._workers or self._without_since == float("-inf"):
+            self._without_since = now
+        elif now - self._without_since > WITHOUT_WORKERS_S:
+            raise SpoolFailed(f"{self._cluster.address} has no workers")
+        return min(RANGES_AHEAD * sum(self._workers.values()), MAX_RANGES)
+
+    def submit(self, task: RangeTask, copies: Collection[Future[Any]]) -> Future[Any]:
+        number = next(self._numbers)
+        remote = self._client.submit(
+            store_range,
+            ClusterTask(task, self._cluster.files, version("scan"), self._chain),
+            key=f"blocks-{task.blocks.first}-{task.blocks.last}-{number}",
+            pure=False,
+            workers=(others := self._other_workers(task.blocks, copies)),
+            allow_other_workers=others is not None,
+        )
+        # In a thread, since a worker may be frozen between its work and its answer.
+        future: Future[Any] = self._receiving.submit(remote.result)
+        self._submitted[future] = _Submitted(task, remote)
+        return future
+
+    def result(self, future: Future[Any]) -> int:
+        task, _ = self._submitted.pop(future)
+        try:
+            stored: StoredRange = future.result()
+        except KilledWorker:
+            raise SpoolFailed(f"{task}: every worker that had them was lost") from None
+        except CancelledError:
+            raise SpoolFailed(f"the scheduler at {self._cluster.address} was lost") from None
+        except Exception as error:  # such as that of a worker without Scan
+            raise SpoolFailed(f"{task}: {error!r}") from None
+        try:
+            if stored.problem:
+                raise StoreFailed(stored.problem)
+            folder = self._files.folder / INCOMING
+            self._store.take(self._files, task.blocks, stored.digest, folder)
+        except StoreFailed as error:
+            self._failed[task.blocks].add(stored.worker)
+            raise SpoolFailed(f"{task}: {error} (worker {stored.worker})") from None
+        self._failed.pop(task.blocks, None)
+        return stored.transactions
+
+    def cancel(self, future: Future[Any]) -> None:
+        self._submitted.pop(future).remote.cancel()
+
+    def close(self) -> None:
+        for _, remote in self._submitted.values():
+            remote.cancel()
+        self._client.close()
+        self._receiving.shutdown(wait=False, cancel_futures=True)
+        self._store.remove()
+
+    def _other_workers(self, blocks: Range, copies: Collection[Future[Any]]) -> list[str] | None:
+        """Return workers that neither have the range nor have failed at it; None for all."""
+        excluded = set(self._failed.get(blocks, ()))
+        if copies:
+            keys = {self._submitted[copy].remote.key for copy in copies}
+            processing = self._ask("processing")
+            excluded |= {worker for worker, its in processing.items() if keys & set(its)}
+        return (sorted(set(self._workers) - excluded) or None) if excluded else None
+
+    def _ask(self, question: str) -> dict[str, Any]:
+        """Ask the scheduler. Raises SpoolFailed."""
+        try:
+            return dict(getattr(self._client, question)())
+        except (OSError, RuntimeError):
+            message = f"the scheduler at {self._cluster.address} was lost"
+            raise SpoolFailed(message) from None
+
+
+def _store(uri: str) -> RangeStore:
+    try:
+        store = RangeStore(uri)
+        store.make()
+    except StoreFailed as error:
+        raise SpoolFailed(str(error)) from None
+    return store
+
+
+def _connect(cluster: Cluster) -> Client:
+    security = Security()
+    if cluster.key:
+        security = Security(
+            require_encryption=True,
+            tls_ca_file=cluster.ca,
+            tls_client_cert=cluster.certificate,
+            tls_client_key=cluster.key,
+        )
+    with suppress(OSError, RuntimeError):
+        return Client(cluster.address, security=security, timeout=CONNECT_S, set_as_default=False)
+    raise SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")
