@@ -11,6 +11,7 @@ import pytest
 from app import create_app
 from scan.errors import SettingError
 from scan.settings import Settings
+from tests.support import forked_python
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -192,15 +193,8 @@ def test_a_host_that_is_not_ours_is_named(tmp_path: Path) -> None:
 
 def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
-    return subprocess.run(
-        [sys.executable, "-m", "scan", command],
-        env=kept | {"SCAN_DATA_DIR": str(data_dir)} | environ,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    environment = kept | {"SCAN_DATA_DIR": str(data_dir)} | environ
+    return forked_python.run([sys.executable, "-m", "scan", command], env=environment, cwd=ROOT)
 
 
 def test_no_base_path_is_a_path_of_the_applications_own() -> None:

@@ -1,6 +1,5 @@
 """The indexer fills an empty index in bulk by itself, whatever kills it meanwhile."""
 
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from scan.bulk.estimates import Estimate, TooLittleRoom, require_room
 from scan.database.connection import Database
 from tests.bulk.backfilling import follow
 from tests.conftest import Played
+from tests.support import forked_python
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexer_process import PATIENCE_S, ROOT, IndexerProcess
@@ -42,7 +42,7 @@ def hash_of(anvil: Anvil, number: int) -> str:
 
 def printed_status(api: str) -> str:
     command = [sys.executable, "-m", "scan", "status", f"--url={api}"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60).stdout
+    return str(forked_python.run(command, cwd=ROOT).stdout)
 
 
 def rows(database_url: str) -> list[tuple[Any, ...]]:

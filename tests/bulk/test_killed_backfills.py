@@ -1,6 +1,5 @@
 """`scan backfill chain` continued after SIGKILL at each stage; one without its packages."""
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from tests.bulk.backfilling import BackfillProcess
 from tests.conftest import Played
+from tests.support import forked_python
 from tests.support.database import Postgres, execute
 from tests.support.indexer_process import ROOT
 from tests.support.indexing import Indexing
@@ -51,12 +51,6 @@ def test_without_its_packages_the_command_names_the_extra(database_url: str) -> 
         "from scan.commands import main\n"
         "sys.exit(main(['backfill', 'chain']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
+    done = forked_python.run([sys.executable, "-c", code], cwd=ROOT, env=environment)
     assert (done.returncode, "scan[bulk]" in done.stderr) == (1, True), done.stderr

@@ -21,6 +21,7 @@ from scan.bulk.plan import CannotBackfill, CannotBegin
 from scan.ethereum.client import Node
 from tests.bulk.backfilling import backfill
 from tests.conftest import Played
+from tests.support import forked_python
 from tests.support.database import execute
 from tests.support.indexer_process import ROOT
 from tests.support.indexing import settings_for
@@ -151,14 +152,8 @@ def test_the_command_says_what_it_needs_and_what_there_is(
     environment = {"DATABASE_URL": database_url, "RPC_URL": scenario.anvil.url}
 
     def run(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*command, "--last-block=20", *options],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        arguments = [*command, "--last-block=20", *options]
+        return forked_python.run(arguments, cwd=ROOT, env=environment, timeout=120)
 
     refused = run("--memory=100000")
     assert refused.returncode == 1

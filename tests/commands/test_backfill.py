@@ -15,7 +15,9 @@ from scan.commands import backfill
 from scan.commands.demo_node import DemoNode
 from scan.indexer import field_backfill
 from scan.settings import Settings, child_environment
+from tests.support import forked_python
 from tests.support.database import Postgres
+from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
 from tests.support.later_columns import EMPTY, LATER
 from tests.support.table_digest import digest
@@ -117,11 +119,11 @@ def test_a_node_of_another_chain_is_refused(
 def test_killed_at_any_time_the_next_run_goes_on(indexed: Settings, older: Settings) -> None:
     command = [sys.executable, "-m", "tests.support.later_columns", "backfill", "fields"]
     for wait_s in (0.3, 0.5, 0.6, 0.7, 0.8):
-        process = subprocess.Popen(command, env=child_environment(older), stderr=subprocess.DEVNULL)
+        process = Forked(command, env=child_environment(older), stderr=subprocess.DEVNULL)
         try:
             process.wait(wait_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    assert subprocess.run(command, env=child_environment(older), timeout=60).returncode == 0
+    assert forked_python.run(command, env=child_environment(older)).returncode == 0
     assert digest(older.database_url) == digest(indexed.database_url)

@@ -7,8 +7,10 @@ from random import Random
 import pytest
 
 from scan.settings import Settings, child_environment
+from tests.support import forked_python
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
+from tests.support.forked_python import Forked
 from tests.support.indexer_process import IndexerProcess
 from tests.support.table_digest import digest, fresh_digest
 
@@ -64,14 +66,14 @@ def test_rows_filled_during_forks_equal_those_indexed_anew(
             wait_for_head(indexer, anvil)
             for statement in EMPTY:
                 execute(database_url, statement)
-            filling = subprocess.Popen(COMMAND, env=environment, stderr=subprocess.PIPE, text=True)
+            filling = Forked(COMMAND, env=environment, stderr=subprocess.PIPE, text=True)
             while filling.poll() is None:
                 fork(anvil, random)
                 forks += 1
             assert filling.returncode in (0, 1), filling.communicate()[1]
             filling.communicate()
         wait_for_head(indexer, anvil)
-        subprocess.run(COMMAND, env=environment, timeout=60, check=True)
+        assert forked_python.run(COMMAND, env=environment).returncode == 0
         assert execute(database_url, UNFILLED) == [(0,)]
     assert forks > 3
     assert digest(database_url) == fresh_digest(postgres, template, anvil)

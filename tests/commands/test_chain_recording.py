@@ -23,6 +23,7 @@ from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, hang
+from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
@@ -221,7 +222,7 @@ def test_a_wrong_call_writes_nothing(
 def test_an_interrupted_recording_leaves_no_file(node: FaultyNode, tmp_path: Path) -> None:
     node.fault = hang(30)
     command = [sys.executable, "-m", "scan", "doctor", "--yes", "--record", str(tmp_path / "file")]
-    process = subprocess.Popen(
+    process = Forked(
         command, env={**os.environ, "RPC_URL": node.url}, stdout=subprocess.PIPE, text=True
     )
     wait_until(lambda: node.requests > 0)

@@ -15,6 +15,7 @@ from app import create_app
 from scan.commands import COMMANDS, main
 from scan.database.connection import Database
 from scan.queries.disk import DAY_S, forecast
+from tests.support import forked_python
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move
@@ -25,13 +26,10 @@ OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
 
 
 def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked_python.run(
         [sys.executable, "-m", "scan", *arguments],
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment},
         cwd=Path(__file__).resolve().parent.parent.parent,
-        capture_output=True,
-        text=True,
-        timeout=60,
     )
 
 

@@ -9,17 +9,13 @@ import pytest
 import requests
 from eth_account.messages import encode_defunct
 
+from tests.support import forked_python
 from tests.support.wallets import new_wallet, owner_of
 
 
 def scan_key_request(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "scan", "key", "request", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-m", "scan", "key", "request", *arguments]
+    return forked_python.run(command, env={**os.environ, **environment})
 
 
 def test_a_private_key_in_the_environment_is_enough(shared_server):

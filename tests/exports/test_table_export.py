@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from scan.exports.table_files import FORMATS, new_file
 from scan.exports.table_rows import RANGE_TABLES, TABLES
 from tests.conftest import Played
 from tests.support.anvil import Anvil
+from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
 
@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing(format_: str, tmp_path: Pa
 def test_an_export_killed_at_any_moment_goes_on(indexed: Indexing, tmp_path: Path) -> None:
     environment = {**os.environ, "DATABASE_URL": indexed.settings.database_url}
     command = [sys.executable, "-m", "scan", "export", "all", "--blocks-per-file", "3"]
-    process = subprocess.Popen([*command, "--output", str(tmp_path)], env=environment)
+    process = Forked([*command, "--output", str(tmp_path)], env=environment)
     while process.poll() is None and not len([*tmp_path.glob("logs/*.parquet")]) >= 4:
         pass
     process.send_signal(signal.SIGKILL)

@@ -15,6 +15,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
+from tests.support import forked_python
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.openapi_document import DOCUMENT
@@ -305,11 +306,8 @@ def test_calls_are_charged_to_the_callers_address_or_key(
 
 @pytest.mark.check
 def test_the_command_says_what_it_cannot_reach() -> None:
-    done = subprocess.run(
+    done = forked_python.run(
         [sys.executable, "-m", "scan", "mcp", "--url", "http://127.0.0.1:1"],
-        capture_output=True,
-        text=True,
-        timeout=60,
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 1 and "127.0.0.1:1" in done.stderr and done.stdout == ""

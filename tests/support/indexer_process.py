@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scan.database.connection import Database
 from scan.errors import ScanError
+from tests.support.forked_python import Forked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_S = 180.0
@@ -40,7 +41,7 @@ class IndexerProcess:
         self._output.close()
 
     def start(self) -> None:
-        self._process = subprocess.Popen(
+        self._process = Forked(
             self.command,
             cwd=ROOT,
             env=self._environment,

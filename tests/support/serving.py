@@ -23,6 +23,8 @@ import pytest
 import requests
 from redis import Redis
 
+from tests.support.forked_python import Forked
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PORTS = (15_000, 32_000)
 NOWHERE = "http://127.0.0.1:1"  # a node that refuses connections
@@ -57,7 +59,9 @@ def gunicorn_started(
         name: value for name, value in os.environ.items() if not name.startswith(("SCAN_", "WEB_"))
     }
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
-    process = subprocess.Popen(
+    is_read_by_imports = environment.keys() & {"PYTHONPATH", "WEB_CONCURRENCY"}
+    start = subprocess.Popen if shell or is_read_by_imports else Forked
+    process = start(
         [
             *(("bash", "-c", f'{shell}; exec "$@"', "bash") if shell else ()),
             *(sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"),

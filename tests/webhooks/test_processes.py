@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests.support.forked_python import Forked
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Receiver
 from tests.support.serving import ROOT, free_port, wait_until
@@ -84,7 +85,7 @@ class Deliverer:
 
     def __init__(self, webhooks: Webhooks, command: str = "deliver", **environment: str) -> None:
         settings = webhooks.settings
-        self._process = subprocess.Popen(
+        self._process = Forked(
             [sys.executable, "-m", "scan", command],
             cwd=ROOT,
             env={
