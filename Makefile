@@ -6,10 +6,10 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 SYNC = $(PIP) install --require-hashes $(2) --requirement $(1) && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
-# One worker more than processors, since tests wait for a third of their time; at most 8, since each
+# Two workers more than processors, since tests wait for a third of their time; at most 8, since each
 # starts its own servers. The tests of a file share fixtures, so they run in one worker;
 # tests/conftest.py defines the order of files.
-WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # Whatever the environment says: without bytecode pytest rewrites all tests in each worker, 10 s of
