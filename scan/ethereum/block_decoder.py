@@ -293,7 +293,7 @@ def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
         map(
             EventLog,
             [index for index, logs in enumerate(lists, start=first_index) for _ in logs],
-            [read_value(_LOG_INDEX, value) for value in fields["logIndex"]],
+            read_values(_LOG_INDEX, fields["logIndex"]),
             read_values(_ADDRESS, fields["address"]),
             [tuple(islice(topics, count)) for count in counts],
             [read_value(_DATA, value) for value in fields["data"]],

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.arbitrum import ARBOS_FRAME, TicketMoves, is_submission
 from scan.ethereum.forms.celo import precompile_transfer
-from scan.hex import BadHex, data, quantity
+from scan.hex import BadHex, data, quantity, to_hex
 
 
 class TransferType(IntEnum):
@@ -27,6 +27,7 @@ class TransferType(IntEnum):
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
 _FRAME_TYPES = {type_.name: type_ for type_ in TransferType}
 _CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
+_NOTHING = (None, "0x0")
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
 
@@ -82,14 +83,14 @@ def walk_calls(outermost: Any) -> Iterator[CallFrame]:
 
     Raises AttributeError or TypeError where it is something else.
     """
-    ahead = [CallFrame(0, None, outermost, False)]
+    ahead: list[tuple[int, Any, Any, bool]] = [(0, None, outermost, False)]
     while ahead:
         depth, outer, call, undone = ahead.pop()
-        undone = undone or bool(call.get("error"))
+        if call.get("error"):
+            undone = True
         yield CallFrame(depth, outer, call, undone)
-        ahead += [
-            CallFrame(depth + 1, call, inner, undone) for inner in reversed(call.get("calls") or ())
-        ]
+        if calls := call.get("calls"):
+            ahead += [(depth + 1, call, inner, undone) for inner in reversed(calls)]
 
 
 def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
@@ -103,8 +104,8 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     return _checked(
         block,
         (
-            (transaction, _call_frames(transaction, _result(block, transaction, entry)))
-            for transaction, entry in zip(transactions, entries, strict=False)
+            (t, _call_frames(t, _result(to_hex(t.hash), block, entry)))
+            for t, entry in zip(transactions, entries, strict=False)
         ),
     )
 
@@ -113,9 +114,9 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
     """From trace_block; raises MalformedBlock, also for other blocks'."""
     by_position: dict[int, list[Any]] = {}
     try:
+        if not _name(traces, "blockHash", block.hash):
+            raise _mismatch(block)
         for trace in traces:
-            if data(trace["blockHash"]) != block.hash:
-                raise _mismatch(block)
             if trace.get("transactionPosition") is not None:  # a block's reward has none
                 by_position.setdefault(trace["transactionPosition"], []).append(trace)
     except _MALFORMED as error:
@@ -189,9 +190,10 @@ def _add(
     return succeeded
 
 
-def _result(block: DecodedBlock, transaction: DecodedTransaction, entry: Any) -> Any:
+def _result(transaction_hash: str, block: DecodedBlock, entry: Any) -> Any:
     """Older nodes do not return the transaction's hash."""
-    if entry.get("txHash") is not None and data(entry["txHash"]) != transaction.hash:
+    hash_ = entry.get("txHash")
+    if hash_ not in (None, transaction_hash) and data(hash_) != data(transaction_hash):
         raise _mismatch(block)
     return entry["result"]
 
@@ -215,24 +217,28 @@ def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
 
 
 def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
-    moves = TicketMoves(transaction)
+    moves, submits = TicketMoves(transaction), is_submission(transaction)
     for depth, outer, frame, undone in walk_calls(outermost):
         if undone:
             continue
-        if frame["type"] == ARBOS_FRAME or (depth and is_submission(transaction)):
+        if frame["type"] == ARBOS_FRAME or (depth and submits):
             value = quantity(frame.get("value") or "0x0")
             parties = data(frame["from"], 20), data(frame["to"], 20)
             if moves.is_transfer(*parties, value):
                 yield _Frame(False, TransferType.CALL, *parties, value)
             continue
-        if moved := precompile_transfer(frame, depth == 0):
-            yield _Frame(False, TransferType.CALL, *moved)
         kind = _FRAME_TYPES.get(frame["type"])
+        if kind is TransferType.CALL and (moved := precompile_transfer(frame, depth == 0)):
+            yield _Frame(False, kind, *moved)
+        # Of ten calls nine move nothing, and are not decoded.
+        moves_nothing = depth and kind not in _CREATIONS and frame.get("value") in _NOTHING
+        if kind is None or moves_nothing:
+            continue
+        # Where a contract destroys itself in its own favour, which moves nothing since Cancun
+        # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
         if kind is TransferType.SELFDESTRUCT and frame.get("from") != _running(outer):
-            # Where a contract destroys itself in its own favour, which moves nothing since Cancun
-            # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
-            kind = None
-        if kind is not None and (kind is TransferType.CALL or frame.get("to") is not None):
+            continue
+        if kind is TransferType.CALL or frame.get("to") is not None:
             yield _Frame(
                 depth == 0,
                 kind,
@@ -254,15 +260,10 @@ def _flat_frames(
         yield from _call_frames(transaction, nested(traces, block.hash, transaction.hash))
 
 
-def _are_of(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -> bool:
-    return all(
-        data(trace["blockHash"]) == block_hash
-        and (
-            trace.get("transactionHash") is None
-            or data(trace["transactionHash"]) == transaction_hash
-        )
-        for trace in traces
-    )
+def _name(traces: Sequence[Any], field: str, hash_: bytes) -> bool:
+    """Whether a field of all is that hash; by text first, as nearly all nodes write it alike."""
+    texts = {trace.get(field) for trace in traces}
+    return texts == {to_hex(hash_)} or all(data(text) == hash_ for text in texts)
 
 
 def _by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
@@ -280,7 +281,10 @@ def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) ->
     The output is None where the node does not say what a call returned. Raises BadHex, KeyError,
     TypeError or AttributeError for anything else, also for what is of another block.
     """
-    if not _are_of(traces, block_hash, transaction_hash):
+    named = [trace for trace in traces if trace.get("transactionHash") is not None]
+    if not (
+        _name(traces, "blockHash", block_hash) and _name(named, "transactionHash", transaction_hash)
+    ):
         raise BadHex("the traces are another block's")
     frames = {path: _nested_frame(trace) for path, trace in _by_path(traces).items()}
     for path in sorted(frames):
@@ -290,12 +294,14 @@ def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) ->
 
 
 def _nested_frame(trace: Any) -> dict[str, Any]:
-    action, result = trace["action"], trace.get("result") or {}
+    action, result, kind = trace["action"], trace.get("result") or {}, trace["type"]
+    call_type = action.get("callType")
+    moves_value = (call_type or kind) in ("call", "create")
     frame = {
-        "type": str(action.get("callType") or trace["type"]).upper(),
+        "type": str(call_type or kind).upper(),
         "from": action.get("from"),
         "to": action.get("to"),
-        "value": action["value"] if _moves_value(trace) else action.get("value"),
+        "value": action["value"] if moves_value else action.get("value"),
         "gas": action.get("gas"),
         "gasUsed": result.get("gasUsed"),
         "input": action.get("input") or action.get("init") or "0x",
@@ -303,24 +309,21 @@ def _nested_frame(trace: Any) -> dict[str, Any]:
         "error": trace.get("error"),
         "calls": [],
     }
-    if trace["type"] == "create":
+    if kind == "create":
         is_create2 = action.get("creationMethod") == "create2"
         frame |= {"type": "CREATE2" if is_create2 else "CREATE", "output": result.get("code")}
-        frame["to"] = None if trace.get("error") else result["address"]
-    elif trace["type"] in ("suicide", "selfdestruct"):
+        frame |= {"to": None if trace.get("error") else result["address"]}
+    elif kind in ("suicide", "selfdestruct"):
         parties = {"from": action.get("address"), "to": action.get("refundAddress")}
         frame |= {"type": "SELFDESTRUCT", "value": action.get("balance"), **parties}
     return frame
 
 
-def _moves_value(trace: Any) -> bool:
-    return bool(trace["type"] == "create" or trace["action"].get("callType") == "call")
-
-
 def _path(steps: Sequence[Any]) -> tuple[int, ...]:
-    if not all(isinstance(step, int) for step in steps):
+    path = tuple(steps)
+    if not {*map(type, path)} <= {int}:
         raise BadHex("a traceAddress has other steps than numbers")
-    return tuple(steps)
+    return path
 
 
 def _malformed(block: DecodedBlock, error: Exception) -> MalformedBlock:
