@@ -46,6 +46,7 @@ TESTS = (
     "tests/pages/test_verified_contracts.py",
     "tests/audit/test_derived_truth.py",
     "tests/audit/test_ranges_of_blocks.py",
+    "tests/audit/test_changed_rows.py",
 )
 # Of these, files that compare what is derived with its truth, and call functions themselves.
 DERIVED_TRUTH = ("tests/audit/test_derived_truth.py", "tests/audit/test_ranges_of_blocks.py")
