@@ -41,6 +41,9 @@ from scan.api import (
     webhooks,
 )
 from scan.api import query as query_api
+from scan.blockscout import blueprints as blockscout
+from scan.blockscout.errors import BLOCKSCOUT
+from scan.blockscout.errors import PREFIX as BLOCKSCOUT_PREFIX
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
@@ -126,7 +129,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-INTERFACES = (REST, ETHERSCAN, SOURCIFY, mcp_endpoint.INTERFACE)
+INTERFACES = (REST, ETHERSCAN, BLOCKSCOUT, SOURCIFY, mcp_endpoint.INTERFACE)
 OUTSIDE = (health, metrics)  # the version and the rate limits
 SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 
@@ -158,6 +161,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(documentation.docs(), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
+    for routes in blockscout.MODULES:
+        app.register_blueprint(routes.blueprint, url_prefix=BLOCKSCOUT_PREFIX)
     if has_tools:
         app.register_blueprint(mcp_endpoint.endpoint(document))
     app.register_error_handler(errors.ScanError, _answer_error)

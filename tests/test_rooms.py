@@ -22,7 +22,7 @@ FLOORS = (
     "queries audit server",
     "exports",
     "http streams bulk",
-    "api pages etherscan sourcify mcp",
+    "api pages etherscan blockscout sourcify mcp",
     "app commands",
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
@@ -30,7 +30,8 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.spl
 GROUND = set(FLOORS[0].split())
 
 FLASK = (
-    *("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify", "scan.mcp"),
+    *("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.blockscout"),
+    *("scan.sourcify", "scan.mcp"),
 )
 # Where a library may be imported.
 PLACES = {

@@ -8,6 +8,7 @@ import segno
 from flask import Blueprint, Response, request
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.ethereum.checksums import checksummed
 from scan.ethereum.client import Call
 from scan.ethereum.units import COIN_DECIMALS
 from scan.hex import BadHex, quantity, to_hex
@@ -16,7 +17,6 @@ from scan.http.services import services
 from scan.pages.address_head import address_head
 from scan.pages.bytecode_and_events import bytecode_page, events_page
 from scan.pages.contract_source import ShownContract, read_contract
-from scan.pages.formatting import checksummed
 from scan.pages.records import (
     PAGE_SIZE,
     Listing,

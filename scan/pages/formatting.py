@@ -3,17 +3,14 @@
 import json
 import unicodedata
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from eth_hash.auto import keccak
-
 from scan.contracts.summary_parts import clean, short
+from scan.ethereum.checksums import checksummed
 from scan.ethereum.units import COIN_DECIMALS, in_units
 
 MAX_NAME = 60
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
-CHECKSUMS = 65_536  # kept ones: 17 MB
 
 BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
 # Invisible characters, and those that change the direction of text.
@@ -66,16 +63,6 @@ def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     if whole == "0" and not fraction[:places].strip("0"):
         return AlignedAmount("<0", "." + "1".zfill(places), full)
     return AlignedAmount(whole, f".{fraction[:places]}…", full)
-
-
-@lru_cache(CHECKSUMS)
-def checksummed(address: str) -> str:
-    """Return the address with the checksum of EIP-55: 9 us, 0.1 us from the cache; eth_utils
-    takes 30 us."""
-    digits = address[2:]
-    digest = keccak(digits.encode()).hex()
-    letters = (d.upper() if h > "7" else d for d, h in zip(digits, digest, strict=False))
-    return f"0x{''.join(letters)}"
 
 
 def short_address(address: str) -> str:

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scan import VERSION
 from scan.errors import ScanError
+from scan.ethereum.checksums import checksummed
 from scan.exports.list_file import MAX_ROWS
 from scan.hex import to_hex
 from scan.http.interfaces import Interface
@@ -151,7 +152,7 @@ def _templates() -> Environment:
         "amount": formatting.amount,
         "short_amount": formatting.short_amount,
         "aligned": formatting.aligned,
-        "checksummed": formatting.checksummed,
+        "checksummed": checksummed,
         "short_address": formatting.short_address,
         "with_checksum": formatting.with_checksum,
         "gwei": formatting.gwei,

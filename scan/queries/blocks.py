@@ -90,8 +90,8 @@ def finality(reader: Reader) -> Finality:
 def by_miner(
     reader: Reader, miner: bytes, limit: int, offset: int = 0, before: int = BIGINT_MAX
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Return {number, seconds, reward} of blocks that an address produced, the newest first, and
-    the number of the last one where more follow. Deep offsets are the caller's to bound."""
+    """Return {number, seconds, block, reward} of blocks that an address produced, the newest first,
+    and the number of the last one where more follow. Deep offsets are the caller's to bound."""
     rows, following = reader.row(
         "queries/blocks_list_by_miner", miner=miner, limit=limit, offset=offset, before=before
     )
@@ -111,6 +111,11 @@ def countdown(reader: Reader, target: int) -> Countdown | None:
         return None
     remaining = max(target - newest, 0)
     return Countdown(newest, remaining, f"{Decimal(interval_s) * remaining:.1f}")
+
+
+def confirmations(number: int, newest: int | None) -> int:
+    """Return how many blocks confirm one, itself among them."""
+    return 0 if newest is None else newest - number + 1
 
 
 def pace(reader: Reader) -> tuple[int | None, float | None]:

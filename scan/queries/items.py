@@ -52,6 +52,12 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     return Item(record, owners, transfers, uri, media)
 
 
+def ordinal(reader: Reader, token: bytes, token_id: int) -> int:
+    """Return the place of an item in lists; 0, which is their end, where it was never moved."""
+    (first,) = reader.row("queries/token_items_get_ordinal", address=token, token_id=token_id)
+    return int(first or 0)
+
+
 def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Page:
     """List an item's transfers, the newest first; raises NotFound as get() does."""
     traversal = window.traversal("item transfers", {"token": token, "id": token_id})

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from scan import VERSION
 from scan.queries.reader import Reader
@@ -41,6 +41,19 @@ def totals(reader: Reader) -> dict[str, Any]:
     """Return what the chain has in all and of its newest day; see the statement."""
     (record,) = reader.row("queries/network_get_totals")
     return cast("dict[str, Any]", json.loads(record))
+
+
+class IndexedShare(NamedTuple):
+    """`share` of the node's blocks that are indexed, from 0 to 1."""
+
+    share: float
+    is_complete: bool
+
+
+def indexed_share(reader: Reader) -> IndexedShare:
+    record = json.loads(status(reader))
+    head, lag = record["headBlock"] or 0, record["lagBlocks"] or 0
+    return IndexedShare(round(1 - lag / (head + 1), 2), lag == 0)
 
 
 def activity(reader: Reader, span_s: int, spans: int) -> str:

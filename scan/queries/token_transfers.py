@@ -1,7 +1,13 @@
 """Transfers of tokens: their lists, and how many there were over time."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
 from scan.queries import tokens
 from scan.queries.filters import Value
+from scan.queries.ordinals import ordinal_at
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -25,6 +31,26 @@ def page(
             window.traversal("token_transfers", filters)
             return Page("[]", 0, 0)
     return filtered_page(reader, "token_transfers", filters, window, form=form)
+
+
+def of_transaction(
+    reader: Reader, record: Mapping[str, Any], limit: int, after: tuple[int, int] = (0, -1)
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return the transfers of a transaction in the order of their logs, `after` a log and an index
+    in its batch, and whether more follow. They stand together among those of their block."""
+    number = record["blockNumber"]
+    first = ordinal_at(
+        reader,
+        "token_transfers",
+        number,
+        after[0],
+        transaction_index=record["transactionIndex"],
+        batch_index=after[1] + 1,
+    )
+    window = Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
+    rows = orjson.loads(page(reader, window).data)
+    own = [row for row in rows if row["transactionHash"] == record["hash"]]
+    return own[:limit], len(own) > limit
 
 
 def count_by_day(reader: Reader, token: bytes, days: int) -> str:

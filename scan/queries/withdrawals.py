@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 
+from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -11,9 +12,11 @@ from scan.queries.reader import Reader
 def page(
     reader: Reader, window: Window, *, address: bytes | None = None, before_index: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return those to an address, or all; of its last block only those before an index."""
+    """Return those to an address, or all, before an index: the range of blocks should end at its
+    block, since those above are looked through."""
     rows, _ = reader.row(
         "queries/withdrawals_list",
+        is_unbounded=before_index is not None and window.block_to == BIGINT_MAX,
         address=address,
         has_address=address is not None,
         block_from=window.block_from,

@@ -1,12 +1,12 @@
 -- Blocks that an address produced, the newest first, with what it got for each.
 -- params: miner bytea, limit integer, offset integer, before bigint
 -- literals: limit
--- returns: one row: index version, JSON array of {number, seconds, reward} in order, number of the last
+-- returns: one row: index version, JSON array of {number, seconds, block, reward} in order, number of the last
 --   row where more follow
 -- index: blocks_by_miner, blocks_pkey, credits_pkey
 SELECT index_version(),
-    json_list(string_agg(format('{"number":%%s,"seconds":%%s,"reward":"%%s"}',
-        page.number, seconds(b.timestamp), b.producer_fees + coalesce((
+    json_list(string_agg(format('{"number":%%s,"seconds":%%s,"block":%%s,"reward":"%%s"}',
+        page.number, seconds(b.timestamp), block_record(b), b.producer_fees + coalesce((
             SELECT c.amount_wei FROM credits c
             WHERE c.ordinal = first_ordinal_in(b.number) AND c.type = 2), 0)), ','
         ORDER BY page.number DESC)),

@@ -2,7 +2,7 @@
 -- params: entity text, block_number bigint, transaction_index bigint, row_index bigint, batch_index bigint
 -- literals: entity
 -- returns: one row: index version, ordinal; `row_index` is the transaction's, the log's, or of an internal
---   transfer its own in its transaction
+--   transfer its own in its transaction; a token transfer before the transaction is passed over whatever its log
 -- index: blocks_pkey, token_transfers_pkey, logs_pkey, internal_transfers_pkey
 SELECT index_version(), coalesce((
     SELECT CASE %(entity)s
@@ -17,7 +17,8 @@ SELECT index_version(), coalesce((
                 FROM token_transfers x
                 WHERE x.ordinal >= b.token_transfers_before
                     AND x.ordinal < b.token_transfers_before + b.token_transfer_count
-                    AND (x.log_index, coalesce(x.batch_index, 0)) < (%(row_index)s, %(batch_index)s))
+                    AND (x.transaction_index < %(transaction_index)s
+                        OR (x.log_index, coalesce(x.batch_index, 0)) < (%(row_index)s, %(batch_index)s)))
             WHEN %(entity)s = 'internal_transfers' THEN (
                 SELECT count(*)
                 FROM internal_transfers i

@@ -1,4 +1,5 @@
--- Withdrawals of validators to an address, or of all, along the chain.
+-- Withdrawals of validators to an address, or of all, along the chain, in which their indexes grow: those
+-- before an index are found by the range of blocks.
 -- params: address bytea null, has_address boolean, block_from bigint, block_to bigint, before_index bigint null,
 --   direction text, limit integer, offset bigint
 -- literals: has_address, direction, limit
@@ -18,8 +19,7 @@ FROM (
         FROM withdrawals o
         WHERE (NOT %(has_address)s OR o.address = %(address)s)
             AND o.block_number BETWEEN %(block_from)s AND %(block_to)s
-            AND (o.block_number < %(block_to)s OR o.withdrawal_index < coalesce(%(before_index)s,
-                9223372036854775807))
+            AND o.withdrawal_index < coalesce(%(before_index)s, 9223372036854775807)
         ORDER BY CASE WHEN %(direction)s = 'asc' THEN o.block_number END ASC,
             CASE WHEN %(direction)s = 'asc' THEN o.withdrawal_index END ASC,
             CASE WHEN %(direction)s = 'desc' THEN o.block_number END DESC,

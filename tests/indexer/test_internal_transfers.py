@@ -14,6 +14,7 @@ from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.indexer import block_traces
 from tests.audit.test_audit import run
+from tests.blockscout.published import faults
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method
@@ -208,6 +209,27 @@ def a_transfer(sender: str, recipient: str, value: int, index: int = 0) -> Inter
 PAID = Move(address("person"), address("purse"))
 
 
+def require_withdrawals(client: FlaskClient) -> None:
+    """Those above in the forms of Etherscan and Blockscout."""
+    staker = to_hex(address("staker"))
+    query = f"module=account&action=txsBeaconWithdrawal&address={staker}"
+    rows = (client.get(f"/api?{query}&sort=desc").json or {})["result"]
+    assert [(row["withdrawalIndex"], row["amount"]) for row in rows] == [("2", "6"), ("1", "5")]
+    assert (client.get(f"/api?{query}&page=2&offset=1").json or {})["result"] == rows[:1]
+    for path, indexes in {
+        "/withdrawals": [3, 2, 1],
+        "/withdrawals?index=3": [2, 1],
+        "/withdrawals?index=3&block_number=1": [2, 1],
+        "/blocks/1/withdrawals": [2, 1],
+        f"/addresses/{staker}/withdrawals": [2, 1],
+        f"/addresses/{staker}/withdrawals?index=2": [1],
+    }.items():
+        body = client.get(f"/api/v2{path}").json
+        route = path.partition("?")[0].replace(staker, "{}").replace("/1/", "/{}/")
+        assert body is not None and not faults(f"/api/v2{route}", body)
+        assert [item["index"] for item in body["items"]] == indexes, path
+
+
 def test_withdrawals_are_seen_shown_and_unwound(
     postgres: Postgres, template: str, database: Database, database_url: str
 ) -> None:
@@ -227,6 +249,7 @@ def test_withdrawals_are_seen_shown_and_unwound(
         "amount": "6000000000",
     }
     assert to_hex(address("staker")) in client.get("/block/1").text
+    require_withdrawals(client)
     before = digest(database_url)
     chain.append(withdrawals=[a_withdrawal(4, "staker", 1), a_withdrawal(5, "new", 1)])
     # What it withdrew is not in the balance that was stored.

@@ -17,6 +17,7 @@ from scan.settings import Settings
 from tests.api.test_record_fields import require_fields
 from tests.audit import auditing
 from tests.audit.test_derived_truth import require_same, stored
+from tests.blockscout.published import faults
 from tests.bulk.backfilling import backfill, follow
 from tests.support import brute_force, derived_truth
 from tests.support.anvil import Anvil, Contract
@@ -166,6 +167,21 @@ def test_lists_have_every_operation_by_every_filter(chain: Chain) -> None:
     assert rows_of(chain, f"/user-operations?blockFrom={2**62}") == []
     file = chain.client.get("/api/v1/user-operations?format=csv").text.splitlines()
     assert len(file) == 1 + len(newest_first)
+
+
+def test_blockscouts_form_has_the_same_operations(chain: Chain) -> None:
+    path = "/api/v2/proxy/account-abstraction/operations"
+    newest_first = [operation["hash"] for operation in chain.operations[::-1]]
+    listed = chain.client.get(path).json
+    assert listed is not None and not faults(path, listed)
+    assert [item["hash"] for item in listed["items"]] == newest_first
+    for operation in chain.operations:
+        of_one = {"sender": operation["sender"], "transaction_hash": operation["transactionHash"]}
+        for name, value in of_one.items():
+            items = (chain.client.get(path, query_string={name: value}).json or {})["items"]
+            assert operation["hash"] in {item["hash"] for item in items}
+        shown = chain.client.get(f"{path}/{operation['hash']}").json
+        assert not faults(f"{path}/{{}}", shown)
 
 
 def test_an_operation_has_its_calls_and_its_reason(chain: Chain) -> None:

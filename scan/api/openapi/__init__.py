@@ -22,6 +22,9 @@ from scan.api.openapi import (
     webhook_events,
 )
 from scan.api.openapi.compatibility import (
+    BLOCKSCOUT,
+    BLOCKSCOUT_DOCS,
+    BLOCKSCOUT_TAG,
     COMPATIBILITY_PARAMETERS,
     COMPATIBILITY_RESPONSES,
     ETHERSCAN_DOCS,
@@ -111,6 +114,7 @@ def document(
             {"name": "Webhooks", "description": "Notifications about an address."},
             {"name": ETHERSCAN_TAG, "description": "The Etherscan-compatible API.",
              "externalDocs": ETHERSCAN_DOCS},
+            {"name": BLOCKSCOUT_TAG, "description": BLOCKSCOUT, "externalDocs": BLOCKSCOUT_DOCS},
             {"name": "Service", "description": "The state of the service; not rate limited."},
         ],
         "paths": {

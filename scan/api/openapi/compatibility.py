@@ -13,6 +13,12 @@ from scan.api.openapi.schemas import (
 ETHERSCAN_TAG, SOURCIFY_TAG = "Etherscan", "Sourcify"
 ETHERSCAN_DOCS = {"url": "https://docs.etherscan.io", "description": "Etherscan's API"}
 SOURCIFY_DOCS = {"url": "https://docs.sourcify.dev/docs/api", "description": "Sourcify's API v2"}
+BLOCKSCOUT_TAG = "Blockscout"
+BLOCKSCOUT_DOCS = {"url": "https://docs.blockscout.com", "description": "Blockscout's API v2"}
+BLOCKSCOUT = """\
+The Blockscout-compatible API: GET of the paths below /api/v2 that docs/from-blockscout.md lists,
+with Blockscout's parameters and objects. Lists are {items, next_page_params}; send next_page_params
+back as the query string. Errors are {message}, and 422 {errors} for a parameter."""
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 _ETHERSCAN = """\

@@ -1,0 +1,136 @@
+"""What addresses hold: tokens and items."""
+
+from collections import defaultdict
+
+import orjson
+
+from scan import parameters
+from scan.blockscout.address_objects import AddressObjects, Object
+from scan.blockscout.lists import (
+    ROWS,
+    Place,
+    Record,
+    address,
+    amount,
+    list_response,
+    object_response,
+)
+from scan.blockscout.routing import routes
+from scan.blockscout.token_objects import (
+    TokenObjects,
+    TokenTypes,
+    instance_object,
+    token_types,
+)
+from scan.ethereum.checksums import checksummed
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.http.responses import Response
+from scan.queries import addresses, items
+from scan.queries.pages import Window
+
+MOST_BALANCES = 1000  # of the list that has no pages
+ITEMS_OF_COLLECTIONS = 1000  # the newest, among which those of a page of collections are
+SHOWN_ITEMS = 15  # of a collection
+TOKEN = "token_contract_address_hash"
+
+blueprint = routes("address_holdings")
+
+
+@blueprint.path("/addresses/<address_hash>/token-balances")
+def list_token_balances(address_hash: str) -> Response:
+    page = addresses.tokens_held(reader(), _key(address_hash), Window(MOST_BALANCES, 0))
+    return object_response(_balances(orjson.loads(page.data)))
+
+
+@blueprint.path("/addresses/<address_hash>/tokens")
+def list_tokens(address_hash: str) -> Response:
+    """List balances in the order of the tokens' addresses."""
+    types = token_types()
+    records, following = _tokens_held(_key(address_hash), types)
+    return list_response(_balances(types.of(records, "type")), following)
+
+
+def _tokens_held(key: bytes, types: TokenTypes) -> tuple[list[Record], Place | None]:
+    after = address(TOKEN)
+    window = Window(ROWS, 0, position=None if after is None else (after,))
+    page = addresses.tokens_held(reader(), key, window, types.only)
+    records = orjson.loads(page.data)
+    if page.next is None:
+        return records, None
+    return records, {TOKEN: checksummed(records[-1]["tokenAddress"])}
+
+
+def _balances(records: list[Record]) -> list[Object]:
+    known = TokenObjects(record["tokenAddress"] for record in records)
+    return [
+        {
+            "token": known.of(record["tokenAddress"]),
+            "token_id": None,
+            "token_instance": None,
+            "value": record["balance"],
+        }
+        for record in records
+    ]
+
+
+@blueprint.path("/addresses/<address_hash>/nft")
+def list_items(address_hash: str) -> Response:
+    """List items, those first moved last first."""
+    key, types = _key(address_hash), token_types()
+    window = Window(ROWS, 0, position=_after_item())
+    page = addresses.items_held(reader(), key, window)
+    records = orjson.loads(page.data)
+    following = None
+    if page.next is not None:
+        last = records[-1]
+        following = {TOKEN: checksummed(last["tokenAddress"]), "token_id": last["tokenId"]}
+    return list_response(_instances(to_hex(key), types.of(records, "type")), following)
+
+
+def _after_item() -> tuple[int] | None:
+    token, token_id = address(TOKEN), amount("token_id")
+    if token is None or token_id is None:
+        return None
+    return (items.ordinal(reader(), token, token_id),)
+
+
+@blueprint.path("/addresses/<address_hash>/nft/collections")
+def list_collections(address_hash: str) -> Response:
+    """List collections in the order of their addresses, each with the newest of its items."""
+    key, types = _key(address_hash), token_types()
+    records, following = _tokens_held(key, types)
+    collections = [record for record in types.of(records, "type") if record["type"] != "BEP20"]
+    held = addresses.items_held(reader(), key, Window(ITEMS_OF_COLLECTIONS, 0))
+    by_token: dict[str, list[Record]] = defaultdict(list)
+    for record in orjson.loads(held.data):
+        if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
+            by_token[record["tokenAddress"]].append(record)
+    known = TokenObjects(record["tokenAddress"] for record in collections)
+    shown = [
+        {
+            "token": known.of(record["tokenAddress"]),
+            "amount": record["balance"],
+            "token_instances": _instances(to_hex(key), by_token[record["tokenAddress"]]),
+        }
+        for record in collections
+    ]
+    return list_response(shown, following)
+
+
+def _instances(holder: str, records: list[Record]) -> list[Object]:
+    known = TokenObjects(record["tokenAddress"] for record in records)
+    owner = AddressObjects([holder]).of(holder) if records else None
+    return [
+        instance_object(
+            record["tokenId"],
+            known.of(record["tokenAddress"]),
+            owner if record["type"] == "BEP721" else None,
+            value=record["balance"],
+        )
+        for record in records
+    ]
+
+
+def _key(address_hash: str) -> bytes:
+    return parameters.address(address_hash, "address_hash_param")

@@ -1,0 +1,52 @@
+"""Addresses as Blockscout shows them in every object: with name and whether they are contracts."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scan.ethereum.checksums import checksummed
+from scan.hex import data
+from scan.http.requests import reader
+from scan.queries import addresses
+
+Object = dict[str, Any]
+
+
+class AddressObjects:
+    """The objects of a page's addresses, which one statement reads."""
+
+    def __init__(self, shown: Iterable[str | None]) -> None:
+        """Take addresses in lower-case hex; None are left out."""
+        distinct = [*dict.fromkeys(address for address in shown if address)]
+        self._parties = addresses.parties(reader(), [data(address) for address in distinct])
+
+    def of(self, address: str) -> Object:
+        return address_object(address, self._parties.get(address, {}))
+
+    def of_optional(self, address: str | None) -> Object | None:
+        return None if address is None else self.of(address)
+
+
+def address_object(address: str, party: Mapping[str, Any]) -> Object:
+    """Return the object of an address. A name is a label or that of a verified contract: what a
+    token calls itself names nobody. Scan rates no address, which Blockscout calls `ok`."""
+    label, contract = party.get("label"), party.get("contract")
+    shown = checksummed(address)
+    return {
+        "hash": shown,
+        "is_contract": party.get("isContract"),
+        "name": label or contract,
+        "is_scam": False,
+        "reputation": "ok",
+        "proxy_type": None,
+        "implementations": [],
+        "is_verified": contract is not None,
+        "ens_domain_name": None,
+        "metadata": None,
+        "private_tags": [],
+        "watchlist_names": [],
+        "public_tags": [tag(shown, label)] if label else [],
+    }
+
+
+def tag(address: str, label: str) -> Object:
+    return {"address_hash": address, "display_name": label, "label": label}

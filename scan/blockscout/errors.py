@@ -1,0 +1,26 @@
+"""Errors in Blockscout's form: {"message"}, and {"errors"} for a parameter."""
+
+from scan.errors import InvalidParameter, NotFound, ScanError
+from scan.http.interfaces import Interface
+from scan.server.wsgi import WsgiResponse, json_response
+
+PREFIX = "/api/v2"
+UNPROCESSABLE = 422
+NOT_FOUND = "Not found"
+
+
+def refuse(error: ScanError) -> WsgiResponse:
+    headers = list(error.headers.items())
+    if isinstance(error, InvalidParameter):
+        field = error.body().get("field", "")
+        fault = {
+            "title": "Invalid value",
+            "source": {"pointer": f"/{field}"},
+            "detail": error.message,
+        }
+        return json_response(UNPROCESSABLE, {"errors": [fault]}, headers)
+    message = NOT_FOUND if isinstance(error, NotFound) else error.message
+    return json_response(error.status, {"message": message}, headers)
+
+
+BLOCKSCOUT = Interface(refuse, prefixes=(PREFIX,), api_key_parameter="apikey")

@@ -1,0 +1,111 @@
+"""Pages of lists: 50 rows, and as next_page_params the place of the last one, by names that clients
+send back or make of an item themselves."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from flask import request
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.http.requests import reader
+from scan.http.responses import Response, json_body
+from scan.parameters import BIGINT_MAX
+from scan.queries.ordinals import ordinal_at
+from scan.queries.pages import Page, Window
+
+ROWS = 50
+MOST_CACHED_BYTES = 512 * 1024  # larger responses would evict everything else from the cache
+ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
+
+Record = dict[str, Any]
+Place = dict[str, Any]
+
+
+def text(name: str) -> str | None:
+    """Return a parameter, None where it is absent."""
+    value = request.args.get(name)
+    return None if value in ABSENT else value
+
+
+def number(name: str) -> int | None:
+    value = text(name)
+    if value is None:
+        return None
+    return parameters.integer_text({name: value}, name, default=0, least=0)
+
+
+def amount(name: str) -> int | None:
+    """Return a uint256, as of a balance."""
+    value = text(name)
+    try:
+        return None if value is None else parameters.token_id(value)
+    except InvalidParameter:
+        raise InvalidParameter(f"{name} must be a whole number below 2^256.", field=name) from None
+
+
+def address(name: str) -> bytes | None:
+    value = text(name)
+    return None if value is None else parameters.address(value, name)
+
+
+def one_of(name: str, allowed: Sequence[str]) -> str | None:
+    value = text(name)
+    return None if value is None else parameters.one_of(value, name, allowed)
+
+
+def ascending() -> bool:
+    """Return whether the oldest rows come first; raises InvalidParameter for other orders than that
+    of the chain."""
+    sort, order = text("sort"), one_of("order", ("asc", "desc"))
+    if sort not in (None, "block_number"):
+        raise InvalidParameter("sort must be block_number, the order of the chain.", field="sort")
+    return order == "asc"
+
+
+def object_response(value: object) -> Response:
+    body = orjson.dumps(value)
+    if len(body) > MOST_CACHED_BYTES:
+        reader().do_not_cache()
+    return json_body(body)
+
+
+def list_response(items: Sequence[object], following: Mapping[str, Any] | None) -> Response:
+    """`following` is the place of the last row, None where no rows follow."""
+    place = None if following is None else {**following, "items_count": len(items)}
+    return object_response({"items": items, "next_page_params": place})
+
+
+def read_page(
+    entity: str, read: Callable[[Window], Page], window: Window | None = None
+) -> tuple[list[Record], bool]:
+    """Return records of an entity in the order of the chain after the place that the request names,
+    and whether more follow; transaction_objects.py has the places of records."""
+    page = read((window or Window(ROWS, 0))._replace(position=position(entity)))
+    return orjson.loads(page.data), page.next is not None
+
+
+def position(entity: str) -> tuple[int, ...] | None:
+    block_number, index = number("block_number"), number("index")
+    if block_number is None:
+        return None
+    if entity == "logs":
+        return block_number, index or 0
+    return (
+        ordinal_at(
+            reader(),
+            entity,
+            block_number,
+            index or 0,
+            transaction_index=number("transaction_index") or 0,
+            batch_index=number("index_in_batch") or 0,
+        ),
+    )
+
+
+def before_block(limit: int = ROWS) -> Window:
+    """Return the window of a list that has at most one row of a block: it goes on below one."""
+    block_number = number("block_number")
+    last = BIGINT_MAX if block_number is None else block_number - 1
+    return Window(limit, 0, block_to=last)

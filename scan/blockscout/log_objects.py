@@ -1,0 +1,36 @@
+"""Logs as Blockscout shows them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scan.blockscout.address_objects import AddressObjects
+from scan.blockscout.decoded_objects import event_object
+from scan.blockscout.lists import Record
+from scan.blockscout.times import timestamp
+from scan.contracts.abi_decoding import Decoded
+from scan.ethereum.log_filter import TOPICS
+from scan.hex import data
+
+NO_TOPICS = (None,) * TOPICS
+
+
+def log_objects(
+    records: Sequence[Record], events: Sequence[Decoded | None], block_hashes: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """`block_hashes` are by transaction."""
+    emitters = AddressObjects(record["address"] for record in records)
+    return [
+        {
+            "transaction_hash": record["transactionHash"],
+            "address": emitters.of(record["address"]),
+            "topics": [*record["topics"], *NO_TOPICS][:TOPICS],
+            "data": record["data"],
+            "index": record["logIndex"],
+            "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
+            "smart_contract": emitters.of(record["address"]),
+            "block_hash": block_hashes[record["transactionHash"]],
+            "block_number": record["blockNumber"],
+            "block_timestamp": timestamp(record["timestamp"]),
+        }
+        for record, event in zip(records, events, strict=True)
+    ]

@@ -1,0 +1,31 @@
+"""Where proxies lead, in Blockscout's words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scan.ethereum.checksums import checksummed
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.queries import addresses
+
+KINDS = {
+    "eip1167": "eip1167",
+    "immutable-args-clone": "clone_with_immutable_arguments",
+    "eip7702": "eip7702",
+    "eip7760": "erc7760",
+    "eip1967": "eip1967",
+    "eip1822": "eip1822",
+    "openzeppelin": "eip1967_oz",
+    "safe": "master_copy",
+    "comptroller": "comptroller",
+    "eip2535": "eip2535",
+}
+
+
+def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
+    parties = addresses.parties(reader(), implementations)
+    shown = [
+        {"address_hash": checksummed(to_hex(each)), "name": parties[to_hex(each)]["contract"]}
+        for each in implementations
+    ]
+    return {"proxy_type": KINDS[kind], "implementations": shown}

@@ -1,0 +1,24 @@
+"""The sentence about a transaction, as a template with variables that clients fill."""
+
+from typing import Any
+
+from scan.blockscout.address_objects import AddressObjects
+from scan.contracts.transaction_summary import Summary
+
+
+def summary_object(summary: Summary) -> dict[str, Any]:
+    """Return the template: addresses are variables of their own, and so is all that is not plain
+    text, since names of others may hold braces."""
+    people = AddressObjects(part.address for part in summary.parts if part.type == "address")
+    template, variables = "", dict[str, dict[str, Any]]()
+    for place, part in enumerate(summary.parts):
+        if part.type is None and not set(part.text) & set("{}"):
+            template = f"{template}{part.text}"
+            continue
+        name = f"part_{place}"
+        template = f"{template}{{{name}}}"
+        variables[name] = {"type": "string", "value": part.text}
+        if part.type == "address" and part.address is not None:
+            variables[name] = {"type": "address", "value": people.of(part.address)}
+    shown = {"summary_template": template, "summary_template_variables": variables}
+    return {"success": True, "data": {"summaries": [shown]}}

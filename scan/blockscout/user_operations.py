@@ -1,0 +1,126 @@
+"""User operations (ERC-4337), where Blockscout has them from a service of its own."""
+
+from typing import Any
+
+import orjson
+
+from scan import parameters
+from scan.blockscout.address_objects import AddressObjects
+from scan.blockscout.decoded_objects import call_object
+from scan.blockscout.lists import ROWS, Record, address, list_response, object_response, text
+from scan.blockscout.routing import routes
+from scan.blockscout.times import timestamp
+from scan.errors import NotFound
+from scan.http.requests import reader
+from scan.http.responses import Response
+from scan.queries import user_operations
+from scan.queries.pages import Page, Window
+
+FILTERS = {
+    "sender": "sender",
+    "paymaster": "paymaster",
+    "bundler": "bundler",
+    "entry_point": "entry_point",
+}
+PATH = "/proxy/account-abstraction"
+
+blueprint = routes("user_operations")
+
+
+@blueprint.path(f"{PATH}/operations")
+def list_operations() -> Response:
+    window = Window(ROWS, 0, cursor=text("page_token"))
+    page = _page(window)
+    records = orjson.loads(page.data)
+    people = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
+    shown = [
+        {
+            "address": people.of(record["sender"]),
+            "block_number": str(record["blockNumber"]),
+            "entry_point": people.of(record["entryPoint"]),
+            "entry_point_version": f"v{user_operations.version(record)}",
+            "fee": record["fee"],
+            "hash": record["hash"],
+            "status": record["success"],
+            "timestamp": timestamp(record["timestamp"]),
+            "transaction_hash": record["transactionHash"],
+        }
+        for record in records
+    ]
+    following = None
+    if page.next is not None:
+        following = {"page_size": ROWS, "page_token": page.next}
+    return list_response(shown, following)
+
+
+def _page(window: Window) -> Page:
+    transaction_hash = text("transaction_hash")
+    if transaction_hash is not None:
+        key = parameters.hash32(transaction_hash, "transaction_hash")
+        page = user_operations.of_transaction(reader(), key, window._replace(direction="asc"))
+        return page or Page("[]", 0, 0)
+    filters = {ours: address(name) for name, ours in FILTERS.items()}
+    return user_operations.page(reader(), window, **filters)
+
+
+@blueprint.path(f"{PATH}/status")
+def get_status() -> Response:
+    return object_response({"finished_past_indexing": True})
+
+
+@blueprint.path(f"{PATH}/operations/<operation_hash>")
+def get_operation(operation_hash: str) -> Response:
+    """Return an operation; what its bundle says of it is null where that is not known."""
+    key = parameters.hash32(operation_hash, "operation_hash_param")
+    records = user_operations.with_hash(reader(), key)
+    if not records:
+        raise NotFound("No user operation with this hash is indexed.")
+    record = records[0]
+    return object_response(_operation(record, user_operations.details(reader(), record)))
+
+
+def _operation(record: Record, details: user_operations.UserOperationDetails) -> dict[str, Any]:
+    signed = details.record()["operation"] or {}
+    names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
+    people = AddressObjects(record[name] for name in names)
+    call = details.calls[0] if len(details.calls) == 1 else None
+    return {
+        "hash": record["hash"],
+        "sender": people.of(record["sender"]),
+        "nonce": f"0x{int(record['nonce']):064x}",
+        "call_data": signed.get("callData"),
+        "call_gas_limit": signed.get("callGasLimit"),
+        "verification_gas_limit": signed.get("verificationGasLimit"),
+        "pre_verification_gas": signed.get("preVerificationGas"),
+        "max_fee_per_gas": signed.get("maxFeePerGas"),
+        "max_priority_fee_per_gas": signed.get("maxPriorityFeePerGas"),
+        "signature": signed.get("signature"),
+        "raw": None,
+        "aggregator": None,
+        "aggregator_signature": None,
+        "entry_point": people.of(record["entryPoint"]),
+        "entry_point_version": f"v{user_operations.version(record)}",
+        "transaction_hash": record["transactionHash"],
+        "block_number": str(record["blockNumber"]),
+        "block_hash": None,
+        "bundler": people.of(record["bundler"]),
+        "bundle_index": None,
+        "index": None,
+        "factory": people.of_optional(record["factory"]),
+        "paymaster": people.of_optional(record["paymaster"]),
+        "status": record["success"],
+        "revert_reason": record["revertData"],
+        "gas": None,
+        "gas_price": None,
+        "gas_used": record["gasUsed"],
+        "sponsor_type": "paymaster_sponsor" if record["paymaster"] else "wallet_deposit",
+        "user_logs_start_index": record["firstLogIndex"],
+        "user_logs_count": None,
+        "fee": record["fee"],
+        "consensus": True,
+        "timestamp": timestamp(record["timestamp"]),
+        "execute_target": None,
+        "execute_call_data": None,
+        "decoded_call_data": None,
+        "decoded_execute_call_data": call and call_object(call[1], call[0].input[:4]),
+    }

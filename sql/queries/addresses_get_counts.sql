@@ -1,0 +1,24 @@
+-- How many rows the lists of an address have; of some only whether they are more than `most`.
+-- params: address bytea, most integer
+-- literals: none
+-- returns: one row: index version, JSON text {transactions, tokenTransfers, internalTransfers, logs, withdrawals,
+--   tokens, blocks, gasUsed}; tokens and blocks are at most `most` + 1, gasUsed is null where more were sent;
+--   logs are those that are stored
+-- index: addresses_pkey, token_holders_pkey, blocks_by_miner, transactions_by_from, transactions_pkey
+SELECT index_version(), json_build_object(
+    'transactions', coalesce(a.transaction_count, 0),
+    'tokenTransfers', coalesce(a.transfer_count, 0),
+    'internalTransfers', coalesce(a.internal_count, 0),
+    'logs', coalesce(a.log_count, 0),
+    'withdrawals', coalesce(a.withdrawal_count, 0),
+    'tokens', (
+        SELECT count(*)
+        FROM (SELECT FROM token_holders h WHERE h.holder = %(address)s AND h.balance > 0
+            LIMIT %(most)s + 1) AS held),
+    'blocks', (
+        SELECT count(*)
+        FROM (SELECT FROM blocks b WHERE b.miner = %(address)s LIMIT %(most)s + 1) AS produced),
+    'gasUsed', CASE WHEN coalesce(a.sent_count, 0) <= %(most)s THEN coalesce((
+        SELECT sum(t.gas_used) FROM transactions t WHERE t.from_address = %(address)s), 0) END::text)::text
+FROM (SELECT) AS always
+LEFT JOIN addresses a ON a.address = %(address)s;
