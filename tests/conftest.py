@@ -209,11 +209,12 @@ def compilers_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def solc_dir(compilers_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compilers that compile the same input once in a run, whichever worker has it."""
+    compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
     base = tmp_path_factory.getbasetemp()  # a worker's is in that of the run
     outputs = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "solc-outputs"
-    return compiling_once(compilers_dir, tmp_path_factory.mktemp("solc"), outputs)
+    return compiling_once(compilers, tmp_path_factory.mktemp("solc"), outputs)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT, wait_until
-from tests.support.solidity import BUILT, NODE, alone
+from tests.support.solidity import BUILT, NODE, alone, soljson
 
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
 
@@ -136,14 +136,15 @@ def explorer_over(postgres: Postgres, template: str, solc_dir: Path) -> Iterator
         yield Explorer(node, indexing)
 
 
-def place_compilers(directory: Path) -> Path:
+def place_compilers(directory: Path, *, unpacked: bool = False) -> Path:
     """npm's compilers in solc-select's layout, behind the project's own script."""
     for package in sorted((NODE / "node_modules").glob("solc-*")):
         folder = directory / package.name
         folder.mkdir(parents=True)
         shutil.copyfile(ROOT / "scan" / "verification" / "solc.js", folder / package.name)
         (folder / package.name).chmod(0o755)
-        (folder / "soljson.js").symlink_to(package / "soljson.js")
+        source = soljson(package.name) if unpacked else package / "soljson.js"
+        (folder / "soljson.js").symlink_to(source)
     return directory
 
 
@@ -190,7 +191,8 @@ def _output(version: str, text: str) -> dict[str, Any]:
     kept = BUILT / f"standard-{digest}.json"
     with alone(kept):
         if not kept.exists():
-            command = ["node", str(NODE / "compile.cjs"), f"solc-{version}"]
+            package = f"solc-{version}"
+            command = ["node", str(NODE / "compile.cjs"), package, str(soljson(package))]
             answer = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
             unfinished = kept.with_suffix(".unfinished")
             unfinished.write_bytes(answer.stdout)

@@ -85,11 +85,31 @@ def compile_standard(
         "sources": {name: {"content": text} for name, text in sources.items()},
         "settings": settings,
     }
-    output: dict[str, Any] = node_script("compile.cjs", compiler, stdin=request)
+    output: dict[str, Any] = node_script(
+        "compile.cjs", compiler, str(soljson(compiler)), stdin=request
+    )
     errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     if errors:
         raise ValueError("\n".join(errors))
     return output
+
+
+@cache
+def soljson(package: str) -> Path:
+    """npm's compiler, unpacked once where it holds its WebAssembly as compressed base64."""
+    source = NODE / "node_modules" / package / "soljson.js"
+    with source.open() as file:
+        if '"wasmBinary"] = (function' not in file.read(100):
+            return source
+    folder = BUILT / package
+    with alone(folder):
+        if not folder.exists():
+            unfinished = BUILT / f"{package}.unfinished"
+            unfinished.mkdir(exist_ok=True)
+            command = ["node", str(NODE / "unpack.cjs"), str(source), str(unfinished)]
+            subprocess.run(command, check=True, timeout=60)
+            unfinished.rename(folder)
+    return folder / "soljson.js"
 
 
 def _digest(sources: dict[str, str], settings: dict[str, Any]) -> str:

@@ -1,9 +1,11 @@
-// Compiles Solidity standard JSON from stdin with the npm alias given, imports from node_modules.
+// Compiles Solidity standard JSON from stdin with the npm alias and the soljson.js given,
+// imports from node_modules.
 const fs = require('node:fs');
 const v8 = require('node:v8');
 
 v8.setFlagsFromString('--wasm-tiering-budget=200000000'); // see scan/verification/solc.js
-const solc = require(process.argv[2]);
+v8.setFlagsFromString('--wasm-lazy-validation');
+const solc = require(`${process.argv[2]}/wrapper`)(require(process.argv[3]));
 
 function findImport(path) {
   try {
