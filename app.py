@@ -329,7 +329,7 @@ def _middleware(app: Flask) -> Middleware:
             *SERVICE_PATHS,
             *documentation.paths(),
             *discovery.paths(),
-            *(() if pages is None else static_files.paths()),
+            *(() if pages is None else static_files.paths(settings.brand)),
         },
         app.url_map.bind("").allowed_methods,
         Prerequisites(

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from scan import brand
+from scan.brand import UNBRANDED, Brand
 from scan.errors import SettingError
 
 PACKAGE = Path(__file__).resolve().parent
@@ -23,7 +25,7 @@ _RATE = re.compile(
 _OWN_PATHS = {
     *("blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys", "live"),
     *("llms.txt", "mcp", "metrics", "readyz", "tokens", "txs", "watchlist", "webhooks"),
-    "user-operations",
+    *("favicon.ico", "robots.txt", "user-operations"),
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),
@@ -83,6 +85,7 @@ class Settings:
     chain_name: str = ""
     coin_symbol: str = ""
     security_contact: str = ""
+    brand: Brand = UNBRANDED
     metrics_port: int = 0
     cluster_ca: str = ""
     cluster_cert: str = ""
@@ -163,6 +166,15 @@ class Settings:
             chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
             security_contact=read("SCAN_SECURITY_CONTACT", _contact, ""),
+            brand=Brand(
+                name=read("SCAN_BRAND_NAME", _short(30), ""),
+                logo=read("SCAN_BRAND_LOGO", brand.logo, None),
+                colours=read("SCAN_BRAND_COLORS", brand.colours, ()),
+                stylesheet=read("SCAN_BRAND_CSS", brand.stylesheet, ""),
+                links=read("SCAN_BRAND_LINKS", brand.links, ()),
+                notice=read("SCAN_BRAND_NOTICE", _short(300), ""),
+                is_indexed=read("SCAN_BRAND_ROBOTS", _one_of("index", "none"), "index") == "index",
+            ),
             metrics_port=read("SCAN_METRICS_PORT", _integer(0, 65535), 0),
             cluster_ca=read("SCAN_CLUSTER_CA", _existing_path, ""),
             cluster_cert=read("SCAN_CLUSTER_CERT", _existing_path, ""),

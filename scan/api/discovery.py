@@ -1,4 +1,4 @@
-"""Where programs look first: /llms.txt, /.well-known/api-catalog and /.well-known/security.txt."""
+"""Where programs look first: /llms.txt, /robots.txt and the files of /.well-known."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,10 @@ from scan.http.services import services
 
 LLMS = "/llms.txt"
 CATALOG = "/.well-known/api-catalog"
+ROBOTS = "/robots.txt"
 SECURITY = "/.well-known/security.txt"
+# Interfaces for programs, and pages that differ for every query or visitor (RFC 9309).
+NOT_CRAWLED = ("/api/", "/v2/", "/server/", "/mcp", "/search", "/watchlist", "/keys", "/webhooks")
 # RFC 9727 and RFC 9264.
 CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 SECURITY_LASTS = timedelta(days=180)  # RFC 9116: less than a year
@@ -47,7 +50,7 @@ TOOLS = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for lang
 
 
 def paths() -> frozenset[str]:
-    return frozenset({LLMS, CATALOG, SECURITY})
+    return frozenset({LLMS, ROBOTS, CATALOG, SECURITY})
 
 
 def discovery(document: Callable[[], dict[str, Any]], *, has_tools: bool) -> Blueprint:
@@ -75,6 +78,13 @@ def discovery(document: Callable[[], dict[str, Any]], *, has_tools: bool) -> Blu
         return Response(
             f"Contact: {contact}\nExpires: {expires}\n", content_type="text/plain; charset=utf-8"
         )
+
+    @blueprint.get(ROBOTS)
+    def robots() -> Response:
+        settings = services().settings
+        refused = NOT_CRAWLED if settings.pages and settings.brand.is_indexed else ("/",)
+        rules = [f"Disallow: {settings.base_path}{path}\n" for path in refused]
+        return Response("".join(["User-agent: *\n", *rules]), content_type="text/plain")
 
     @cache
     def text() -> str:

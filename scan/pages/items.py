@@ -10,6 +10,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import address_of, listing, names_of, window
 from scan.pages.site import page
+from scan.pages.static_files import DRAWING_POLICY
 from scan.queries import items, tokens
 
 blueprint = Blueprint("pages_items", __name__)
@@ -17,7 +18,7 @@ blueprint = Blueprint("pages_items", __name__)
 
 # A picture may be a document with scripts. Here it is shown, and nothing in it runs or is loaded.
 PICTURE_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Content-Security-Policy": DRAWING_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }

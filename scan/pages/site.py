@@ -1,7 +1,7 @@
 """Renders templates, with the values that every page shows, such as the chain's name."""
 
 import re
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -18,7 +18,7 @@ from scan.http.interfaces import Interface
 from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.pages import formatting, markdown
-from scan.pages.static_files import url_of
+from scan.pages.static_files import BRAND_STYLES, icon_of, url_of
 from scan.queries.network import KNOWN_CHAINS, symbol_of
 from scan.queries.reader import ChainId
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -75,6 +75,13 @@ class Site:
         self._settings = settings
         self._chain_id = chain_id
         self._templates = _templates()
+        brand = settings.brand
+        self._brand = {
+            "brand": brand,
+            "brand_styles": url_of(BRAND_STYLES, brand) if brand.css else None,
+            "icon": url_of(icon_of(brand), brand),
+            "url_of": partial(url_of, brand=brand),
+        }
         self.conversions = ConcurrencyLimit(
             1, places_per_client=1, clients_wait=True, busy="Too many pages are being converted."
         )
@@ -88,7 +95,7 @@ class Site:
         return self._chain()
 
     def render(self, template: str, chain: Chain, **values: Any) -> str:
-        text = self._templates.get_template(template).render(chain=chain, **values)
+        text = self._templates.get_template(template).render(chain=chain, **self._brand, **values)
         base_path = self._settings.base_path
         return LOCAL_LINK.sub(rf'\1="{base_path}/', text) if base_path else text
 
@@ -146,7 +153,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"version": VERSION, "url_of": url_of, "most_file_rows": MAX_ROWS}
+    environment.globals |= {"version": VERSION, "most_file_rows": MAX_ROWS}
     environment.filters |= {
         "grouped": formatting.grouped,
         "amount": formatting.amount,

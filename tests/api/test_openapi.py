@@ -16,7 +16,7 @@ from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 
 # For people, Prometheus and language models, in forms of their own.
 PAGES = {"/metrics", "/docs/", "/docs/{path}", "/mcp", "/llms.txt"}
-PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt"}
+PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt", "/robots.txt"}
 MOST_BYTES_AN_OPERATION = 2_600  # on average
 
 

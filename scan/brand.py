@@ -1,0 +1,178 @@
+"""The operator's name, logo, colours, links and notice on the pages, checked when they are read.
+
+Nothing here can name a file of another host. The pages' Content-Security-Policy would refuse it;
+the start does so first, with a message.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+MAX_FILE_BYTES = 32_768  # a first visit takes 60 kB in all
+MAX_LINKS = 8
+STYLES = Path(__file__).parent / "pages" / "static" / "scan.css"
+THEMES = ("light", "dark")
+# WCAG 2.2, AA: 1.4.3 for text, 1.4.11 for what shows where a control is.
+TEXT_CONTRAST, CONTROL_CONTRAST = 4.5, 3.0
+_BACKGROUNDS = ("ground", "panel", "hover", "soft", "good-soft", "bad-soft", "warn-soft")
+PAIRS = (
+    *(
+        (text, background, TEXT_CONTRAST)
+        for text in ("text", "quiet", "accent", "good", "bad", "warn")
+        for background in _BACKGROUNDS
+    ),
+    *(("faint", background, TEXT_CONTRAST) for background in ("ground", "panel")),
+    ("panel", "accent", TEXT_CONTRAST),  # buttons
+    *(("edge", background, CONTROL_CONTRAST) for background in ("ground", "panel")),
+)
+_COLOUR = r"#(?:[0-9a-fA-F]{3}){1,2}"
+_PROPERTY = re.compile(rf"--([\w-]+): light-dark\(({_COLOUR}), ({_COLOUR})\)")
+# A backslash could spell any of the words in another way.
+_LOADS = re.compile(r"@import|@font-face|\b(?:url|src|image|image-set|cross-fade)\(|\\", re.I)
+_COLOURS = re.compile(
+    r"([\w-]*color|background[\w-]*|fill|stroke|opacity|filter|--[\w-]+)\s*:", re.I
+)
+_SIGNATURES = (
+    (".png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    (".webp", re.compile(rb"RIFF.{4}WEBP", re.S)),
+    (
+        ".svg",
+        re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<svg\b", re.S),
+    ),
+)
+
+Palette = tuple[tuple[str, tuple[str, str]], ...]
+
+
+@dataclass(frozen=True)
+class Logo:
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Brand:
+    """What SCAN_BRAND_* sets; empty means Scan's own."""
+
+    name: str = ""
+    logo: Logo | None = None
+    colours: Palette = ()
+    stylesheet: str = ""
+    links: tuple[tuple[str, str], ...] = ()  # text, URL
+    notice: str = ""
+    is_indexed: bool = True  # by search engines
+
+    @property
+    def css(self) -> str:
+        """Return the style sheet that follows Scan's own; empty without colours and file."""
+        values = " ".join(
+            f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in self.colours
+        )
+        return (f":root {{ {values} }}\n" if values else "") + self.stylesheet
+
+
+UNBRANDED = Brand()
+
+
+@cache
+def default_palette() -> dict[str, tuple[str, str]]:
+    """Return the colours of scan.css by name, for the light and the dark theme."""
+    return {name: (light, dark) for name, light, dark in _PROPERTY.findall(STYLES.read_text())}
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two colours such as #1c50c8 (WCAG 2.2, relative luminance)."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+    red, green, blue = (_linear(value / 255) for value in bytes.fromhex(digits))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(value: float) -> float:
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
+def colours(text: str) -> Palette:
+    """Read `accent=#1c50c8/#8fb4ff, text=#14171f/#e6e9ef`: a colour for each theme.
+
+    Raises ValueError where two colours that pages show on each other have too little contrast.
+    """
+    known = default_palette()
+    chosen = {}
+    for item in text.split(","):
+        match = re.fullmatch(rf"\s*([\w-]+)\s*=\s*({_COLOUR})/({_COLOUR})\s*", item)
+        if not match:
+            raise ValueError("must be pairs such as accent=#1c50c8/#8fb4ff, separated by commas")
+        name, light, dark = match.groups()
+        if name not in known:
+            raise ValueError(f"has no colour {name}; there are {', '.join(known)}")
+        chosen[name] = (light, dark)
+    palette = known | chosen
+    for front, back, least in PAIRS:
+        for theme, one, other in zip(THEMES, palette[front], palette[back], strict=True):
+            if (ratio := contrast(one, other)) < least:
+                raise ValueError(
+                    f"{front} {one} on {back} {other} in the {theme} theme has a contrast of"
+                    f" {ratio:.2f}, WCAG AA wants {least}"
+                )
+    return tuple(chosen.items())
+
+
+def logo(text: str) -> Logo:
+    """Read an SVG, PNG or WebP file, whatever it is called."""
+    content = _file(text)
+    for suffix, signature in _SIGNATURES:
+        if signature.match(content):
+            return Logo(f"logo{suffix}", content)
+    raise ValueError("must be an SVG, PNG or WebP file")
+
+
+def stylesheet(text: str) -> str:
+    """Read a CSS file that loads nothing and leaves colours to SCAN_BRAND_COLORS."""
+    try:
+        css = _file(text).decode()
+    except UnicodeDecodeError:
+        raise ValueError("must be CSS in UTF-8") from None
+    if match := _LOADS.search(css):
+        raise ValueError(f"has {match[0]}: a style sheet must not load other files")
+    if match := _COLOURS.search(css):
+        raise ValueError(
+            f"sets {match[1]}: colours are SCAN_BRAND_COLORS, where their contrast is checked"
+        )
+    return css
+
+
+def links(text: str) -> tuple[tuple[str, str], ...]:
+    """Read `Imprint=https://example.org/imprint, Terms=/docs/`."""
+    items = tuple(
+        (name.strip(), url.strip())
+        for name, _, url in (item.partition("=") for item in text.split(","))
+    )
+    for name, url in items:
+        if not name or not name.isprintable() or len(name) > 40:
+            raise ValueError(
+                "must be pairs such as Imprint=https://example.org, separated by commas"
+            )
+        if not re.fullmatch(r"(https?://[A-Za-z0-9\[]|/(?![/\\]))[!-~]{0,500}|/", url):
+            raise ValueError(f"has {url!r}: a link is an http(s) URL or a path")
+    if len(items) > MAX_LINKS:
+        raise ValueError(f"must be at most {MAX_LINKS} links")
+    return items
+
+
+def _file(text: str) -> bytes:
+    if "://" in text:
+        raise ValueError("must be a file of this machine")
+    try:
+        with Path(text).open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+    if not content or len(content) > MAX_FILE_BYTES:
+        raise ValueError(f"must have between 1 and {MAX_FILE_BYTES} bytes")
+    return content
