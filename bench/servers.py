@@ -1,7 +1,7 @@
 """The service and what it is compared with, each one process on a loopback port."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,9 @@ UVICORN = [sys.executable, "-m", "uvicorn", "--loop=uvloop", "--http=httptools"]
 QUIET = ["--log-level=warning", "--no-access-log"]
 
 
+NAMES = ("scan", "small", "bare", "plain", "fastapi", "orm")
+
+
 class Server(NamedTuple):
     """`name`: node, scan, small (scan on a small chain), bare, plain, fastapi or orm."""
 
@@ -30,8 +33,10 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def started(options: Options, url: str, small_url: str, files: Path) -> Iterator[list[Server]]:
-    """All of them at once, and a synthetic node for balances and fields of transactions."""
+def started(
+    options: Options, url: str, small_url: str, files: Path, names: Collection[str] = NAMES
+) -> Iterator[list[Server]]:
+    """Those that are named, and a node for balances and fields of transactions."""
     with ExitStack() as stack:
 
         def start(name: str, command: list[str], **environment: str) -> Server:
@@ -51,12 +56,13 @@ def started(options: Options, url: str, small_url: str, files: Path) -> Iterator
         service = {"RPC_URL": node.url, **LIMITS}
         fastapi = [*UVICORN, *QUIET, "--port=PORT", "bench.rivals.fastapi_app:app"]
         plain = [*GUNICORN, "bench.rivals.plain:app"]
-        yield [
-            node,
-            start("scan", scan, DATABASE_URL=url, **service),
-            start("small", scan, DATABASE_URL=small_url, **service),
-            start("bare", [*GUNICORN, "bench.rivals.bare:app"], BENCH_FILES=str(files)),
-            start("plain", plain, DATABASE_URL=url, BENCH_FILES=str(files)),
-            start("fastapi", fastapi, DATABASE_URL=url),
-            start("orm", [*GUNICORN, "bench.rivals.orm_app:create_app()"], DATABASE_URL=url),
-        ]
+        commands: Mapping[str, tuple[list[str], dict[str, str]]] = {
+            "scan": (scan, {"DATABASE_URL": url, **service}),
+            "small": (scan, {"DATABASE_URL": small_url, **service}),
+            "bare": ([*GUNICORN, "bench.rivals.bare:app"], {"BENCH_FILES": str(files)}),
+            "plain": (plain, {"DATABASE_URL": url, "BENCH_FILES": str(files)}),
+            "fastapi": (fastapi, {"DATABASE_URL": url}),
+            "orm": ([*GUNICORN, "bench.rivals.orm_app:create_app()"], {"DATABASE_URL": url}),
+        }
+        started = [start(name, commands[name][0], **commands[name][1]) for name in names]
+        yield [node, *started]

@@ -40,7 +40,10 @@ def main() -> int:
     try:
         url = databases.seeded(options.transactions, options.hot_share)
         files = emptied(options.folder / "cases")
-        with connected(url) as cursor, servers.started(options, url, url, files) as started:
+        with (
+            connected(url) as cursor,
+            servers.started(options, url, url, files, ("scan", "plain")) as started,
+        ):
             cursor.execute("SELECT pg_backend_pid()")
             postgres = parent(cursor.fetchone()[0])
             pids = {server.name: server.pid for server in started}

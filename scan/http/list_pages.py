@@ -79,7 +79,7 @@ def json_text(text: str | None) -> str:
 def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     """Return the request's own path, with the cursor in the place of the page's number."""
     kept = "".join(
-        f"{quote_plus(name)}={quote_plus(text)}&"
+        f"{name}={text if text.isascii() and text.isalnum() else quote_plus(text)}&"
         for name, text in arguments.items()
         if name not in ("page", "cursor") and not name.startswith("_")
     )
