@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -56,7 +56,7 @@ def main() -> None:
     folder = options.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     blocks = options.transactions // TRANSACTIONS
-    databases = _databases(folder, options.shared_buffers, options.wal_level)
+    databases = databases_in(folder, options.shared_buffers, options.wal_level)
     results: dict[str, Any] = {
         "transactions": blocks * TRANSACTIONS,
         "shared_buffers": options.shared_buffers,
@@ -78,7 +78,7 @@ def main() -> None:
                 if options.only in (None, name):
                     with _limited_memory(databases, options.cgroup_memory_mb):
                         before = node_totals(url, node.pid)
-                        results[name] = _measure(name, folder, databases, url, blocks, options)
+                        results[name] = measure(name, folder, databases, url, blocks, options)
                         results[name]["node"] = {
                             key: (value - before[key]) / (blocks * TRANSACTIONS)
                             for key, value in node_totals(url, node.pid).items()
@@ -90,7 +90,7 @@ def main() -> None:
     print(json.dumps(results, indent=1))
 
 
-def _databases(folder: Path, shared_buffers: str, wal_level: str) -> Databases:
+def databases_in(folder: Path, shared_buffers: str, wal_level: str) -> Databases:
     databases = Databases(folder)
     with connected(databases.url("postgres")) as cursor:
         cursor.execute(f"ALTER SYSTEM SET shared_buffers = '{shared_buffers}'")
@@ -125,15 +125,21 @@ def _limited_memory(databases: Databases, limit_mb: int | None) -> Iterator[None
         group.rmdir()
 
 
-def _measure(
-    name: str, folder: Path, databases: Databases, url: str, blocks: int, options: Any
+def measure(
+    name: str,
+    folder: Path,
+    databases: Databases,
+    url: str,
+    blocks: int,
+    options: Any,
+    arguments: Sequence[str] = (),
 ) -> dict[str, Any]:
     log = folder / f"{name}.log"
     files = folder / "files"
     command = [sys.executable, "-m", "scan", "index"]
     if name == "bulk":
         command = [sys.executable, "-m", "scan", "backfill", "chain", f"--folder={files}"]
-        command += [f"--last-block={blocks - 1}"]
+        command += [f"--last-block={blocks - 1}", *arguments]
         command += [f"--memory={options.memory}"] if options.memory else []
     with databases.empty(f"scan_bench_{name}") as database_url:
         environment = {
