@@ -160,6 +160,7 @@ class Chain:
         """`hashes`: a record a block, as made_hashes() has them."""
         self.hashes = hashes
         self._addresses = lru_cache(64)(_hex_addresses)
+        self._receipts = lru_cache(8)(self._receipts_text)  # of clients who ask one by one
 
     @staticmethod
     def of(blocks: int) -> "Chain":
@@ -182,7 +183,10 @@ class Chain:
     def receipt(self, number: int, index: int) -> bytes:
         """eth_getTransactionReceipt."""
         ends = _template(number).receipt_ends(len(f"{number:x}"))
-        return self._text("receipts", number)[ends[index] : ends[index + 1] - 1]
+        return self._receipts(number)[ends[index] : ends[index + 1] - 1]
+
+    def _receipts_text(self, number: int) -> bytes:
+        return self._text("receipts", number)
 
     def logs(self, number: int) -> bytes:
         """eth_getLogs of one block, without its brackets."""

@@ -3,8 +3,9 @@
     python -m bench.decoding
 
 Microseconds a transaction of the synthetic chain, medians, on standard output as JSON: parsed and
-decoded, as COPY text, and as columns of Parquet. Each step includes those before it. `check` alone
-is of parsed blocks: their hash and roots.
+decoded, as COPY text, and as columns of Parquet. Each step includes those before it. Others are
+alone: `check` of parsed blocks, their hash and roots; traces, from text to transfers, of which 1 us
+is the synthetic chain's.
 """
 
 import gc
@@ -16,6 +17,7 @@ from statistics import median
 from typing import Any
 
 import msgspec
+import orjson
 
 from bench.chain import Chain
 from bench.shape import TRANSACTIONS
@@ -23,8 +25,9 @@ from scan.bulk.block_columns import RangeTables
 from scan.bulk.spool import FETCH_BLOCKS
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_hashing import contradicting_fields, header_hash
-from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.ethereum.blocks import BlockJson, DecodedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import MAX_ANSWER_BYTES
+from scan.ethereum.traces import read_call_traces, read_flat_traces
 from scan.ethereum.transport import read_answer
 from scan.hex import to_hex
 from scan.indexer.block_rows import make_block_rows
@@ -40,11 +43,14 @@ CHAIN = Chain.of(BLOCKS)
 def main() -> None:
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     texts = _texts()
+    blocks = [fetched.block for request in _fetched(texts) for fetched in request]
     steps: dict[str, Callable[[], object]] = {
         "decode": partial(_decode, texts),
         "copy": partial(_copy, texts),
         "parquet": partial(_parquet, texts),
         "check": partial(_check, [*_parsed()]),
+        "callTracer": partial(_traces, read_call_traces, "callTracer", blocks),
+        "trace_block": partial(_traces, read_flat_traces, "trace_block", blocks),
     }
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(RUNS):  # alternating
@@ -80,6 +86,11 @@ def _check(blocks: list[tuple[Any, Any]]) -> None:
     for block, receipts in blocks:
         if to_hex(header_hash(block)) != block.hash or contradicting_fields(block, receipts):
             raise AssertionError("a block does not match its roots")
+
+
+def _traces(read: Callable[..., object], kind: str, blocks: list[DecodedBlock]) -> None:
+    for block in blocks:
+        read(block, orjson.loads(CHAIN.traces(kind, block.number)))
 
 
 def _fetched(texts: list[bytes]) -> Iterator[list[FetchedBlock]]:
