@@ -148,6 +148,7 @@ setup(
         ],
         # What the service is measured beside; wrk comes from Debian.
         "bench": [
+            "numpy==2.4.6",  # the synthetic node fills its templates with it
             "fastapi==0.163.2",
             "uvicorn==0.54.0",
             "uvloop==0.23.0",
