@@ -82,7 +82,7 @@ from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
 from scan.pages.site import Site
-from scan.queries.reader import ChainId, PartitionedTables, Sources
+from scan.queries.reader import ChainId, PartitionedTables, Retention, Sources
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -264,6 +264,7 @@ def _services(settings: Settings) -> Services:
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
         partitioned_tables=PartitionedTables(reads),
+        retention=Retention(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,
     )

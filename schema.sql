@@ -4,6 +4,7 @@
 \ir sql/schema/state.sql
 \ir sql/schema/chain.sql
 \ir sql/schema/derived.sql
+\ir sql/schema/retention.sql
 \ir sql/schema/labels.sql
 \ir sql/schema/values.sql
 \ir sql/schema/records.sql

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from scan import brand
@@ -40,6 +40,13 @@ _D = TypeVar("_D")
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
+class Keep(NamedTuple):
+    """What is kept of long tables: the newest blocks, or those of some time; one is None."""
+
+    keep_blocks: int | None
+    keep_s: int | None
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every value that configures the service; units are in the names, empty means not given."""
@@ -58,6 +65,8 @@ class Settings:
     finality: int = 256
     bulk_backfill_blocks: int | None = FAR_BEHIND  # None: off
     partition_rows: int = PARTITION_ROWS
+    keep_days: int = 0  # 0: all
+    keep_blocks: int = 0
     rate_limit_anonymous: str = "10/minute"
     rate_limit_key: str = "100/minute"
     rate_limit_address: str = "1000/minute"
@@ -103,6 +112,13 @@ class Settings:
     def reads_replica(self) -> bool:
         return self.read_database_url not in ("", self.database_url)
 
+    @property
+    def keep(self) -> Keep | None:
+        """Return what is kept of long tables, None for all; days count where both are given."""
+        if self.keep_days:
+            return Keep(None, self.keep_days * 86_400)
+        return Keep(self.keep_blocks, None) if self.keep_blocks else None
+
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings; raises SettingError naming the variable and its value."""
@@ -137,6 +153,8 @@ class Settings:
             partition_rows=read(
                 "SCAN_PARTITION_ROWS", _integer(LEAST_PARTITION_ROWS, 10**12), PARTITION_ROWS
             ),
+            keep_days=read("SCAN_KEEP_DAYS", _integer(0, 100_000), 0),
+            keep_blocks=read("SCAN_KEEP_BLOCKS", _integer(0, 10**12), 0),
             rate_limit_anonymous=read("SCAN_RATE_LIMIT_ANONYMOUS", _rate, "10/minute"),
             rate_limit_key=read("SCAN_RATE_LIMIT_KEY", _rate, "100/minute"),
             rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),

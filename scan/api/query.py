@@ -7,7 +7,7 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http.list_pages import json_text, times_of
+from scan.http.list_pages import json_text, kept_text, times_of
 from scan.http.requests import json_object, reader
 from scan.http.responses import Response, json_body
 from scan.queries import entities
@@ -40,6 +40,8 @@ def query() -> Response:
     more = ""
     if entity == "internal_transfers":
         more = f',"untracedBlocks":{page.untraced_blocks}'
+    if page.kept_from is not None:
+        more += f',"keptFrom":{kept_text(page.kept_from)}'
     return json_body(
         f'{{"entity":"{entity}","count":{page.count},"data":{page.data},"total":{total}{more},'
         f'"next":{json_text(page.next)}}}'

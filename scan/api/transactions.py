@@ -78,7 +78,7 @@ def _indexed(transaction_hash: str) -> tuple[dict[str, Any], str]:
     query_arguments()
     record = transactions.get(reader(), parameters.hash32(transaction_hash))
     if record is None:
-        raise NotFound("This transaction is not indexed.")
+        raise reader().not_indexed("This transaction is not indexed.")
     return orjson.loads(record), record
 
 
@@ -97,7 +97,7 @@ def list_internal_transfers(transaction_hash: str) -> Response:
     def read(window: Window) -> Page:
         page, is_traced = internal_transfers.of_transaction(reader(), key, window)
         if is_traced is None:
-            raise NotFound("This transaction is not indexed.")
+            raise reader().not_indexed("This transaction is not indexed.")
         if not is_traced:
             reason = internal_transfers.without_traces(reader())
             raise NotFound(f"This transaction's block was indexed without traces. {reason}")

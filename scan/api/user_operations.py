@@ -4,7 +4,6 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters
-from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import MOST_CACHED_BYTES, Response, json_body
@@ -25,7 +24,7 @@ def get_user_operation(operation_hash: str) -> Response:
     query_arguments()
     records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
     if not records:
-        raise NotFound("No user operation with this hash is indexed.")
+        raise reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
     whole = orjson.dumps(
         {
@@ -47,7 +46,7 @@ def list_user_operations_of_transaction(transaction_hash: str) -> Response:
     def read(window: Window) -> Page:
         page = user_operations.of_transaction(reader(), key, window)
         if page is None:
-            raise NotFound("This transaction is not indexed.")
+            raise reader().not_indexed("This transaction is not indexed.")
         return page
 
     return list_response("userOperations", query_arguments(*LISTED), read, direction="asc")

@@ -27,6 +27,8 @@ DERIVED = {
     " {transaction_index}",
     "chain": "the chain",
 }
+# Those that can be compared row by row where older rows are removed.
+OF_KEPT_ROWS = ("token_holder_ranges", "list_checkpoints", "chain")
 
 
 class Difference(NamedTuple):
@@ -48,10 +50,21 @@ class Difference(NamedTuple):
         return f"{self.row_name}: {'; '.join(fields)}"
 
 
-def differing_rows(tx: Transaction, table: str, most: int) -> list[Row]:
-    """Return the rows of `audit/derived_compare`: of the rows that are not as expected, so many."""
+def contradicting_sums(tx: Transaction, first_block: int, span: str) -> list[Row]:
+    """Return what is wrong where rows before `first_block` are removed, of which checksums remain:
+    a rule, how many rows break it, one of them. `span` is that of the others."""
+    tx.execute("audit/copies_create")
+    return [
+        *tx.rows("audit/checksums_check", span=span),
+        *tx.rows("audit/kept_rows_check", span=span, first_block=first_block),
+    ]
+
+
+def differing_rows(tx: Transaction, table: str, most: int, first_block: int = 0) -> list[Row]:
+    """Return the rows of `audit/derived_compare`: of the rows that are not as expected, so many.
+    Rows before `first_block` are removed."""
     if table == "list_checkpoints":
-        tx.execute("audit/list_checkpoints_expect")
+        tx.execute("audit/list_checkpoints_expect", first_block=first_block)
     else:
         tx.execute("audit/derived_expect", table=table)
     return tx.rows("audit/derived_compare", table=table, most=most)

@@ -35,6 +35,7 @@ MACROS = (
     "bulk/macros_bytea_array_text",
     *("bulk/macros_uint256", "bulk/macros_zero_address", "bulk/macros_all_blocks"),
     "bulk/macros_day_of",
+    "bulk/macros_removed_first_transfer",
     "bulk/macros_in_bucket",
     "bulk/macros_in_partition",
 )

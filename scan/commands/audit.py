@@ -8,7 +8,14 @@ import sys
 import time
 from collections.abc import Sequence
 
-from scan.audit.derived_tables import DERIVED, Difference, differing_rows, row_name
+from scan.audit.derived_tables import (
+    DERIVED,
+    OF_KEPT_ROWS,
+    Difference,
+    contradicting_sums,
+    differing_rows,
+    row_name,
+)
 from scan.audit.node_comparison import NodeComparison
 from scan.commands.arguments import whole_number
 from scan.commands.startup import require_node, require_order, with_running_database
@@ -96,7 +103,10 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _audit_blocks(
-    database: Database, comparison: NodeComparison | None, first: int | None, last: int | None
+    database: Database | Transaction,
+    comparison: NodeComparison | None,
+    first: int | None,
+    last: int | None,
 ) -> int:
     """Check the rows of blocks, and compare them with the node's where there is a comparison.
 
@@ -149,15 +159,24 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
     code = EXACT
     with database.transaction(snapshot=True) as tx:
         began = time.monotonic()
-        contradictions = tx.rows("audit/rows_check_all")
-        count = sum(row[1] for row in contradictions)
-        lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in contradictions]
-        _write_section("rows contradict each other", count, began, lines)
-        if contradictions:
+        kept = tx.row("audit/retention_get")
+        first_block = 0
+        if kept is None:
+            title, wrong = "rows contradict each other", tx.rows("audit/rows_check_all")
+        else:
+            first_block, _ = kept
+            _write_line(
+                f"rows before block {first_block} are removed; of these checksums are known"
+            )
+            code = _audit_blocks(tx, None, first_block, None)
+            title, wrong = "derived tables contradict rows", contradicting_sums(tx, *kept)
+        lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]
+        _write_section(title, sum(row[1] for row in wrong), began, lines)
+        if wrong:
             _write_line("  these rows cannot be recomputed: index again into an empty database")
             code = DIFFERS
-        for table in DERIVED:
-            differences = _audit_table(tx, table)
+        for table in DERIVED if kept is None else OF_KEPT_ROWS:
+            differences = _audit_table(tx, table, first_block)
             if differences and repair:
                 tx.execute("audit/derived_repair", table=table)
                 _write_line(f"  repaired {table}")
@@ -168,9 +187,9 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
     return code
 
 
-def _audit_table(tx: Transaction, table: str) -> int:
+def _audit_table(tx: Transaction, table: str, first_block: int) -> int:
     began = time.monotonic()
-    rows = differing_rows(tx, table, MAX_SHOWN)
+    rows = differing_rows(tx, table, MAX_SHOWN, first_block)
     count = int(rows[0][3]) if rows else 0
     lines = [str(Difference(row_name(table, row), *others)) for row, *others, _ in rows]
     _write_section(f"{table} differ", count, began, lines)

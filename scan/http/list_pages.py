@@ -12,6 +12,7 @@ from scan.errors import InvalidParameter
 from scan.http.responses import Response, json_body
 from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window
+from scan.queries.reader import KeptFrom
 
 PAGED = ("page", "limit", "cursor")
 
@@ -63,6 +64,8 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: objec
     if page.untraced_blocks is not None:
         more["untracedBlocks"] = page.untraced_blocks
     added = "".join(f',"{key}":{orjson.dumps(value).decode()}' for key, value in more.items())
+    if page.kept_from is not None:
+        added += f',"keptFrom":{kept_text(page.kept_from)}'
     total = "null" if page.total is None else page.total
     response = json_body(
         f'{{"{name}":{page.data},"total":{total}{added},"next":{json_text(page.next)}}}'
@@ -70,6 +73,11 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: objec
     if page.next is not None:
         response.headers["Link"] = next_link(page.next, arguments)
     return response
+
+
+def kept_text(kept_from: KeptFrom) -> str:
+    """Where a list begins that does not have all rows, as JSON."""
+    return f'{{"blockNumber":{kept_from.number},"timestamp":"{kept_from.timestamp}"}}'
 
 
 def json_text(text: str | None) -> str:

@@ -122,6 +122,8 @@ def _response(
         headers["Link"] = next_link(written.last.next, arguments)
     if written.last.untraced_blocks is not None:
         headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
+    if written.last.kept_from is not None:
+        headers["X-Scan-Kept-From"] = str(written.last.kept_from.number)
     if isinstance(written.last, HistoryPage):
         headers["X-Scan-History-Complete"] = "false" if written.last.reason else "true"
     content_type = TYPES[chosen]

@@ -74,6 +74,7 @@ class CatchUp:
                 except _Stopped:
                     return head
                 inspector.stored_to = head.number
+                self._writer.retention.advance(head.number)
                 if monotonic() >= check_watched_at:
                     if lacks_watched(selection):
                         return head

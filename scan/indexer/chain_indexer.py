@@ -61,7 +61,7 @@ class ChainIndexer:
             node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
         )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
-        self._writer = Writer(database, settings.partition_rows)
+        self._writer = Writer(database, settings.partition_rows, settings.keep, settings.finality)
         self._patience = ForkPatience()
         self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._patience, stop)
         self._refresher = StaleStateRefresher(node, database, self._writer)
@@ -111,6 +111,8 @@ class ChainIndexer:
             )
             return False
         is_idle = True
+        if head:
+            self._writer.retention.advance(head.number)
         if head and head.number == node_head:
             is_idle = not self._refresher.refresh(head)
         self._status.record_following(node_head)

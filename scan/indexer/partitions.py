@@ -20,6 +20,7 @@ from scan.database.errors import LockNotGranted
 from scan.database.migrations import LOCK_WAIT_MS
 from scan.database.transaction import Transaction
 from scan.errors import ScanError, Unavailable
+from scan.settings import Keep
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,7 @@ TABLES = ("transactions", "token_transfers", "dex_trades", "internal_transfers",
 PATIENCE_S = 10.0  # for a lock without which the next batch cannot be written
 PAUSE_S = 0.5
 NEVER = sys.maxsize
+LEAST_KEPT_ROWS = 100_000  # of a partition, where old ones are dropped
 
 
 class TableState(NamedTuple):
@@ -78,6 +80,17 @@ def _make(tx: Transaction, table: str, bound: int) -> str | None:
     return obstacle
 
 
+@contextmanager
+def locked(database: Database) -> Iterator[Transaction]:
+    """A transaction of the only writer's, whose locks readers do not wait for long; raises
+    LockNotGranted."""
+    with database.transaction() as tx:
+        tx.execute("database/lock_timeout_set", milliseconds=str(LOCK_WAIT_MS))
+        if not tx.value("indexer/writer_lock_transaction"):
+            raise LockNotGranted("Another indexer writes to this database.")
+        yield tx
+
+
 class CannotPartition(Exception):
     """Something stands on the table that partitions do not allow; it stays a plain one."""
 
@@ -85,11 +98,12 @@ class CannotPartition(Exception):
 class Partitions:
     """Of one database, for its only writer."""
 
-    def __init__(self, database: Database, rows: int) -> None:
-        """`rows` that a partition made from now on takes."""
+    def __init__(self, database: Database, rows: int, keep: Keep | None = None) -> None:
+        """`rows` that a partition made from now on takes; with `keep` at most, as old ones are
+        dropped whole."""
         self._database = database
-        self._rows = rows
-        self._ahead = _ahead(rows)
+        self._most_rows = rows
+        self._keep = keep
         self._enough: dict[str, int] = {}  # by table: up to so many rows nothing is to be made
         self._tasks: dict[str, threading.Thread] = {}
 
@@ -127,26 +141,34 @@ class Partitions:
 
     def _prepare(self, table: str, count: int, needed: int) -> int:
         """Up to how many rows nothing more is to be made."""
-        state = self._state(table)
+        state, rows = self._state(table), self._rows_of(table)
         if not state.is_partitioned:
-            threshold = self._rows - self._ahead
+            threshold = rows - _ahead(rows)
             if state.bound is None and needed <= threshold:
                 return threshold
-            bound = state.bound or self._add_bound(table, count)
+            bound = state.bound or self._add_bound(table, count, rows)
             if not state.is_validated and not self._validate(table, is_urgent=needed > bound):
                 return needed
             self._convert(table, bound)
             state = self._state(table)
         if state.bound is None:
             raise Unavailable(f"The table {table} has no partition.")
-        return self._add(table, state.bound, needed)
+        return self._add(table, state.bound, needed, rows)
+
+    def _rows_of(self, table: str) -> int:
+        """How many rows a new partition takes: those of a sixteenth of what is kept."""
+        if self._keep is None:
+            return self._most_rows
+        steps = self._database.row("indexer/retention_get_step", **self._keep._asdict())
+        rows: int = steps[TABLES.index(table)] if steps else 0
+        return min(max(rows, LEAST_KEPT_ROWS), self._most_rows)
 
     def _state(self, table: str) -> TableState:
         return _read_state(self._database, table)
 
-    def _add_bound(self, table: str, count: int) -> int:
-        bound = ((count + self._ahead // 2) // self._rows + 1) * self._rows
-        with self._locked() as tx:
+    def _add_bound(self, table: str, count: int, rows: int) -> int:
+        bound = ((count + _ahead(rows) // 2) // rows + 1) * rows
+        with locked(self._database) as tx:
             tx.execute("indexer/partitions_add_bound", table=table, bound=bound)
         return bound
 
@@ -162,7 +184,7 @@ class Partitions:
 
     def _convert(self, table: str, bound: int) -> None:
         started = time.monotonic()
-        with self._locked() as tx:
+        with locked(self._database) as tx:
             obstacle = _make(tx, table, bound)
         if obstacle is not None:
             raise CannotPartition(obstacle)
@@ -170,31 +192,22 @@ class Partitions:
         log.info("%s is partitioned from ordinal %d on; %.0f ms", table, bound, elapsed_ms)
         self._analyze(table)
 
-    def _add(self, table: str, bound: int, needed: int) -> int:
+    def _add(self, table: str, bound: int, needed: int, rows: int) -> int:
         """Partitions from `bound` on; up to how many rows they are enough."""
         is_new = False
-        while bound < needed + self._ahead:
-            end = (bound // self._rows + 1) * self._rows
-            with self._locked() as tx:
+        while bound < needed + _ahead(rows):
+            end = (bound // rows + 1) * rows
+            with locked(self._database) as tx:
                 tx.execute("indexer/partitions_add", table=table, first=bound, bound=end)
             bound, is_new = end, True
         if is_new:
             log.info("%s has partitions for the ordinals below %d", table, bound)
             self._analyze(table)
-        return bound - self._ahead
+        return bound - _ahead(rows)
 
     def _analyze(self, table: str) -> None:
         """autovacuum analyzes partitions, and never the table that they make up."""
         self._begin(table, "indexer/partitions_analyze")
-
-    @contextmanager
-    def _locked(self) -> Iterator[Transaction]:
-        """A transaction of the only writer's; raises LockNotGranted."""
-        with self._database.transaction() as tx:
-            tx.execute("database/lock_timeout_set", milliseconds=str(LOCK_WAIT_MS))
-            if not tx.value("indexer/writer_lock_transaction"):
-                raise LockNotGranted("Another indexer writes to this database.")
-            yield tx
 
     def _begin(self, table: str, statement: str) -> None:
         """Run a statement beside the writer, unless one for the table still runs."""

@@ -52,7 +52,9 @@ class ForkFinder:
         return fork
 
     def _search(self, head: IndexedHead, node_head: int) -> int:
-        lowest = max(self._start_block - 1, head.number - self._finality)
+        # Without the rows of a block what it changed cannot be taken back.
+        oldest: int = self._database.value("indexer/retention_get_oldest") or 0
+        lowest = max(self._start_block - 1, oldest - 1, head.number - self._finality)
         differs, step = min(head.number, node_head), 1
         same = max(differs - step, lowest)
         # Block `differs` is not shared; in the end `same`, which is, comes right before it.
@@ -61,7 +63,7 @@ class ForkFinder:
             same = max(differs - step, lowest)
         if differs <= lowest:
             raise ForkTooDeep(
-                f"the node's chain left ours more than {self._finality} blocks ago;"
+                f"the node's chain left ours more than {head.number - lowest} blocks ago;"
                 " if it is right, raise SCAN_FINALITY or index anew into an empty database"
             )
         while differs - same > 1:

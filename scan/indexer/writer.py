@@ -31,8 +31,9 @@ from scan.indexer.contract_inspection import (
 )
 from scan.indexer.derivation import derive, unwind_day
 from scan.indexer.partitions import Partitions
+from scan.indexer.retention import Retention
 from scan.observability import metrics
-from scan.settings import PARTITION_ROWS
+from scan.settings import PARTITION_ROWS, Keep
 
 TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
@@ -149,9 +150,16 @@ class Append:
 class Writer:
     """The only writer of chain data."""
 
-    def __init__(self, database: Database, partition_rows: int = PARTITION_ROWS) -> None:
+    def __init__(
+        self,
+        database: Database,
+        partition_rows: int = PARTITION_ROWS,
+        keep: Keep | None = None,
+        finality: int = 0,
+    ) -> None:
         self._database = database
-        self._partitions = Partitions(database, partition_rows)
+        self._partitions = Partitions(database, partition_rows, keep)
+        self.retention = Retention(database, keep, finality)
 
     def acquire_lock(self) -> None:
         """Held as long as this connection exists; raises NotTheWriter if another process has it."""

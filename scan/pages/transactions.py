@@ -9,7 +9,6 @@ from scan import parameters
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog
 from scan.contracts.transaction_failures import TransactionFailure
-from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
@@ -41,7 +40,7 @@ def get_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
-        raise NotFound(
+        raise reader().not_indexed(
             "This transaction is not indexed: it may be pending, not sent, or on another chain."
         )
     record: Record = json.loads(body)

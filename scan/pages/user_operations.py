@@ -3,7 +3,6 @@
 from flask import Blueprint, Response, request
 
 from scan import parameters
-from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import address_of, listing, names_of, window
@@ -43,7 +42,7 @@ def list_user_operations() -> Response:
 def get_user_operation(operation_hash: str) -> Response:
     records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
     if not records:
-        raise NotFound("No user operation with this hash is indexed.")
+        raise reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
     details = user_operations.details(reader(), record)
     decoded = [function for _, function in details.calls]

@@ -18,7 +18,7 @@ from scan.queries.balances import Balance, Head
 from scan.queries.cursors import ORDINAL, Traversal, Value, read_reference
 from scan.queries.network import coin_symbol
 from scan.queries.orphaned_cursors import RowEnds, require_same_chain
-from scan.queries.pages import Page, Window, in_blocks
+from scan.queries.pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 TYPES = (
@@ -43,7 +43,7 @@ UNBOUNDED: Mapping[str, Any] = {
     "highest": [BIGINT_MAX] * LISTS,
 }
 REASONS = (
-    *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
+    *("not_kept", "start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
     "inconsistent_events",
 )
 
@@ -77,7 +77,7 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
     Raises InvalidParameter for a cursor of another list, Reorganised.
     """
     traversal = window.traversal("history", {"address": address, **filters._asdict()}, POSITION)
-    window = in_blocks(reader, window)
+    window = in_kept_blocks(reader, window)
     has_total = filters.token is None and filters.counterparty is None
     filters = _with_itself(address, filters)
     read = partial(
@@ -117,14 +117,14 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
     )
     following = traversal.next(position, read_reference(newest))
     total = counted if has_total else None
-    page = HistoryPage(data, count, total, following)
+    page = HistoryPage(data, count, total, following, kept_from=reader.kept_from)
     stored, head = Balance(*state[:3]), Head(*state[3:6])
     net, start_block, untraced, *token = state[6:]
     if filters.token is not None:
         reason, unexplained = _of_token(reader, address, filters.token, head, start_block, *token)
         return replace(page, reason=reason, unexplained=unexplained)
     unexplained = _unexplained(reader, address, stored, head, net)
-    reason = _reason(start_block, untraced, unexplained)
+    reason = _reason(reader, start_block, untraced, unexplained)
     explanation = _unseen_on(reader) if reason == "unexplained_balance" else ""
     return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
 
@@ -224,7 +224,7 @@ def _of_token(
     if are_consistent is False and not start_block:
         return "inconsistent_events", unexplained
     untraced = 0  # no event is missing where traces are
-    return _reason(start_block, untraced, unexplained if has_balance else 0), unexplained
+    return _reason(reader, start_block, untraced, unexplained if has_balance else 0), unexplained
 
 
 def _with_itself(address: bytes, filters: HistoryFilter) -> HistoryFilter:
@@ -248,13 +248,15 @@ def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
 
 
 def _reason(
-    start_block: int | None, untraced_blocks: int | None, unexplained: int | None
+    reader: Reader, start_block: int | None, untraced_blocks: int | None, unexplained: int | None
 ) -> str | None:
     """Say why rows are not all there are; None where they are.
 
     A sum that equals the balance proves nothing where blocks were not read: what came may have
     gone again.
     """
+    if reader.kept_from is not None:
+        return "not_kept"
     if start_block:
         return "start_block"
     if untraced_blocks != 0:

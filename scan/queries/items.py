@@ -1,5 +1,6 @@
 """Items of BEP721 and BEP1155, as endpoints and pages show them: lists, and one with its URI."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from scan.contracts.token_uri import TokenUri
@@ -73,7 +74,8 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Pa
     _require_items(token_type)
     if total is None:
         raise _never_moved()
-    return Page.of_row(reader, "token_transfers", traversal, (data, count, total, *edges))
+    page = Page.of_row(reader, "token_transfers", traversal, (data, count, total, *edges))
+    return replace(page, kept_from=reader.kept_from)
 
 
 def _require_items(token_type: str | None) -> None:

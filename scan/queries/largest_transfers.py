@@ -3,8 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
-from scan.parameters import BIGINT_MAX
-from scan.queries.pages import Window, in_blocks
+from scan.queries.pages import Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 LARGEST = 10
@@ -39,7 +38,7 @@ def of_coin(reader: Reader, day: date | None = None) -> Largest:
 
 def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
     """Return the largest of a day, or without a day of the token's newest transfers."""
-    first, last = (0, BIGINT_MAX) if day is None else _blocks(reader, day)
+    first, last = _blocks(reader, day)
     data, sample, first_block, total = reader.row(
         "queries/token_transfers_list_largest",
         token=token,
@@ -51,10 +50,13 @@ def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
     return Largest(data, sample, first_block, None if day is None else total)
 
 
-def _blocks(reader: Reader, day: date) -> tuple[int, int]:
-    """Those whose times are on the day (UTC); the last is before the first where there are none."""
+def _blocks(reader: Reader, day: date | None) -> tuple[int, int]:
+    """Those whose times are on the day (UTC), or all, as far as their rows are kept; the last is
+    before the first where there are none."""
+    if day is None:
+        return in_kept_blocks(reader, Window(1, 0))[3:5]
     start = datetime(day.year, day.month, day.day, tzinfo=UTC)
     first_s = int(start.timestamp())
     last_s = first_s + int(timedelta(days=1).total_seconds()) - 1
-    window = in_blocks(reader, Window(1, 0, time_from=max(0, first_s), time_to=last_s))
+    window = in_kept_blocks(reader, Window(1, 0, time_from=max(0, first_s), time_to=last_s))
     return window.block_from, window.block_to

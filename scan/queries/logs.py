@@ -20,7 +20,7 @@ from scan.queries.filters import Value, read_values
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
 from scan.queries.ordinals import ordinal_at
 from scan.queries.orphaned_cursors import require_same_chain
-from scan.queries.pages import Page, Window, filtered_page, in_blocks
+from scan.queries.pages import Page, Window, filtered_page, in_kept_blocks
 from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
@@ -73,7 +73,9 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
     logs, total, following = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, events(reader, logs), strict=True):
         log["event"] = None if event is None else event.record()
-    return Page(orjson.dumps(logs).decode(), len(logs), total, following)
+    return Page(
+        orjson.dumps(logs).decode(), len(logs), total, following, kept_from=reader.kept_from
+    )
 
 
 def records(
@@ -90,7 +92,7 @@ def records(
         return LogPage(orjson.loads(stored.data), stored.total, stored.next)
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
-    blocks = in_blocks(reader, window)
+    blocks = in_kept_blocks(reader, window)
     span = BlockSpan(max(blocks.block_from, scope.oldest), min(blocks.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)

@@ -1,7 +1,7 @@
 """A page of a list: which part of it, in which form, and which statement serves a filter."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
@@ -12,7 +12,7 @@ from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference
 from scan.queries.cursors import Value as CursorValue
 from scan.queries.filters import Value
 from scan.queries.orphaned_cursors import require_same_chain
-from scan.queries.reader import Reader
+from scan.queries.reader import KeptFrom, Reader
 
 # How PostgreSQL writes the records: as /api/v1 has them, or as scan/etherscan completes them.
 Form = Literal["api", "etherscan"]
@@ -84,6 +84,14 @@ def in_blocks(reader: Reader, window: Window) -> Window:
     return window._replace(block_from=first, block_to=last, time_from=None, time_to=None)
 
 
+def in_kept_blocks(reader: Reader, window: Window) -> Window:
+    """The same of those blocks whose rows are kept."""
+    window = in_blocks(reader, window)
+    if reader.kept_from is None:
+        return window
+    return window._replace(block_from=max(window.block_from, reader.kept_from.number))
+
+
 @dataclass(frozen=True)
 class Page:
     """`data` is a JSON array as text; `total` counts the rows that match the filter, exactly.
@@ -96,6 +104,7 @@ class Page:
     total: int | None
     next: str | None = None  # the cursor of the page after this one; None where no rows follow
     untraced_blocks: int | None = None  # of internal transfers; None where no block has traces
+    kept_from: KeptFrom | None = None  # the block at which the list begins; None: it has all rows
 
     @classmethod
     def of_row(cls, reader: Reader, entity: str, traversal: Traversal, row: Row) -> Self:
@@ -137,7 +146,7 @@ def filtered_page(
     """
     given = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, given)
-    window = in_blocks(reader, window)
+    window = in_kept_blocks(reader, window)
     window = window._replace(
         block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
     )
@@ -166,7 +175,8 @@ def filtered_page(
         row = read(**bounds)
         if len(reader.versions) > 1:  # the index changed in between
             row = read(**UNBOUNDED)
-    return Page.of_row(reader, entity, traversal, row)
+    page = Page.of_row(reader, entity, traversal, row)
+    return replace(page, kept_from=reader.kept_from)
 
 
 def _bounds(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from scan.errors import InvalidParameter, NotFound
 from scan.queries.cursors import ADDRESS, ORDINAL
-from scan.queries.pages import Page, Window, in_blocks
+from scan.queries.pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 HOUR_S = 3_600
@@ -124,7 +124,7 @@ def _from_trades(
 def _read(
     reader: Reader, address: bytes, span_s: int, first_s: int, last_s: int
 ) -> tuple[int, str]:
-    window = in_blocks(reader, Window(1, 0, time_from=first_s, time_to=last_s))
+    window = in_kept_blocks(reader, Window(1, 0, time_from=first_s, time_to=last_s))
     count, data = reader.row(
         "queries/pool_candles_list_by_block",
         address=address,

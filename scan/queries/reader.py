@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
@@ -12,6 +14,7 @@ from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.transaction import Row
+from scan.errors import NotFound
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
@@ -23,6 +26,7 @@ from scan.verification.equal_creations import EqualCreations
 
 PLACE_WAIT_S = 0.25
 READ_TABLES_AGAIN_S = 60.0
+READ_RETENTION_AGAIN_S = 5.0
 
 
 class ChainId:
@@ -54,6 +58,30 @@ class PartitionedTables:
         return table in self._names
 
 
+class KeptFrom(NamedTuple):
+    """The block at which lists begin; `timestamp` is its time (ISO 8601)."""
+
+    number: int
+    timestamp: str
+
+
+class Retention:
+    """What is kept, as of some seconds ago: rows are removed a minute after that is decided."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept_from: KeptFrom | None = None
+        self._read_again_at = 0.0
+
+    def kept_from(self) -> KeptFrom | None:
+        """Return where lists begin; None where all rows are kept."""
+        if time.monotonic() >= self._read_again_at:
+            row = self._database.prepared_row("queries/retention_get")
+            self._kept_from = None if row is None else KeptFrom(*row)
+            self._read_again_at = time.monotonic() + READ_RETENTION_AGAIN_S
+        return self._kept_from
+
+
 @dataclass(frozen=True)
 class Sources:
     """Sources are what questions about the chain are answered from; they live with the process."""
@@ -75,6 +103,7 @@ class Sources:
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     chain_id: ChainId
     partitioned_tables: PartitionedTables
+    retention: Retention
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
 
@@ -114,6 +143,17 @@ class Reader:
         assert row is not None
         self.versions.add(row[0])
         return row[1:]
+
+    @cached_property
+    def kept_from(self) -> KeptFrom | None:
+        """Return the block at which lists begin; None where all rows are kept."""
+        return self.sources.retention.kept_from()
+
+    def not_indexed(self, what: str) -> NotFound:
+        """Return the error for what is not among the rows that are kept."""
+        if self.kept_from is None:
+            return NotFound(what)
+        return NotFound(f"{what} Rows before block {self.kept_from.number} are not kept.")
 
     @property
     def node(self) -> NodeSession:

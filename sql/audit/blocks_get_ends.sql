@@ -1,5 +1,7 @@
--- The oldest and the newest block indexed.
+-- The oldest block whose rows are not removed, and the newest one.
 -- params: none
 -- returns: no row when nothing is indexed; else two block numbers
 -- index: blocks_pkey
-SELECT min(number), max(number) FROM blocks HAVING count(*) > 0;
+SELECT greatest(min(number), (SELECT removed_to FROM retention)), max(number)
+FROM blocks
+HAVING count(*) > 0;

@@ -3,7 +3,8 @@
 -- Everything about an item is looked up by its own keys: the planner cannot know how many there are.
 -- params: span block_range, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
--- index: token_transfers_pkey, token_transfers_by_item, token_items_pkey, addresses_pkey, tokens_pkey
+-- index: token_transfers_pkey, token_transfers_by_item, token_items_pkey, addresses_pkey, tokens_pkey,
+--   removed_items_pkey
 WITH changes AS MATERIALIZED (
     SELECT token_address, token_id, first_ordinal, last_ordinal, transfer_count * %(sign)s AS transfers,
         type
@@ -13,11 +14,12 @@ WITH changes AS MATERIALIZED (
         coalesce(i.transfer_count, 0) AS transfers_before, i.owner AS owner_before,
         item_owner(c.type, CASE WHEN %(sign)s > 0
             THEN (SELECT x.to_address FROM token_transfers x WHERE x.ordinal = c.last_ordinal)
-            ELSE (SELECT x.to_address FROM token_transfers x
+            ELSE coalesce((SELECT x.to_address FROM token_transfers x
                 WHERE x.token_address = c.token_address AND x.token_id = c.token_id
                     AND x.ordinal < (%(span)s::block_range).first_transfer
                 ORDER BY x.ordinal DESC
-                LIMIT 1) END) AS owner
+                LIMIT 1), (SELECT r.last_recipient FROM removed_items r
+                WHERE r.token_address = c.token_address AND r.token_id = c.token_id)) END) AS owner
     FROM changes c
     LEFT JOIN LATERAL (
         SELECT t.transfer_count, t.owner

@@ -24,19 +24,21 @@ SELECT index_version(),
         FROM (
             (SELECT t.ordinal
             FROM transactions t
-            WHERE t.from_address = %(address)s
+            WHERE t.from_address = %(address)s AND t.ordinal >= (SELECT first_kept_ordinal('transactions'))
             ORDER BY t.ordinal DESC
             LIMIT 25)
             UNION ALL
             (SELECT t.ordinal
             FROM transactions t
             WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
+                AND t.ordinal >= (SELECT first_kept_ordinal('transactions'))
             ORDER BY t.ordinal DESC
             LIMIT 25)
             UNION ALL
             (SELECT t.ordinal
             FROM transactions t
             WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
+                AND t.ordinal >= (SELECT first_kept_ordinal('transactions'))
             ORDER BY t.ordinal DESC
             LIMIT 25)
         ) AS places

@@ -93,9 +93,16 @@ WITH span AS (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT item_balance_record(k, x.token_id, page.balance)::text
-        FROM token_transfers x
-        JOIN tokens k ON k.address = x.token_address
-        WHERE x.ordinal = page.first_ordinal), ',')),
+        FROM (
+            SELECT x.token_address, x.token_id
+            FROM token_transfers x
+            WHERE x.ordinal = page.first_ordinal
+            UNION -- a transfer that is to be removed is in both
+            SELECT r.token_address, r.token_id
+            FROM removed_items r
+            WHERE r.first_ordinal = page.first_ordinal
+        ) AS x
+        JOIN tokens k ON k.address = x.token_address), ',')),
     count(*),
     coalesce((SELECT total FROM span), 0),
     CASE WHEN EXISTS (

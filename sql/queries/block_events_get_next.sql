@@ -12,7 +12,7 @@ WITH here AS MATERIALIZED (
     SELECT b.number, s.events
     FROM blocks b
     CROSS JOIN block_sections(b) s
-    WHERE b.hash = %(hash)s AND b.number = %(number)s
+    WHERE b.hash = %(hash)s AND b.number = %(number)s AND b.number >= first_kept_block()
 ), next AS MATERIALIZED (
     SELECT CASE WHEN h.events > %(event_count)s THEN h.number ELSE h.number + 1 END AS number,
         CASE WHEN h.events > %(event_count)s THEN %(event_count)s ELSE 0 END AS first

@@ -9,7 +9,7 @@
 SELECT index_version(), (
     SELECT left(block_record(b)::text, -1)
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1
-        || CASE WHEN b.withdrawal_count > 0 THEN ',"withdrawals":' || json_list((
+        || CASE WHEN b.withdrawal_count > 0 AND b.number >= first_kept_block() THEN ',"withdrawals":' || json_list((
             SELECT string_agg(withdrawal_record(w)::text, ',' ORDER BY w.withdrawal_index)
             FROM withdrawals w WHERE w.block_number = b.number)) ELSE '' END
         || coalesce(',"miningReward":"' || (

@@ -12,7 +12,7 @@ WITH mined AS MATERIALIZED (
         b.internal_transfers_before + b.internal_transfer_count - 1 AS last
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
-    WHERE t.hash = %(hash)s
+    WHERE t.hash = %(hash)s AND t.block_number >= first_kept_block()
     LIMIT 1
 ), transfers AS MATERIALIZED (
     SELECT i

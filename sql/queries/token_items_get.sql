@@ -10,9 +10,8 @@ WITH token AS (
 ), item AS (
     SELECT i
     FROM token_items i
-    WHERE i.token_address = %(address)s AND i.first_ordinal = (
-        SELECT min(x.ordinal) FROM token_transfers x
-        WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s)
+    WHERE i.token_address = %(address)s AND i.first_ordinal
+            = first_transfer_of(%(address)s, %(token_id)s)
 )
 SELECT index_version(),
     (SELECT type FROM token),
@@ -38,6 +37,7 @@ SELECT index_version(),
         SELECT n.ordinal
         FROM token_transfers n
         WHERE n.token_address = %(address)s AND n.token_id = %(token_id)s
+            AND n.ordinal >= (SELECT first_kept_ordinal('token_transfers'))
         ORDER BY n.ordinal DESC
         LIMIT 25
     ) AS newest

@@ -20,7 +20,7 @@ WITH whole AS MATERIALIZED (
     FROM whole, days d
     JOIN blocks first ON first.number = d.first_block
     JOIN blocks last ON last.number = d.last_block
-    WHERE d.last_block >= whole.block_number
+    WHERE d.last_block >= whole.block_number AND d.first_block >= first_kept_block()
 )
 SELECT index_version(), coalesce((
     SELECT json_agg(json_build_object(

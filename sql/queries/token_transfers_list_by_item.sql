@@ -10,11 +10,27 @@
 WITH token AS (
     SELECT k.type FROM tokens k WHERE k.address = %(address)s
 ), item AS (
-    SELECT i.transfer_count AS total
+    SELECT i.transfer_count AS total, removed.entries AS removed
     FROM token_items i
-    WHERE i.token_address = %(address)s AND i.first_ordinal = (
-        SELECT min(x.ordinal) FROM token_transfers x
-        WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s)
+    -- Of the transfers that are kept those before the list's first checkpoint are counted, else all.
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN k.first > 0 THEN coalesce(c.place, i.transfer_count) - (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s
+                AND x.ordinal >= k.first AND x.ordinal < coalesce(c.ordinal, 9223372036854775807))
+            ELSE 0 END AS entries
+        FROM (SELECT first_kept_ordinal('token_transfers') AS first) AS k
+        LEFT JOIN LATERAL (
+            SELECT p.place, p.ordinal
+            FROM list_checkpoints p
+            WHERE p.list = 'token_transfers_by_item' AND p.key = item_key(%(address)s, %(token_id)s)
+                AND p.ordinal >= k.first AND k.first > 0
+            ORDER BY p.place
+            LIMIT 1
+        ) AS c ON true
+    ) AS removed
+    WHERE i.token_address = %(address)s AND i.first_ordinal
+            = first_transfer_of(%(address)s, %(token_id)s)
 ), start AS (
     SELECT s.ordinal, s.pass
     FROM item, list_start('token_transfers_by_item', item_key(%(address)s, %(token_id)s),
@@ -28,6 +44,7 @@ WITH token AS (
     FROM token_transfers x
     WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s
         AND x.ordinal <= (SELECT ordinal FROM start)
+        AND x.ordinal >= (SELECT first_kept_ordinal('token_transfers'))
     ORDER BY x.ordinal DESC
     LIMIT %(limit)s
     OFFSET (SELECT pass FROM start)
@@ -44,12 +61,13 @@ SELECT index_version(),
         JOIN tokens k ON k.address = x.token_address
         WHERE x.ordinal = page.ordinal), ',')),
     count(*),
-    (SELECT total FROM item),
+    (SELECT total - removed FROM item),
     (SELECT type FROM token),
     CASE WHEN EXISTS (
             SELECT FROM token_transfers x
             WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s
-                AND x.ordinal < min(page.ordinal))
+                AND x.ordinal < min(page.ordinal)
+                AND x.ordinal >= (SELECT first_kept_ordinal('token_transfers')))
         THEN min(page.ordinal) END,
     (SELECT block_reference(b)
     FROM token_transfers x

@@ -25,7 +25,7 @@ WITH token AS (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT token_item_record(i,
-            (SELECT x.token_id FROM token_transfers x WHERE x.ordinal = page.first_ordinal),
+            token_id_of(page.first_ordinal),
             (SELECT type FROM token))::text
         FROM token_items i
         WHERE i.token_address = %(address)s AND i.first_ordinal = page.first_ordinal), ',')),

@@ -42,5 +42,5 @@ SELECT index_version(), (
         || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1 || '}'
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
-    WHERE t.hash = %(hash)s
+    WHERE t.hash = %(hash)s AND t.block_number >= first_kept_block()
     LIMIT 1);

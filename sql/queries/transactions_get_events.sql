@@ -13,7 +13,7 @@ WITH asked AS (
         b.dex_trades_before + b.dex_trade_count - 1 AS trades_to
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
-    WHERE t.hash = %(hash)s
+    WHERE t.hash = %(hash)s AND t.block_number >= first_kept_block()
     LIMIT 1
 ), transfers AS (
     SELECT x, row_number() OVER (ORDER BY x.ordinal) AS place

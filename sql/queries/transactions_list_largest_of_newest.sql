@@ -7,6 +7,7 @@
 WITH newest AS MATERIALIZED (
     SELECT t.ordinal, t.block_number, t.status, t.value
     FROM transactions t
+    WHERE t.ordinal >= (SELECT first_kept_ordinal('transactions'))
     ORDER BY t.ordinal DESC
     LIMIT 10000
 ), largest AS MATERIALIZED (

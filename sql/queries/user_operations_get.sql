@@ -10,7 +10,7 @@ FROM (
     FROM user_operations u
     JOIN blocks b ON b.number = u.block_number
     JOIN transactions t ON t.ordinal = b.transactions_before + u.transaction_index
-    WHERE u.hash = %(hash)s
+    WHERE u.hash = %(hash)s AND u.block_number >= first_kept_block()
     ORDER BY u.ordinal DESC
     LIMIT 25
 ) AS e;

@@ -10,7 +10,7 @@ WITH mined AS MATERIALIZED (
         first_ordinal_in(b.number) AS first, last_ordinal_in(b.number) AS last
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
-    WHERE t.hash = %(hash)s
+    WHERE t.hash = %(hash)s AND t.block_number >= first_kept_block()
     LIMIT 1
 ), operations AS MATERIALIZED (
     SELECT u

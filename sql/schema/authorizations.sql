@@ -55,7 +55,8 @@ LANGUAGE sql STABLE AS $$
         WHERE a.ordinal BETWEEN first_ordinal_in((span).first_block)
             AND last_ordinal_in((span).last_block)
     ), placed AS (
-        SELECT s.*, p.ordinal AS previous, p.authority_nonce + p.is_valid::integer AS previous_nonce,
+        SELECT s.*, p.ordinal AS previous, CASE WHEN p.transaction_ordinal >= first_kept_ordinal('transactions')
+                THEN p.authority_nonce + p.is_valid::integer END AS previous_nonce,
             p.transaction_ordinal AS previous_transaction, t.nonce AS sent_nonce,
             t.ordinal AS sent_transaction,
             coalesce(t.ordinal > p.transaction_ordinal, t.ordinal IS NOT NULL) AS is_sent_since,
@@ -112,8 +113,13 @@ LANGUAGE sql STABLE AS $$
                 f.nonce, f.is_delegating) OVER (PARTITION BY f.authority ORDER BY f.ordinal)
             ).nonce_before AS authority_nonce
         FROM followed f
-        -- What an index that begins later does not have may have given an account any nonce.
-        CROSS JOIN (SELECT CASE WHEN c.start_block = 0 THEN 0 END AS first_nonce FROM chain c) AS n
+        -- What an index that begins later does not have, or has removed, may have given an account any nonce.
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN c.start_block = 0 AND NOT EXISTS (
+                SELECT FROM retention r
+                JOIN addresses a ON a.address = f.authority AND a.first_seen < r.first_block)
+                THEN 0 END AS first_nonce
+            FROM chain c) AS n
     )
     SELECT s.ordinal AS ordinal, CASE WHEN NOT k.has_code THEN c.authority_nonce END AS authority_nonce,
         CASE WHEN s.fault IS NOT NULL OR k.has_code THEN false

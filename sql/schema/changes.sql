@@ -43,6 +43,40 @@ RETURN least(block, 8796093022206) << 20;
 CREATE OR REPLACE FUNCTION last_ordinal_in(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN first_ordinal_in(block) + 1048575;
 
+-- The first ordinal of each table that is kept.
+CREATE OR REPLACE FUNCTION first_kept_ordinal(long_table text) RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((
+    SELECT CASE long_table
+        WHEN 'transactions' THEN b.transactions_before
+        WHEN 'token_transfers' THEN b.token_transfers_before
+        WHEN 'internal_transfers' THEN b.internal_transfers_before
+        WHEN 'dex_trades' THEN b.dex_trades_before
+        WHEN 'logs' THEN b.logs_before
+        ELSE first_ordinal_in(b.number) END
+    FROM retention r
+    JOIN blocks b ON b.number = r.first_block), 0);
+
+-- The range of blocks from one to another, which are indexed, as their rows are.
+CREATE OR REPLACE FUNCTION range_of_blocks(first bigint, last bigint) RETURNS block_range
+LANGUAGE sql STABLE
+RETURN (SELECT (o.number, n.number, o.transactions_before,
+        n.transactions_before + n.transaction_count - 1, o.token_transfers_before,
+        n.token_transfers_before + n.token_transfer_count - 1, o.dex_trades_before,
+        n.dex_trades_before + n.dex_trade_count - 1, o.internal_transfers_before,
+        n.internal_transfers_before + n.internal_transfer_count - 1, o.logs_before,
+        n.logs_before + n.log_count - 1)::block_range
+    FROM blocks o
+    CROSS JOIN blocks n
+    WHERE o.number = first AND n.number = last);
+
+-- The range of all blocks whose rows are not removed.
+CREATE OR REPLACE FUNCTION blocks_not_removed() RETURNS block_range LANGUAGE sql STABLE
+RETURN (SELECT (b.number, 9223372036854775807, b.transactions_before, 9223372036854775807,
+        b.token_transfers_before, 9223372036854775807, b.dex_trades_before, 9223372036854775807,
+        b.internal_transfers_before, 9223372036854775807, b.logs_before, 9223372036854775807)::block_range
+    FROM retention r
+    JOIN blocks b ON b.number = r.removed_to);
+
 -- Every address in the rows of a range of blocks: in which role, whether the same row has it as its sender
 -- already, and the coin and the fees that it gained, or lost.
 CREATE OR REPLACE FUNCTION addresses_seen(span block_range)
@@ -173,8 +207,9 @@ CREATE OR REPLACE FUNCTION item_balances_changes(span block_range)
 RETURNS TABLE (holder bytea, token_address bytea, first_ordinal bigint, balance numeric)
 LANGUAGE sql STABLE AS $$
     SELECT b.holder AS holder, b.token_address AS token_address,
-        (SELECT min(o.ordinal) FROM token_transfers o
-            WHERE o.token_address = b.token_address AND o.token_id = b.token_id) AS first_ordinal,
+        coalesce(removed_first_transfer(b.token_address, b.token_id),
+            (SELECT min(o.ordinal) FROM token_transfers o
+            WHERE o.token_address = b.token_address AND o.token_id = b.token_id)) AS first_ordinal,
         b.balance AS balance
     FROM (
         SELECT m.holder AS holder, m.token_address AS token_address, m.token_id AS token_id,
@@ -202,8 +237,9 @@ RETURNS TABLE (token_address bytea, token_id numeric, first_ordinal bigint, last
     transfer_count bigint, type text)
 LANGUAGE sql STABLE AS $$
     SELECT m.token_address AS token_address, m.token_id AS token_id,
-        (SELECT min(o.ordinal) FROM token_transfers o
-            WHERE o.token_address = m.token_address AND o.token_id = m.token_id) AS first_ordinal,
+        coalesce(removed_first_transfer(m.token_address, m.token_id),
+            (SELECT min(o.ordinal) FROM token_transfers o
+            WHERE o.token_address = m.token_address AND o.token_id = m.token_id)) AS first_ordinal,
         m.last_ordinal AS last_ordinal, m.transfer_count AS transfer_count,
         (SELECT k.type FROM tokens k WHERE k.address = m.token_address) AS type
     FROM (

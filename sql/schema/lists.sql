@@ -103,7 +103,7 @@ RETURN CASE WHEN direction = 'asc' THEN coalesce(
 
 -- The last checkpoint of a list before an ordinal, by halving, since places and ordinals grow together: 18
 -- probes for a list of 16 million entries, and one where that is its last. Place and ordinal 0 where there is
--- none.
+-- none; the ordinal is null where it was removed with its row.
 CREATE OR REPLACE FUNCTION checkpoint_before(l text, k bytea, entries bigint, bound bigint)
 RETURNS TABLE (place bigint, ordinal bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -117,12 +117,12 @@ BEGIN
     WHILE low + 1 < high LOOP
         SELECT c.ordinal INTO found FROM list_checkpoints c
         WHERE c.list = l AND c.key = k AND c.place = middle * checkpoint_every();
-        IF found < bound THEN
+        IF found >= bound THEN
+            high := middle;
+        ELSE
             low := middle;
             place := middle * checkpoint_every();
             ordinal := found;
-        ELSE
-            high := middle;
         END IF;
         middle := (low + high) / 2;
     END LOOP;

@@ -247,6 +247,28 @@ BEGIN
 END
 $$;
 
+-- Drops the oldest partition, where all its ordinals are below a bound; whether it had one. Readers wait
+-- for the lock as long as its lock_timeout lets this wait.
+CREATE OR REPLACE FUNCTION drop_partition(long_table text, bound bigint) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    oldest regclass := (
+        SELECT p.oid
+        FROM pg_inherits i
+        JOIN pg_class p ON p.oid = i.inhrelid AND p.relispartition
+        CROSS JOIN LATERAL (SELECT substring(
+            pg_get_expr(p.relpartbound, p.oid) FROM 'TO \(''?([0-9]+)')::bigint AS ends) AS b
+        WHERE i.inhparent = to_regclass(quote_ident(long_table)) AND b.ends <= bound
+        ORDER BY b.ends
+        LIMIT 1);
+BEGIN
+    IF oldest IS NOT NULL THEN
+        EXECUTE format('DROP TABLE %s', oldest);
+    END IF;
+    RETURN oldest IS NOT NULL;
+END
+$$;
+
 -- Statistics of a whole long table, which autovacuum makes of its partitions alone.
 CREATE OR REPLACE FUNCTION analyze_partitioned(long_table text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -169,8 +169,10 @@ SCHEMAS: Json = {
             "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=MAX_LIMIT),
             "total": ref("QueryTotal"),
             "untracedBlocks": UNTRACED_BLOCKS,
+            "keptFrom": ref("KeptFrom"),
             "next": ref("Next"),
         },
+        optional=("keptFrom",),
     ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
 }

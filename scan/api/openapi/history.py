@@ -56,8 +56,8 @@ SCHEMAS: Json = {
             "complete": flag("Whether all rows together explain the balance."),
             "reason": nullable(
                 one_of(
-                    "Why not: blocks not indexed, or without traces; coin no block explains, as"
-                    " at genesis; no balance; a token whose events do not add up.",
+                    "Why not: rows not kept; blocks not indexed, or without traces; coin no block"
+                    " explains, as at genesis; no balance; a token whose events do not add up.",
                     REASONS,
                 )
             ),
@@ -69,9 +69,10 @@ SCHEMAS: Json = {
                 " `unexplained_balance`.",
                 "Fees go to accounts that no block names.",
             ),
+            "keptFrom": ref("KeptFrom"),
             "next": ref("Next"),
         },
-        optional=("explanation",),
+        optional=("explanation", "keptFrom"),
     ),
     "HistoryRow": record(
         "An amount of the coin or of a token that an address gained, spent or moved to itself; null"

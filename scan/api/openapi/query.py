@@ -19,6 +19,7 @@ from scan.api.openapi.schemas import (
     ref,
     sends,
     text,
+    time,
 )
 from scan.api.query import FILTER_KEYS
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
@@ -87,8 +88,10 @@ def _answer(entity: str) -> Json:
             "data": array(ref(ENTITIES[entity]), "The records.", maxItems=MAX_LIMIT),
             "total": ref("QueryTotal"),
             **untraced,
+            "keptFrom": ref("KeptFrom"),
             "next": ref("Next"),
         },
+        optional=("keptFrom",),
     )
 
 
@@ -106,6 +109,14 @@ SCHEMAS: Json = {
     **{f"{_schema_name(entity)}Query": _query(entity) for entity in ENTITIES},
     "Query": _by_entity("A query.", "Query"),
     "QueryOrder": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
+    "KeptFrom": record(
+        "The oldest block whose rows are listed and counted; only where rows before it are not kept"
+        " (SCAN_KEEP_DAYS).",
+        {
+            "blockNumber": number("Its number.", 353),
+            "timestamp": time("Its time."),
+        },
+    ),
     "QueryCount": {**SCALARS["Count"], "description": "Records in data."},
     "QueryTotal": {
         **nullable({**SCALARS["Total"]}),

@@ -245,8 +245,10 @@ def page_of(name: str, item: str, description: str, total: str = "Total") -> Jso
         {
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
             "total": ref(total),
+            **({"keptFrom": ref("KeptFrom")} if total == "QueryTotal" else {}),
             "next": ref("Next"),
         },
+        optional=("keptFrom",),
     )
 
 

@@ -1,0 +1,10 @@
+-- Columns of derived tables whose sum over all rows is not that of removed rows and of the others.
+-- params: span block_range
+-- returns: what is wrong, how many such columns there are, one of them
+-- index: none
+SELECT 'sums over all rows contradict what is stored', count(*), min(s.derived_table || '.' || s.derived_column)
+FROM checksums(NULL) s
+FULL JOIN checksums(%(span)s::block_range) c USING (derived_table, derived_column)
+FULL JOIN retention_sums r USING (derived_table, derived_column)
+WHERE coalesce(s.checksum, 0) <> coalesce(c.checksum, 0) + coalesce(r.checksum, 0)
+HAVING count(*) > 0;

@@ -1,0 +1,18 @@
+-- Takes a derived table for what it should hold: what list_checkpoints are compared with where older rows
+-- are removed.
+-- params: none
+-- returns: nothing; makes the temporary tables that audit/list_checkpoints_expect reads
+-- index: none
+DO $$
+DECLARE
+    derived text;
+BEGIN
+    FOREACH derived IN ARRAY ARRAY['addresses', 'tokens', 'event_topics', 'list_counts'] LOOP
+        EXECUTE format('CREATE TEMPORARY VIEW %%I AS TABLE %%I', 'expected_' || derived, derived);
+    END LOOP;
+    CREATE TEMPORARY VIEW expected_token_items AS
+        SELECT i.token_address, i.first_ordinal, i.transfer_count,
+            token_id_of(i.first_ordinal) AS token_id
+        FROM token_items i;
+END
+$$;

@@ -1,0 +1,5 @@
+-- What is kept, and how far the rows before it are removed.
+-- params: none
+-- returns: no row where all are kept; else first_block, decided_block, decided_at, removed_to
+-- index: none
+SELECT first_block, decided_block, decided_at, removed_to FROM retention;

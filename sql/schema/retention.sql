@@ -1,0 +1,81 @@
+-- What is kept of the chain where SCAN_KEEP_DAYS or SCAN_KEEP_BLOCKS bounds it. Lists begin at a block, and
+-- some time later the rows before it are removed, of long tables whole partitions. Blocks, contracts and
+-- what derives from all rows stay: balances, holders and counters. See docs/retention.md.
+CREATE TABLE IF NOT EXISTS retention (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    first_block bigint NOT NULL,   -- of lists
+    decided_block bigint NOT NULL, -- the newest block when that was decided
+    decided_at timestamptz NOT NULL,
+    removed_to bigint NOT NULL     -- what blocks before this one changed stands in retention_sums
+);
+
+-- A checksum of what the removed rows changed in a column of a derived table: the sum, over all rows of
+-- that table, of the change times a number that the row's key gives. It is as additive as the column.
+CREATE TABLE IF NOT EXISTS retention_sums (
+    derived_table text NOT NULL,
+    derived_column text NOT NULL,
+    checksum numeric NOT NULL,
+    PRIMARY KEY (derived_table, derived_column)
+);
+
+-- What removed transfers say of items: their ids, and where the last of these transfers went.
+CREATE TABLE IF NOT EXISTS removed_items (
+    token_address bytea NOT NULL,
+    token_id numeric(78, 0) NOT NULL,
+    first_ordinal bigint NOT NULL, -- of the item's first transfer
+    block_number bigint NOT NULL,  -- of that transfer
+    last_recipient bytea NOT NULL,
+    -- serves removed_first_transfer()
+    PRIMARY KEY (token_address, token_id)
+);
+-- serves token_id_of()
+CREATE UNIQUE INDEX IF NOT EXISTS removed_items_by_first_ordinal ON removed_items (first_ordinal);
+
+-- Where addresses had been seen last that came back after that block was left out of lists: a
+-- reorganisation that takes back the newer blocks finds no row of it. Only of blocks that may be taken back.
+CREATE TABLE IF NOT EXISTS earlier_sightings (
+    address bytea PRIMARY KEY,
+    last_seen bigint NOT NULL,
+    block_number bigint NOT NULL   -- the block in which it came back, or one of the same batch after it
+);
+
+-- The block at which lists begin; 0 where all rows are kept.
+CREATE OR REPLACE FUNCTION first_kept_block() RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((SELECT r.first_block FROM retention r), 0);
+
+-- The first block at or after a moment; that after the newest one where there is none. Times grow with the
+-- numbers, so it is found by halving.
+CREATE OR REPLACE FUNCTION first_block_since(moment timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    low bigint := (SELECT min(b.number) - 1 FROM blocks b); -- before the moment
+    high bigint := (SELECT max(b.number) + 1 FROM blocks b); -- not before it
+    middle bigint;
+BEGIN
+    WHILE low + 1 < high LOOP
+        middle := (low + high) / 2;
+        IF (SELECT b.timestamp < moment FROM blocks b WHERE b.number = middle) THEN
+            low := middle;
+        ELSE
+            high := middle;
+        END IF;
+    END LOOP;
+    RETURN high;
+END
+$$;
+
+-- The ordinal of an item's first transfer where that was removed; otherwise null.
+CREATE OR REPLACE FUNCTION removed_first_transfer(token bytea, id numeric) RETURNS bigint
+LANGUAGE sql STABLE
+RETURN (SELECT r.first_ordinal FROM removed_items r WHERE r.token_address = token AND r.token_id = id);
+
+-- The same of any item; null: it was never moved.
+CREATE OR REPLACE FUNCTION first_transfer_of(token bytea, id numeric) RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce(removed_first_transfer(token, id),
+    (SELECT min(o.ordinal) FROM token_transfers o WHERE o.token_address = token AND o.token_id = id));
+
+-- The id of the item whose first transfer that was.
+CREATE OR REPLACE FUNCTION token_id_of(first_transfer bigint) RETURNS numeric LANGUAGE sql STABLE
+RETURN coalesce(
+    (SELECT x.token_id FROM token_transfers x WHERE x.ordinal = first_transfer),
+    (SELECT r.token_id FROM removed_items r WHERE r.first_ordinal = first_transfer));

@@ -1,0 +1,140 @@
+"""Rows that are not kept: lists begin later and are exact, and nothing else changes."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.commands.audit import EXACT
+from scan.database.connection import Database
+from scan.indexer.partitions import TABLES
+from scan.indexer.retention import Retention
+from scan.settings import Keep, Settings
+from tests.audit.auditing import run
+from tests.conftest import Played
+from tests.indexer.test_partitions import PARTS, lists, queries
+from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+PARTITION_ROWS = 40
+# What derives from all rows.
+SUMS = (
+    *("blocks", "addresses", "token_holders", "token_items", "item_balances", "tokens", "pools"),
+    *("pool_candles", "dexes", "event_topics", "list_counts", "daily_stats", "contracts", "codes"),
+    *("authorizations", "chain"),
+)
+
+
+class Pruned(NamedTuple):
+    """One chain with all rows, and with those from the block `first` on."""
+
+    whole: FlaskClient
+    kept: FlaskClient
+    settings: Settings
+    first: int
+    before: dict[str, Any]
+
+
+def remove(url: str, first_block: int) -> None:
+    """Everything before a block, as the indexer does it once that is decided."""
+    execute(
+        url,
+        "INSERT INTO retention (first_block, decided_block, decided_at, removed_to)"
+        " VALUES (%s, 0, '2020-01-01', 0)",
+        first_block,
+    )
+    with closing(Database(url, statement_timeout_ms=0)) as database:
+        own = Retention(database, Keep(10**9, None), 0)
+        while own.step(10**9):
+            pass
+
+
+@pytest.fixture(scope="module")
+def pruned(postgres: Postgres, template: str, scenario: Played) -> Iterator[Pruned]:
+    head = scenario.anvil.head()
+    with postgres.cloned(template) as whole:
+        use_short_checkpoints(whole)
+        options = {"logs": "all", "partition_rows": PARTITION_ROWS}
+        settings = Indexing(whole, scenario.anvil.url, **options).run_until(head).settings
+        with postgres.cloned(urlsplit(whole).path.removeprefix("/")) as url:
+            before = digest(url)
+            partitions = execute(url, PARTS, "transactions")
+            remove(url, head // 2)
+            assert execute(url, PARTS, "transactions") < partitions
+            kept = replace(settings, database_url=url, read_database_url=url)
+            clients = (create_app(s).test_client() for s in (settings, kept))
+            yield Pruned(*clients, kept, head // 2, before)
+
+
+def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(
+    pruned: Pruned, scenario: Played
+) -> None:
+    whole, kept, _, first, _ = pruned
+    kept_from = {"blockNumber": first, "timestamp": timestamp(whole, first)}
+    rows = dict.fromkeys(TABLES, 0)
+    for body in queries(whole, scenario):
+        given = body["filter"]
+        bounded = {**body, "filter": given | {"blockFrom": max(given.get("blockFrom", 0), first)}}
+        expected, answer = (
+            whole.post("/api/v1/query", json=bounded).json,
+            kept.post("/api/v1/query", json=body).json,
+        )
+        assert answer.pop("keptFrom") == kept_from
+        assert answer | {"next": None} == expected | {"next": None}, body
+        assert (answer["next"] is None) == (expected["next"] is None), body
+        rows[body["entity"]] += len(answer["data"])
+    assert min(rows.values()) > 100, rows
+
+
+def timestamp(client: FlaskClient, block: int) -> str:
+    text: str = client.get(f"/api/v1/blocks/{block}").json["timestamp"]
+    return text
+
+
+def test_lists_and_their_cursors_end_at_the_first_kept_block(
+    pruned: Pruned, scenario: Played
+) -> None:
+    whole, kept, _, first, _ = pruned
+    cursors = 0
+    for path in lists(whole, scenario):
+        for order in ("desc", "asc"):
+            fixed = f"limit=6&orderBy={order}"
+            bound = "" if path == "blocks" else f"&blockFrom={first}"
+            if whole.get(f"/api/v1/{path}?{fixed}{bound}").status_code == 400:
+                fixed, bound = "limit=6", ""
+            places = ["", ""]
+            while True:
+                expected = whole.get(f"/api/v1/{path}?{fixed}{bound}{places[0]}").json
+                answer = kept.get(f"/api/v1/{path}?{fixed}{places[1]}").json
+                following = [a.pop("next", None) for a in (expected, answer)]
+                assert ("keptFrom" in answer) >= bool(bound), path
+                answer.pop("keptFrom", None)
+                if path.endswith("/history"):
+                    assert (answer.pop("complete"), answer.pop("reason")) == (False, "not_kept")
+                    expected = {name: expected[name] for name in answer}
+                for pool in (*expected.get("pools", ()), *answer.get("pools", ())):
+                    pool["lastTradeAt"] = pool["lastTradeHash"] = None
+                assert answer == expected, (path, order, places)
+                assert (following[0] is None) == (following[1] is None), path
+                if following[0] is None or cursors % 12 == 11:
+                    cursors += 1
+                    break
+                places = [f"&cursor={cursor}" for cursor in following]
+                cursors += 1
+    assert cursors > 200
+
+
+def test_what_derives_from_all_rows_stays(pruned: Pruned) -> None:
+    after = digest(pruned.settings.database_url)
+    for table in SUMS:
+        assert after[table] == pruned.before[table], table
+
+
+def test_an_audit_is_exact_and_finds_what_is_not(pruned: Pruned) -> None:
+    assert run(pruned.settings) == EXACT
