@@ -12,6 +12,7 @@ from scan.http.requests import reader
 from scan.pages import formatting
 from scan.queries import addresses
 from scan.queries.pages import Page, Window
+from scan.queries.reader import KeptFrom
 
 PAGE_SIZE = 25
 MAX_NAMED = 500  # addresses per page that are shown by name
@@ -36,6 +37,7 @@ class Listing(NamedTuple):
     untraced_blocks: int | None = None
     next: str | None = None  # the cursor of the next page
     is_counted: bool = True  # else there are at least `total`
+    kept_from: KeptFrom | None = None  # where the list begins; None: it has all rows
 
     @property
     def pages(self) -> int:
@@ -70,8 +72,17 @@ def listing(page: Page) -> Listing:
     number, following = page_number(), page.next
     if page.total is None:  # not counted: up to here, and one more if more follow
         total = (number - 1) * PAGE_SIZE + page.count + (following is not None)
-        return Listing(records, total, number, page.untraced_blocks, following, is_counted=False)
-    return Listing(records, page.total, number, page.untraced_blocks, following)
+    else:
+        total = page.total
+    return Listing(
+        records,
+        total,
+        number,
+        page.untraced_blocks,
+        following,
+        is_counted=page.total is not None,
+        kept_from=page.kept_from,
+    )
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from scan.errors import HistoryUnavailable
 from scan.ethereum.block_parameter import BlockId
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
@@ -59,7 +60,12 @@ class Summary(NamedTuple):
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
-    """Return the tokens held after a block, by the transfers up to there."""
+    """Return the tokens held after a block, by transfers; may raise HistoryUnavailable."""
+    if reader.kept_from is not None and block.number < reader.kept_from.number - 1:
+        raise HistoryUnavailable(
+            f"What was held then is not known: transfers before block {reader.kept_from.number}"
+            " are not kept."
+        )
     filters = {"address": address, "block": block.hash}
     traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
     data, count, total, token = reader.row(
@@ -67,6 +73,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         planned_per_call=True,  # few at once: it reads all of them
         address=address,
         block_number=block.number,
+        is_from_end=reader.kept_from is not None,
         limit=window.limit,
         offset=window.offset,
         after=traversal.after,

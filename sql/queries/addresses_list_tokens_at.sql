@@ -1,9 +1,10 @@
--- The tokens an address held after a block, by token address: all its transfers up to there, added up.
+-- The tokens an address held after a block, by token address: all its transfers up to there, added up; or
+-- where older ones are removed (`is_from_end`), what it holds now without what came or went since.
 -- Nobody holds what the zero address has. Its time grows with those transfers.
--- params: address bytea, block_number bigint, limit integer, offset bigint, after bytea null
+-- params: address bytea, block_number bigint, is_from_end boolean, limit integer, offset bigint, after bytea null
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: token
 --   address of the last row where more follow
--- index: token_transfers_by_from, token_transfers_by_to, tokens_pkey, tokens_by_symbol, pools_pkey, blocks_pkey
+-- index: token_transfers_by_from, token_transfers_by_to, token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey, blocks_pkey
 WITH bound AS MATERIALIZED (
     SELECT b.token_transfers_before + b.token_transfer_count AS ordinal
     FROM blocks b
@@ -14,12 +15,26 @@ WITH bound AS MATERIALIZED (
         SELECT x.token_address, x.value AS amount
         FROM token_transfers x
         WHERE x.to_address = %(address)s AND x.to_address <> x.from_address
-            AND x.ordinal < (SELECT ordinal FROM bound)
+            AND x.ordinal < (SELECT ordinal FROM bound) AND NOT %(is_from_end)s
         UNION ALL
         SELECT x.token_address, -x.value
         FROM token_transfers x
         WHERE x.from_address = %(address)s AND x.to_address <> x.from_address
-            AND x.ordinal < (SELECT ordinal FROM bound)
+            AND x.ordinal < (SELECT ordinal FROM bound) AND NOT %(is_from_end)s
+        UNION ALL
+        SELECT h.token_address, h.balance
+        FROM token_holders h
+        WHERE h.holder = %(address)s AND %(is_from_end)s
+        UNION ALL
+        SELECT x.token_address, -x.value
+        FROM token_transfers x
+        WHERE x.to_address = %(address)s AND x.to_address <> x.from_address
+            AND x.ordinal >= (SELECT ordinal FROM bound) AND %(is_from_end)s
+        UNION ALL
+        SELECT x.token_address, x.value
+        FROM token_transfers x
+        WHERE x.from_address = %(address)s AND x.to_address <> x.from_address
+            AND x.ordinal >= (SELECT ordinal FROM bound) AND %(is_from_end)s
     ) AS moved
     WHERE %(address)s <> '\x0000000000000000000000000000000000000000'::bytea
     GROUP BY token_address

@@ -138,3 +138,17 @@ def test_what_derives_from_all_rows_stays(pruned: Pruned) -> None:
 
 def test_an_audit_is_exact_and_finds_what_is_not(pruned: Pruned) -> None:
     assert run(pruned.settings) == EXACT
+
+
+def test_tokens_held_at_a_kept_block_are_known(pruned: Pruned, scenario: Played) -> None:
+    whole, kept, _, first, _ = pruned
+    held = 0
+    for person in scenario.stage.people[:4]:
+        for block in (first - 1, first, first + 20, scenario.anvil.head()):
+            path = f"/api/v1/addresses/{person}/tokens?limit=100&block={block}"
+            expected = whole.get(path).json
+            assert kept.get(path).json == expected
+            held += len(expected["tokens"])
+        older = kept.get(f"/api/v1/addresses/{person}/tokens?block={first - 2}")
+        assert (older.status_code, older.json["code"]) == (422, "history_unavailable")
+    assert held > 20

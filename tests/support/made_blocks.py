@@ -47,9 +47,9 @@ def address(name: str) -> bytes:
 class Chain:
     """Appends blocks to a database; each block's hash differs from every other's."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, writer: Writer | None = None) -> None:
         self._database = database
-        self._writer = Writer(database)
+        self._writer = writer or Writer(database)
         self._salt = itertools.count()
         self._head: IndexedHead | None = self._writer.head()
         self._has_token = False

@@ -101,7 +101,7 @@ PATHS: Json = {
     ),
     "/addresses/{address}/tokens": operation(
         "get", "listAddressTokens", "The tokens held by an address", ref("TokenBalancePage"),
-        parameters=(ADDRESS, *LISTED, STATE_BLOCK), errors=(404,),
+        parameters=(ADDRESS, *LISTED, STATE_BLOCK), errors=(404, 422),
     ),
     "/search": operation(
         "get", "search",

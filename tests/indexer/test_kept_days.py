@@ -1,0 +1,251 @@
+"""SCAN_KEEP_DAYS over three months of blocks: what is kept, forks near the head, kills."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.commands.audit import DIFFERS, EXACT
+from scan.database.connection import Database
+from scan.indexer import partitions, retention
+from scan.indexer.writer import Writer
+from scan.settings import Keep, Settings
+from tests.audit.auditing import run, spoil
+from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.table_digest import digest
+
+ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
+DAY_S = 86_400
+DAYS, KEPT_DAYS, BLOCKS_A_DAY = 90, 30, 2
+FINALITY = 4
+ROWS = "SELECT count(*)::int FROM transactions"
+REMOVED = """
+    SELECT s::text FROM retention_sums s UNION ALL SELECT r::text FROM retention r ORDER BY 1
+"""
+NOWHERE = "http://127.0.0.1:1"
+STEPS = """
+import sys
+from scan.database.connection import Database
+from scan.indexer import retention
+from scan.settings import Keep
+retention.REMOVED_TRANSACTIONS = 15
+own = retention.Retention(Database(sys.argv[1], statement_timeout_ms=0), Keep(10**9, None), 0)
+while own.step(10**9):
+    print("step", flush=True)
+print("done", flush=True)
+"""
+
+
+class Followed(NamedTuple):
+    """A chain of three months of which one is kept; `rows` were stored after each block."""
+
+    settings: Settings
+    chain: Chain
+    writer: Writer
+    hashes: list[list[bytes]]  # of each block's transactions
+    rows: list[int]
+    first: int
+
+
+def moves(number: int) -> list[Move]:
+    """Two transactions of which one is a transfer; CARL is seen in block 3 alone."""
+    other = CARL if number == 3 else address(f"somebody {number % 40}")
+    return [Move(ANNA, BERT, tokens=2), Move(BERT, other)]
+
+
+def remove(writer: Writer, head: int) -> None:
+    while writer.retention.step(head):
+        pass
+
+
+@pytest.fixture(scope="module")
+def followed(postgres: Postgres, template: str) -> Iterator[Followed]:
+    first_s = int(time.time()) - DAYS * DAY_S
+    with (
+        postgres.cloned(template) as url,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        use_short_checkpoints(url)
+        patch.setattr(retention, "WAIT_S", 0.0)
+        patch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
+        writer = Writer(database, 10**6, Keep(None, KEPT_DAYS * DAY_S), FINALITY)
+        chain = Chain(database, writer)
+        hashes, rows = [], []
+        for number in range(DAYS * BLOCKS_A_DAY):
+            at_s = first_s + number * DAY_S // BLOCKS_A_DAY
+            hashes.append(chain.append(moves(number), timestamp_s=at_s))
+            if number % 4 == 0:
+                remove(writer, number)
+            rows.append(execute(url, ROWS)[0][0])
+        [(first,)] = execute(url, "SELECT first_block FROM retention")
+        settings = settings_for(url, NOWHERE)
+        yield Followed(settings, chain, writer, hashes, rows, first)
+
+
+@pytest.fixture
+def client(followed: Followed) -> FlaskClient:
+    return create_app(followed.settings).test_client()
+
+
+def test_a_month_is_kept_and_the_disk_stays_flat(followed: Followed, client: FlaskClient) -> None:
+    kept_from = client.get("/api/v1/transactions").json["keptFrom"]
+    newest = client.get("/api/v1/blocks?limit=1").json["blocks"][0]
+    since, until = (
+        datetime.fromisoformat(text) for text in (kept_from["timestamp"], newest["timestamp"])
+    )
+    assert kept_from["blockNumber"] == followed.first
+    assert KEPT_DAYS * DAY_S <= (until - since).total_seconds() <= KEPT_DAYS * DAY_S * 18 / 16
+    a_month = KEPT_DAYS * BLOCKS_A_DAY * 2
+    assert max(followed.rows[a_month // 2 :]) <= a_month * 5 // 4
+    assert min(followed.rows[a_month // 2 + 20 :]) >= a_month
+
+
+def test_lists_end_at_the_first_kept_block(followed: Followed, client: FlaskClient) -> None:
+    blocks = range(followed.first, DAYS * BLOCKS_A_DAY)
+    hashes = [f"0x{h.hex()}" for number in blocks for h in followed.hashes[number]]
+    transfers = hashes[::2]
+    anna = f"0x{ANNA.hex()}"
+    for path, name, expected in (
+        ("transactions", "transactions", hashes),
+        (f"addresses/{anna}/transactions", "transactions", transfers),
+        (f"addresses/{anna}/transfers", "transfers", transfers),
+    ):
+        for order in ("asc", "desc"):
+            rows, cursor = list[dict[str, Any]](), ""
+            while True:
+                page = client.get(f"/api/v1/{path}?limit=7&orderBy={order}{cursor}").json
+                assert page["total"] == len(expected)
+                rows += page[name]
+                if page["next"] is None:
+                    break
+                cursor = f"&cursor={page['next']}"
+            found = [row.get("hash") or row["transactionHash"] for row in rows]
+            assert found == (expected if order == "asc" else expected[::-1]), path
+        last = -(-len(expected) // 7)
+        page = client.get(f"/api/v1/{path}?limit=7&page={last}").json
+        assert [row["blockNumber"] for row in page[name]][-1] == followed.first
+        assert client.get(f"/api/v1/{path}?limit=7&page={last + 1}").json[name] == []
+
+
+def test_a_removed_transaction_is_told_apart(followed: Followed, client: FlaskClient) -> None:
+    removed = client.get(f"/api/v1/transactions/0x{followed.hashes[2][0].hex()}")
+    assert removed.status_code == 404
+    assert f"before block {followed.first} are not kept" in removed.text
+    edge = followed.first - 1
+    for number, status in ((edge, 404), (followed.first, 200)):
+        one = f"0x{followed.hashes[number][0].hex()}"
+        assert client.get(f"/api/v1/transactions/{one}").status_code == status
+        assert client.get(f"/api/v1/transactions/{one}/internal").status_code == status
+        block = client.get(f"/api/v1/blocks/{number}").json
+        assert block["txCount"] == 2
+        of_block = client.get(f"/api/v1/transactions?blockFrom={number}&blockTo={number}").json
+        assert of_block["total"] == (2 if status == 200 else 0)
+
+
+def test_pages_and_files_tell_where_lists_begin(followed: Followed, client: FlaskClient) -> None:
+    note = f"block {followed.first}</a> are not kept"
+    assert note in client.get("/txs").text
+    assert note not in client.get("/blocks").text
+    file = client.get("/api/v1/transactions?format=ndjson")
+    assert file.headers["X-Scan-Kept-From"] == str(followed.first)
+    assert file.text.count("\n") == 2 * (DAYS * BLOCKS_A_DAY - followed.first)
+
+
+def test_sums_are_of_all_blocks(followed: Followed, client: FlaskClient) -> None:
+    blocks = DAYS * BLOCKS_A_DAY
+    counters = (
+        "SELECT transaction_count::int, coin_received_count::int FROM addresses WHERE address = %s"
+    )
+    assert execute(followed.settings.database_url, counters, BERT) == [(2 * blocks, blocks)]
+    assert client.get("/api/v1/stats").json["totalTransactions"] == 2 * blocks
+    token = client.get("/api/v1/tokens").json["tokens"][0]["address"]
+    holders = client.get(f"/api/v1/tokens/{token}/holders").json["holders"]
+    assert {h["address"]: h["balance"] for h in holders} == {f"0x{BERT.hex()}": str(2 * blocks)}
+    history = client.get(f"/api/v1/addresses/0x{BERT.hex()}/history?limit=100&orderBy=asc").json
+    assert history["history"][0]["blockNumber"] == followed.first
+    assert (history["complete"], history["reason"]) == (False, "not_kept")
+
+
+def test_a_fork_near_the_head_restores_what_removed_rows_said(followed: Followed) -> None:
+    url, chain = followed.settings.database_url, followed.chain
+    seen = "SELECT first_seen::int, last_seen::int FROM addresses WHERE address = %s"
+    before, head = digest(url), chain.number
+    now_s = int(time.time())
+    chain.append([Move(ANNA, CARL)], timestamp_s=now_s)
+    assert execute(url, seen, CARL) == [(3, head + 1)]
+    chain.append(moves(7), timestamp_s=now_s)
+    chain.unwind(head)
+    assert execute(url, seen, CARL) == [(3, 3)]
+    assert digest(url) == before
+    assert run(followed.settings) == EXACT
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE addresses SET sent_count = sent_count + 1 WHERE sent_count > 50",
+        "UPDATE token_holders SET balance = balance + 1",
+        "UPDATE list_checkpoints SET ordinal = ordinal + 1 WHERE place = 300",
+        "UPDATE transactions SET gas_price = gas_price + 1 WHERE ordinal = 300",
+        "UPDATE tokens SET holder_count = holder_count + 1",
+        "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (150, 151)",
+    ],
+)
+def test_an_audit_finds_what_was_changed(followed: Followed, change: str) -> None:
+    spoil(followed.settings, change)
+    try:
+        assert run(followed.settings) == DIFFERS
+    finally:
+        spoil(followed.settings, change.replace(" + 1", " - 1"))
+    assert run(followed.settings) == EXACT
+
+
+def test_kills_while_rows_are_removed_leave_nothing_half(postgres: Postgres, template: str) -> None:
+    with postgres.cloned(template) as killed:
+        with closing(Database(killed, statement_timeout_ms=0)) as database:
+            chain = Chain(database, Writer(database, 20))
+            for number in range(30):
+                chain.append(moves(number))
+        execute(
+            killed,
+            "INSERT INTO retention (first_block, decided_block, decided_at, removed_to)"
+            " VALUES (25, 0, '2020-01-01', 0)",
+        )
+        with postgres.cloned(urlsplit(killed).path.removeprefix("/")) as whole:
+            kills = 0
+            while not removed_in_process(killed, steps=kills % 3):
+                kills += 1
+            assert kills > 2
+            assert removed_in_process(whole, steps=10**9)
+            assert digest(killed) == digest(whole)
+            assert execute(killed, REMOVED) == execute(whole, REMOVED)
+        assert run(settings_for(killed, NOWHERE)) == EXACT
+
+
+def removed_in_process(url: str, steps: int) -> bool:
+    """Whether a process came to the end that is killed while it takes the step after so many."""
+    with subprocess.Popen(
+        [sys.executable, "-c", STEPS, url], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line == "done\n":
+                return True
+            if steps == 0:
+                os.kill(process.pid, signal.SIGKILL)
+                return False
+            steps -= 1
+    raise AssertionError("the process ended by itself")
