@@ -53,7 +53,7 @@ class ClusterPool:
     def slots(self) -> int:
         now = time.monotonic()
         if now - self._workers_at > WORKERS_S:
-            self._workers, self._workers_at = self._ask("nthreads"), now
+            self._workers, self._workers_at = dict(self._ask("nthreads")), now
         if self._workers or self._without_since == float("-inf"):
             self._without_since = now
         elif now - self._without_since > WITHOUT_WORKERS_S:
@@ -61,13 +61,14 @@ class ClusterPool:
         return min(RANGES_AHEAD * sum(self._workers.values()), MAX_RANGES)
 
     def submit(self, task: RangeTask, copies: Collection[Future[Any]]) -> Future[Any]:
-        number = next(self._numbers)
-        remote = self._client.submit(
+        others = self._other_workers(task.blocks, copies)
+        remote = self._ask(
+            "submit",
             store_range,
             ClusterTask(task, self._cluster.files, version("scan"), self._chain),
-            key=f"blocks-{task.blocks.first}-{task.blocks.last}-{number}",
+            key=f"blocks-{task.blocks.first}-{task.blocks.last}-{next(self._numbers)}",
             pure=False,
-            workers=(others := self._other_workers(task.blocks, copies)),
+            workers=others,
             allow_other_workers=others is not None,
         )
         # In a thread, since a worker may be frozen between its work and its answer.
@@ -115,12 +116,13 @@ class ClusterPool:
             excluded |= {worker for worker, its in processing.items() if keys & set(its)}
         return (sorted(set(self._workers) - excluded) or None) if excluded else None
 
-    def _ask(self, question: str) -> dict[str, Any]:
-        """Ask the scheduler. Raises SpoolFailed."""
+    def _ask(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method of the client, which has no class for the loss of its scheduler. Raises
+        SpoolFailed."""
         try:
-            return dict(getattr(self._client, question)())
-        except (OSError, RuntimeError):
-            message = f"the scheduler at {self._cluster.address} was lost"
+            return getattr(self._client, method)(*args, **kwargs)
+        except Exception as error:
+            message = f"the scheduler at {self._cluster.address} was lost: {error}"
             raise SpoolFailed(message) from None
 
 

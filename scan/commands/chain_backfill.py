@@ -93,9 +93,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if options.cluster and find_spec("distributed") is None:
         raise _extra_missing("cluster", "distributed")
     cluster = None
-    if options.cluster:
+    if options.cluster or options.files:
         try:
-            cluster = Cluster.of(options.cluster, options.files or "", settings)
+            cluster = Cluster.of(options.cluster or "", options.files or "", settings)
         except CannotBackfill as error:
             _write_line(str(error))
             return NOT_DONE

@@ -182,6 +182,22 @@ def test_workers_are_lost_at_random(
 
 
 @pytest.mark.long
+def test_a_lost_scheduler_ends_the_backfill(scenario: Played, tmp_path: Path) -> None:
+    with DaskCluster(tmp_path) as own:
+        own.add_worker()
+        tasks = [
+            RangeTask((scenario.anvil.url,), "", "auto", False, NO_LOGS, blocks)
+            for blocks in split(0, scenario.anvil.head(), 2)
+        ]
+        settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")
+        results = spool(ClusterPool(settings, chain(scenario), files), tasks)
+        next(results)
+        own.kill_scheduler()
+        with pytest.raises(SpoolFailed, match=r"the scheduler at tls://\S+ was lost"):
+            list(results)
+
+
+@pytest.mark.long
 def test_a_backfill_by_a_cluster_is_that_of_the_indexer(
     dask: DaskCluster,
     postgres: Postgres,

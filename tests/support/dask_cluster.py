@@ -24,7 +24,9 @@ class DaskCluster:
         self._files = _certificates(folder)
         self._address_file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
-        self._start("scheduler", "--port=0", "--protocol=tls", "--no-dashboard", "--no-show")
+        self._scheduler = self._start(
+            "scheduler", "--port=0", "--protocol=tls", "--no-dashboard", "--no-show"
+        )
         self.address = _read(self._address_file)
 
     def __enter__(self) -> "DaskCluster":
@@ -39,6 +41,9 @@ class DaskCluster:
         folder = f"--local-directory={self._folder / str(len(self.workers))}"
         self.workers.append(self._start("worker", *options, folder, **environment))
         return self.workers[-1]
+
+    def kill_scheduler(self) -> None:
+        self._scheduler.kill()
 
     def settings(self, files: str) -> Cluster:
         return Cluster(self.address, files, *map(str, self._files))
