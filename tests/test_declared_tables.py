@@ -9,7 +9,7 @@ from scan.bulk.block_columns import SPOOLED
 from scan.bulk.loading import COPY
 from scan.bulk.range_files import SELECTED
 from scan.database.lists import all_entities
-from scan.database.statements import read_texts
+from scan.database.statements import read_texts, tables_of
 from scan.exports.columns import KINDS
 from scan.indexer.block_rows import UNNUMBERED
 from scan.webhooks.registration import EVENT_TYPES
@@ -24,6 +24,7 @@ NOT_OF_A_BLOCK = {
     **dict.fromkeys(["tokens", "pools", "rejected_emitters"], "as it does these"),
     **dict.fromkeys(["dexes", "event_topics"], "they number names and topics"),
 }
+NOT_READ_BY_ROLES = {"log_emitters": "logs and contracts have them"}
 NOT_NUMBERED = dict.fromkeys(
     ["credits", "uncles"], "its ordinal follows from the block and the place in it"
 )
@@ -36,16 +37,22 @@ def read(path: str) -> str:
 def places_without_rows(table: str, created: str) -> list[str]:
     """Where a table of a block's rows is missing, with what is to be done there."""
     texts = dict(read_texts())
-    read_by_audit = "".join(texts[entity.statement] for entity in ENTITIES.values())
+    read_by_audit = "".join(texts.get(entity.statement, "") for entity in ENTITIES.values())
+    made = part("scan/indexer/block_rows.py", r"^def table_rows\(", r"^def ")
     missing = {
         f"KINDS of scan/exports/columns.py: {table}": table not in KINDS,
         f"SPOOLED of scan/bulk/block_columns.py, or SELECTED of scan/bulk/range_files.py: {table}":
             table not in {*SPOOLED, *SELECTED},
         f"COPY of scan/bulk/loading.py: {table}": table not in COPY,
+        f"sql/schema/roles.sql: the rows of {table} that roles of `scan sql-role` read":
+            table not in NOT_READ_BY_ROLES
+            and not re.search(rf"\b{table}\b", read("sql/schema/roles.sql")),
         f"sql/lists.toml: the entity {table}, or NOT_NUMBERED of this test":
             "    ordinal bigint" in created and table not in {*all_entities(), *NOT_NUMBERED},
         f"UNNUMBERED of scan/indexer/block_rows.py, or scan/indexer/writer.py: {table}":
             table not in UNNUMBERED and f'"{table}"' not in read("scan/indexer/writer.py"),
+        f"table_rows() of scan/indexer/block_rows.py: the rows of {table}":
+            table in UNNUMBERED and f'"{table}": ' not in made,
         f"sql/indexer/blocks_unwind.sql.j2: the unwinding of {table}":
             not re.search(rf"FROM {table}\b", texts["indexer/blocks_unwind"]),
         f"ENTITIES of scan/audit/node_comparison.py: a statement that reads {table}":
@@ -55,14 +62,24 @@ def places_without_rows(table: str, created: str) -> list[str]:
 
 
 def test_every_table_of_a_block_stands_in_every_place() -> None:
-    tables = re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+) ", read("sql/schema/chain.sql"), re.M)
     lines = [
         f"{table} lacks {place}; or NOT_OF_A_BLOCK says here why it is no block's"
-        for table in tables
+        for table in tables_of("chain")
         if table not in NOT_OF_A_BLOCK
         for place in places_without_rows(
             table, part("sql/schema/chain.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
         )
+    ]
+    assert not lines, "\n".join(lines)
+
+
+def test_what_rows_are_made_for_is_a_table() -> None:
+    tables = tables_of("chain")
+    lines = [
+        f"sql/schema/chain.sql lacks CREATE TABLE {table}, which UNNUMBERED of"
+        " scan/indexer/block_rows.py or sql/lists.toml names"
+        for table in dict.fromkeys([*UNNUMBERED, *all_entities()])
+        if table not in tables
     ]
     assert not lines, "\n".join(lines)
 
@@ -86,6 +103,8 @@ def places_without_event(event_type: str) -> list[str]:
                 "scan/pages/templates/webhooks.html"
             ),
         "docs/webhooks.md: its row": f"| `{event_type}` |" not in read("docs/webhooks.md"),
+        "tests/webhooks/test_event_types.py: its deliveries, also in a reorganisation":
+            f'"{event_type}"' not in read("tests/webhooks/test_event_types.py"),
     }  # fmt: skip
     return [place for place, is_missing in missing.items() if is_missing]
 

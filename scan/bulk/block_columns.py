@@ -72,7 +72,7 @@ EVENT_SIGHTS = {
 SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "transactions": KINDS["transactions"],
     "internal_transfers": KINDS["internal_transfers"],
-    **{table: KINDS[table] for table in UNNUMBERED},
+    **{table: KINDS.get(table, {}) for table in UNNUMBERED},
     "logs": KINDS["logs"],
     "transfer_events": TRANSFER_EVENTS,
     "swap_events": SWAP_EVENTS,

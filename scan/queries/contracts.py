@@ -15,7 +15,7 @@ from scan.verification.contract_match import RUNTIME
 from scan.verification.verifier import MESSAGES, SIMILAR
 
 # What is large, or costs a look-up of its own, and is read only where it is named.
-ALL_PARTS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
+ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
 
 
 class Contract(NamedTuple):
@@ -70,29 +70,29 @@ class ProxyLookup(NamedTuple):
     is_known: bool = True
 
 
-def get(reader: Reader, address: bytes, parts: Collection[str] = ALL_PARTS) -> Contract:
+def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) -> Contract:
     """Return a contract, verified by itself or by another address with identical code."""
-    contract = _get(reader, address, parts)
+    contract = _get(reader, address, columns)
     is_similar = contract.match == RUNTIME and contract.verifier is not None
     if is_similar and reader.sources.equal_creations.request(address):
-        contract = _get(reader, address, parts)
+        contract = _get(reader, address, columns)
     return contract
 
 
-def _get(reader: Reader, address: bytes, parts: Collection[str]) -> Contract:
-    return Contract(*reader.row("queries/contracts_get", address=address, parts=list(parts)))
+def _get(reader: Reader, address: bytes, columns: Collection[str]) -> Contract:
+    return Contract(*reader.row("queries/contracts_get", address=address, columns=list(columns)))
 
 
 def get_with_proxy(
-    reader: Reader, address: bytes, parts: Collection[str] = ALL_PARTS
+    reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
 ) -> tuple[Contract, ProxyLookup]:
     """As get(); a minimal proxy whose own code is not verified has its implementation's source."""
-    contract = get(reader, address, {*parts, "code"})
+    contract = get(reader, address, {*columns, "code"})
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy
     if contract.is_verified or clone is None or clone.kind not in CLONES:
         return contract, lookup
-    implementation = get(reader, clone.implementation, parts)
+    implementation = get(reader, clone.implementation, columns)
     if not implementation.is_verified:
         return contract, lookup
     lent = implementation._replace(

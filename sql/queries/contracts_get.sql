@@ -1,6 +1,6 @@
 -- The contract at an address, and what is verified about its code: by its own verification, or by one
--- of another address with identical code. Of the large values only those that `parts` names.
--- params: address bytea, parts text[]
+-- of another address with identical code. Of the large values only those that `columns` names.
+-- params: address bytea, columns text[]
 -- literals: none
 -- returns: one row: index version, code_hash (null: no contract is indexed there), code, match (null:
 --   not verified), creation_match, contract_name, file_path, compiler_version, license,
@@ -13,10 +13,10 @@ SELECT index_version(), now.code_hash, c.code, v.match,
     v.contract_name, v.file_path, v.compiler_version, v.license,
     v.constructor_arguments,
     iso(v.verified_at), CASE WHEN v.address <> %(address)s THEN v.address END, v.match_id::text,
-    CASE WHEN 'settings' = ANY (%(parts)s) THEN v.settings END::text,
-    CASE WHEN 'abi' = ANY (%(parts)s) THEN v.abi END::text,
-    CASE WHEN 'sources' = ANY (%(parts)s) THEN v.sources END::text,
-    CASE WHEN 'metadata' = ANY (%(parts)s) THEN v.metadata END,
+    CASE WHEN 'settings' = ANY (%(columns)s) THEN v.settings END::text,
+    CASE WHEN 'abi' = ANY (%(columns)s) THEN v.abi END::text,
+    CASE WHEN 'sources' = ANY (%(columns)s) THEN v.sources END::text,
+    CASE WHEN 'metadata' = ANY (%(columns)s) THEN v.metadata END,
     t.hash, t.block_number, t.transaction_index, t.from_address
 FROM (SELECT) AS always
 LEFT JOIN LATERAL (
@@ -27,12 +27,12 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true
-LEFT JOIN codes c ON 'code' = ANY (%(parts)s) AND c.code_hash = now.code_hash
+LEFT JOIN codes c ON 'code' = ANY (%(columns)s) AND c.code_hash = now.code_hash
 LEFT JOIN LATERAL (
     SELECT (array_agg(hash))[1] AS hash, (array_agg(block_number))[1] AS block_number,
         (array_agg(transaction_index))[1] AS transaction_index,
         (array_agg(from_address))[1] AS from_address
     FROM transactions
-    WHERE 'deployment' = ANY (%(parts)s) AND contract_address = %(address)s AND status
+    WHERE 'deployment' = ANY (%(columns)s) AND contract_address = %(address)s AND status
     HAVING count(*) = 1
 ) AS t ON true;
