@@ -9,6 +9,7 @@ from scan.pages import (
     items,
     keys_and_webhooks,
     pools,
+    redirects,
     search,
     static_files,
     statistics,
@@ -32,4 +33,5 @@ PAGES = (
     bytecode_and_events,
     search,
     keys_and_webhooks,
+    redirects,
 )

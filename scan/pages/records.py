@@ -49,10 +49,27 @@ class Listing(NamedTuple):
         return (self.number - 1) * PAGE_SIZE + 1
 
 
+BLOCKSCOUT_TABS = {
+    "txs": "transactions",
+    "token_transfers": "transfers",
+    "internal_txns": "internal",
+    "coin_balance_history": "chart",
+    "tokens_erc20": "tokens",
+    "tokens_nfts": "items",
+    "inventory": "items",
+    "logs": "events",
+    "contract_code": "contract",
+    "read_contract": "contract",
+    "write_contract": "contract",
+}
+
+
 def requested_tab(tabs: Sequence[str]) -> str:
-    """Return the requested tab, the first by default; raises InvalidParameter for one that there
-    is not."""
-    return parameters.one_of(request.args.get("tab", tabs[0]), "tab", tabs)
+    """Return the requested tab, the first by default, also by the name that Blockscout has for it;
+    raises InvalidParameter for one that there is not."""
+    requested = request.args.get("tab", tabs[0])
+    ours = BLOCKSCOUT_TABS.get(requested)
+    return parameters.one_of(ours if ours in tabs else requested, "tab", tabs)
 
 
 def page_number() -> int:

@@ -1,0 +1,66 @@
+"""URLs of Blockscout's and Etherscan's pages, which lead to those of Scan.
+
+Every target begins with a path of ours, in which arguments are quoted: none leads elsewhere.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from flask import Blueprint, Response, request
+
+# What has no counterpart leads to the page that is nearest.
+TARGETS: Mapping[str, str] = {
+    "/accounts": "/",
+    "/address/<address>/coin-balances": "/address/{address}?tab=chart",
+    "/address/<address>/contracts": "/address/{address}?tab=contract",
+    "/address/<address>/internal-transactions": "/address/{address}?tab=internal",
+    "/address/<address>/logs": "/address/{address}?tab=events",
+    "/address/<address>/token-transfers": "/address/{address}?tab=transfers",
+    "/address/<address>/tokens": "/address/{address}?tab=tokens",
+    "/address/<address>/transactions": "/address/{address}",
+    "/api-docs": "/docs/",
+    "/block/countdown/<block>": "/block/{block}",
+    "/blocks/<block>": "/block/{block}",
+    "/contract-verification": "/contracts",
+    "/contractsVerified": "/contracts",
+    "/forkedblocks": "/blocks",
+    "/gas-tracker": "/gas",
+    "/gastracker": "/gas",
+    "/internal-txs": "/txs",
+    "/op/<operation>": "/user-operation/{operation}",
+    "/ops": "/user-operations",
+    "/pending-transactions": "/txs",
+    "/search-results": "/search?q={q}",
+    "/stats": "/charts",
+    "/token-transfers": "/txs",
+    "/token/<address>/instance/<token_id>": "/nft/{address}/{token_id}",
+    "/token/<address>/inventory": "/token/{address}?tab=items",
+    "/token/<address>/token-holders": "/token/{address}?tab=holders",
+    "/token/<address>/token-transfers": "/token/{address}",
+    "/tokens-nft": "/tokens",
+    "/tokens-nft1155": "/tokens",
+    "/tokens/<address>": "/token/{address}",
+    "/tokentxns": "/txs",
+    "/tokentxns-nft": "/txs",
+    "/tokentxns-nft1155": "/txs",
+    "/tx/<transaction>/<tab>": "/tx/{transaction}",
+    "/txsInternal": "/txs",
+    "/txsPending": "/txs",
+    "/uncles": "/blocks",
+    "/verified-contracts": "/contracts",
+    "/verifyContract": "/contracts",
+}
+
+blueprint = Blueprint("pages_redirects", __name__)
+
+
+def _redirect(**arguments: str) -> Response:
+    assert request.url_rule is not None  # or there would be no view
+    given = {"q": request.args.get("q", ""), **arguments}
+    quoted = {name: quote(value, safe="") for name, value in given.items()}
+    target = TARGETS[request.url_rule.rule].format_map(quoted)
+    return Response(status=301, headers={"Location": target})
+
+
+for place, path in enumerate(TARGETS):
+    blueprint.add_url_rule(path, f"target_{place}", _redirect)
