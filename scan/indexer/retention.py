@@ -68,6 +68,7 @@ class Retention:
                 "indexer/retention_decide", **keep._asdict(), finality=self._finality, now=now
             )
             if decided:
+                tx.execute("indexer/retention_create_index")
                 tx.execute("indexer/chain_notify")
                 log.info("lists begin at block %d", decided[0][0])
         return bool(decided)

@@ -1,0 +1,6 @@
+-- Lets log_emitters be read by block where rows are removed: new ones take their place, so that a BRIN of
+-- blocks says nothing any more.
+-- params: none
+-- returns: nothing
+-- index: none
+CREATE INDEX IF NOT EXISTS log_emitters_by_block_number ON log_emitters (block_number);
