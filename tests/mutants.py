@@ -43,7 +43,7 @@ TESTS = (
     *("tests/api/test_daily_stats.py", "tests/api/test_items.py", "tests/api/test_history.py"),
     *("tests/etherscan/test_lists.py", "tests/indexer/test_internal_transfers.py"),
     *("tests/indexer/test_stored_logs.py", "tests/api/test_search.py"),
-    "tests/pages/test_verified_contracts.py",
+    *("tests/api/test_last_pages.py", "tests/pages/test_verified_contracts.py"),
     "tests/audit/test_derived_truth.py",
     "tests/audit/test_ranges_of_blocks.py",
     "tests/audit/test_changed_rows.py",

@@ -1,5 +1,7 @@
-"""Statements of derived tables change the rows that they are about, and no other."""
+"""Statements of derived tables change the rows that they are about, and no other; lists of pools
+need no row of a token."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,6 +13,7 @@ from scan.settings import Settings
 from tests.audit.test_derived_truth import require_derived, stored
 from tests.conftest import Played
 from tests.support import derived_truth
+from tests.support.database import execute
 from tests.support.truth import Truth
 
 HOLDERS = ["holder_count", "negative_holder_count", "held_supply"]
@@ -80,3 +83,17 @@ def test_holders_of_a_token_are_counted_whichever_of_their_numbers_changes(
         )
     after = stored(copied, "tokens", ("address",), HOLDERS)
     assert after == before | {token: {**before[token], changed: before[token][changed] + 1}}
+
+
+def test_pools_are_listed_whose_second_token_is_unknown(
+    copied: Settings, database: Database
+) -> None:
+    execute(copied.database_url, "DELETE FROM tokens k USING pools p WHERE k.address = p.token1")
+    pools = database.row(
+        "queries/pools_list",
+        **{"dex": None, "token": None, "direction": "desc", "limit": 100, "offset": 0},
+        **{"after_count": None, "after_address": None},
+    )
+    assert pools is not None
+    stored_pools = stored(copied, "pools", ("address",), [])
+    assert {pool["address"] for pool in json.loads(pools[1])} == stored_pools.keys()
