@@ -1,13 +1,15 @@
 """The headers of sql/: declared and used parameters agree, and what they name is there."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scan.database.connection import Database
+from scan.database.lists import all_entities
 from scan.database.migrations import read_schema
-from scan.database.statements import StatementError, load_statements, read_texts
+from scan.database.statements import StatementError, load_statements, read_texts, render
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXTS = dict(read_texts())  # of files, and of what is rendered from templates
@@ -173,6 +175,15 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
 
 
 @pytest.mark.check
+@pytest.mark.check
+def test_an_entity_needs_no_filter(tmp_path: Path) -> None:
+    entity = replace(all_entities()["blobs"], filters=(), params=None)
+    template = "queries/{list}_list_by_filters.sql.j2"
+    text = render(template, entity=entity, list=entity.lists[-1])
+    (tmp_path / "things_list.sql").write_text(text)
+    assert "limit" in load_statements(tmp_path)["things_list"].types
+
+
 def test_a_header_may_name_literals(tmp_path: Path) -> None:
     text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
