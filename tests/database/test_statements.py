@@ -175,7 +175,6 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
 
 
 @pytest.mark.check
-@pytest.mark.check
 def test_an_entity_needs_no_filter(tmp_path: Path) -> None:
     entity = replace(all_entities()["blobs"], filters=(), params=None)
     template = "queries/{list}_list_by_filters.sql.j2"
@@ -184,6 +183,7 @@ def test_an_entity_needs_no_filter(tmp_path: Path) -> None:
     assert "limit" in load_statements(tmp_path)["things_list"].types
 
 
+@pytest.mark.check
 def test_a_header_may_name_literals(tmp_path: Path) -> None:
     text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
