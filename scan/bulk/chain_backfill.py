@@ -302,7 +302,11 @@ class ChainBackfill:
         self, plan: Plan, warehouse: Warehouse, buckets: int, loader: loading.Loader
     ) -> None:
         steps = loading.make_partitions(
-            self._database, warehouse, plan.loaded, self._settings.partition_rows
+            self._database,
+            warehouse,
+            plan.loaded,
+            self._settings.partition_rows,
+            keeps_all=self._settings.keep is None,
         )
         remaining = [step for step in steps if step.name not in plan.loaded]
         total = len(derivation.DERIVED) + len(steps)

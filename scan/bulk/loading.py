@@ -51,6 +51,7 @@ DERIVED_BEFORE = {
     "pool_candles": "pool_candles",
     COUNTERS: "token_counts",
 }
+KEPT_PARTS = 200  # into which a table is partitioned whose old rows are dropped
 
 
 class Step(NamedTuple):
@@ -106,8 +107,19 @@ class Loader:
             self._database.close()  # this thread's connection
 
 
+def rows_of_partition(most: int, count: int, *, keeps_all: bool) -> int:
+    """How many of `count` rows a partition takes; where old ones are dropped afterwards they
+    are small enough that most rows can go."""
+    return most if keeps_all else min(most, max(count // KEPT_PARTS, partitions.LEAST_KEPT_ROWS))
+
+
 def make_partitions(
-    database: Database, warehouse: Warehouse, loaded: Collection[str], rows: int
+    database: Database,
+    warehouse: Warehouse,
+    loaded: Collection[str],
+    rows: int,
+    *,
+    keeps_all: bool = True,
 ) -> list[Step]:
     """All steps, after the long tables have partitions for all rows. They are made one after the
     other, since each reads the definitions of views and functions, which locks other tables."""
@@ -116,7 +128,8 @@ def make_partitions(
             [(count,)] = warehouse.rows("bulk/rows_count", table=table)
             with database.transaction() as tx:
                 require_writer(tx)
-                partitions.make_empty(tx, table, rows, count)
+                size = rows_of_partition(rows, count, keeps_all=keeps_all)
+                partitions.make_empty(tx, table, size, count)
     steps: list[Step] = []
     for table in LOADED:
         parts = database.rows("bulk/partitions_list", table=table)

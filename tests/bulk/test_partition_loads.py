@@ -5,6 +5,7 @@ from contextlib import closing
 import psycopg2
 import pytest
 
+from scan.bulk.loading import KEPT_PARTS, rows_of_partition
 from scan.database.connection import Database
 from scan.database.statements import load_statements
 from scan.indexer import partitions
@@ -44,6 +45,14 @@ def parted(database_url: str) -> str:
     execute(database_url, "ALTER TABLE logs_100 SET (fillfactor = 90)")
     execute(database_url, "ALTER TABLE logs_100 ALTER COLUMN address SET STATISTICS 300")
     return database_url
+
+
+def test_partitions_are_small_where_old_ones_are_dropped() -> None:
+    most, chain = 10**8, 10**10
+    assert rows_of_partition(most, chain, keeps_all=True) == most
+    assert rows_of_partition(most, chain, keeps_all=False) == chain // KEPT_PARTS < most
+    assert rows_of_partition(most, 10**6, keeps_all=False) == partitions.LEAST_KEPT_ROWS
+    assert rows_of_partition(1000, chain, keeps_all=False) == 1000
 
 
 def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted: str) -> None:
