@@ -24,8 +24,13 @@ def measure(cursor: Any) -> dict[str, Any]:
     """
     sizes, rows = {}, {}
     for table in TABLES:
-        cursor.execute(f"SELECT pg_total_relation_size('{table}'), count(*) FROM {table}")  # noqa: S608
-        sizes[table], rows[table] = cursor.fetchone()
+        cursor.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+        rows[table] = cursor.fetchone()[0]
+        of_partitions = (
+            "SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree(%s)"
+        )
+        cursor.execute(of_partitions, [table])
+        sizes[table] = cursor.fetchone()[0]
     shared = sizes["addresses"] + sizes["list_checkpoints"]
     share = shared / (rows["transactions"] + rows["token_transfers"] + rows["dex_trades"])
     transaction = (sizes["transactions"] + sizes["blocks"]) / rows["transactions"]

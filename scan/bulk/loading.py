@@ -132,7 +132,8 @@ def make_partitions(
                 partitions.make_empty(tx, table, size, count)
     steps: list[Step] = []
     for table in LOADED:
-        parts = database.rows("bulk/partitions_list", table=table)
+        is_by_ordinal = table in partitions.TABLES
+        parts = database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
         steps += [Step(name, table, first, bound) for name, first, bound in parts] or [
             Step(table, table)
         ]

@@ -118,7 +118,7 @@ def _schema() -> str:
 def tables_of(file: str) -> list[str]:
     """The tables that a file of sql/schema/ creates, in their order."""
     text = (FOLDER / SCHEMA / f"{file}.sql").read_text("utf-8")
-    return re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+)", text, re.M)
+    return re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+) \(", text, re.M)
 
 
 def result_columns(function: str) -> list[str]:

@@ -89,19 +89,29 @@ def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> 
 def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
     with _without_nested_loops(tx):
         changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
-    if changed:
-        tokens, holders, negative_holders, held = zip(*changed, strict=True)
-        uncounted = tx.value(
-            "indexer/tokens_add_holders",
-            tokens=[bytes(token) for token in tokens],
-            holders=list(holders),
-            negative_holders=list(negative_holders),
-            held=list(held),
-            large=LARGE_TOKEN_HOLDERS,
-        )
-        if uncounted is not None:
-            tx.execute("indexer/token_holder_ranges_insert", token=bytes(uncounted))
-    tx.execute("indexer/token_holders_sweep")
+    if not changed:
+        return
+    tokens, holders, negative_holders, held, at_zero = zip(*changed, strict=True)
+    uncounted = tx.value(
+        "indexer/tokens_add_holders",
+        tokens=[bytes(token) for token in tokens],
+        holders=list(holders),
+        negative_holders=list(negative_holders),
+        held=list(held),
+        large=LARGE_TOKEN_HOLDERS,
+    )
+    if uncounted is not None:
+        tx.execute("indexer/token_holder_ranges_insert", token=bytes(uncounted))
+    rows = [
+        (bytes(holder), bytes(token))
+        for token, holders_at_zero in zip(tokens, at_zero, strict=True)
+        for holder in holders_at_zero or ()
+    ]
+    tx.execute(
+        "indexer/token_holders_sweep",
+        holders=[holder for holder, _ in rows],
+        tokens=[token for _, token in rows],
+    )
 
 
 def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:

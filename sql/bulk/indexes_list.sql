@@ -1,5 +1,6 @@
--- The indexes of a table, and the statements that drop and make each; the primary key's first. Then the table's
--- triggers, which would keep a copy of all rows: those of token_holders count none, as no token is counted.
+-- The indexes of a table and its partitions, and the statements that drop and make each; the primary key's
+-- first. Then the table's triggers, which would keep a copy of all rows: those of token_holders count none,
+-- as no token is counted.
 -- params: table text
 -- returns: statement that drops it, statement that makes it
 -- index: none
@@ -8,7 +9,7 @@ FROM (
     SELECT
         CASE WHEN k.oid IS NULL THEN format('DROP INDEX %%s', i.indexrelid::regclass)
             ELSE format('ALTER TABLE %%s DROP CONSTRAINT %%I', i.indrelid::regclass, k.conname) END,
-        CASE WHEN k.oid IS NULL THEN pg_get_indexdef(i.indexrelid)
+        CASE WHEN k.oid IS NULL THEN replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
             ELSE format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', i.indrelid::regclass, k.conname,
                 pg_get_constraintdef(k.oid)) END,
         (NOT i.indisprimary)::integer, i.indexrelid

@@ -1,7 +1,8 @@
 -- Moves the balances of holders by the transfers of blocks already written; sign -1 takes the same
 -- back. The planner cannot know how many rows the newest blocks have: run it without nested loops.
 -- params: span block_range, sign integer
--- returns: token_address, how many more hold it now, how many more are below zero, how much more is held
+-- returns: token_address, how many more hold it now, how many more are below zero, how much more is held,
+--   bytea[] null: who has nothing now
 -- index: token_transfers_pkey, token_holders_pkey
 WITH changes AS MATERIALIZED (
     SELECT holder, token_address, balance * %(sign)s AS amount
@@ -17,7 +18,8 @@ WITH changes AS MATERIALIZED (
 SELECT m.token_address,
     sum((m.balance > 0)::integer - (m.balance - d.amount > 0)::integer),
     sum((m.balance < 0)::integer - (m.balance - d.amount < 0)::integer),
-    sum(greatest(m.balance, 0) - greatest(m.balance - d.amount, 0))
+    sum(greatest(m.balance, 0) - greatest(m.balance - d.amount, 0)),
+    array_agg(m.holder) FILTER (WHERE m.balance = 0)
 FROM moved m
 JOIN changes d USING (holder, token_address)
 GROUP BY m.token_address;

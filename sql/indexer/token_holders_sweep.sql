@@ -1,5 +1,8 @@
--- Those who hold nothing any more have no row: then an unwound fork leaves no trace.
--- params: none
+-- Those who hold nothing any more have no row: then an unwound fork leaves no trace. By key: an index of
+-- rows at zero would lead to all that were removed since the last vacuum.
+-- params: holders bytea[], tokens bytea[]
 -- returns: nothing
--- index: token_holders_at_zero
-DELETE FROM token_holders WHERE balance = 0;
+-- index: token_holders_pkey
+DELETE FROM token_holders h
+USING unnest(%(holders)s::bytea[], %(tokens)s::bytea[]) AS e (holder, token_address)
+WHERE h.holder = e.holder AND h.token_address = e.token_address AND h.balance = 0;

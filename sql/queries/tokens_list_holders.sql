@@ -80,11 +80,16 @@ WITH span AS (
 ), last_of_more AS (
     SELECT last.balance, last.holder
     FROM last
-    WHERE EXISTS (
-        SELECT
-        FROM token_holders h
-        WHERE h.token_address = %(address)s AND h.balance > 0
-            AND (h.balance, h.holder) < ((SELECT balance FROM last), (SELECT holder FROM last)))
+    WHERE CASE
+        WHEN %(after_holder)s IS NULL
+            THEN %(offset)s::numeric + (SELECT count(*) FROM page) < (SELECT total FROM span)
+        ELSE EXISTS (
+            SELECT
+            FROM token_holders h
+            WHERE h.token_address = %(address)s AND h.balance > 0
+                AND (h.balance, h.holder)
+                    < ((SELECT balance FROM last), (SELECT holder FROM last)))
+        END
 )
 SELECT index_version(),
     CASE WHEN EXISTS (SELECT 1 FROM span)

@@ -6,13 +6,28 @@ CREATE TABLE IF NOT EXISTS token_holders (
     token_address bytea NOT NULL,
     balance numeric NOT NULL,      -- a BEP1155's is the sum over its ids, so it may exceed uint256
     PRIMARY KEY (holder, token_address)
-);
+) PARTITION BY RANGE (holder);
+-- Balances are written in the order of the primary key, so one partition after the other: then not the
+-- whole index by balance, which has another order, needs to be in memory, but an eighth of it.
+CREATE TABLE IF NOT EXISTS token_holders_0 PARTITION OF token_holders
+    FOR VALUES FROM (MINVALUE) TO ('\x20');
+CREATE TABLE IF NOT EXISTS token_holders_2 PARTITION OF token_holders
+    FOR VALUES FROM ('\x20') TO ('\x40');
+CREATE TABLE IF NOT EXISTS token_holders_4 PARTITION OF token_holders
+    FOR VALUES FROM ('\x40') TO ('\x60');
+CREATE TABLE IF NOT EXISTS token_holders_6 PARTITION OF token_holders
+    FOR VALUES FROM ('\x60') TO ('\x80');
+CREATE TABLE IF NOT EXISTS token_holders_8 PARTITION OF token_holders
+    FOR VALUES FROM ('\x80') TO ('\xa0');
+CREATE TABLE IF NOT EXISTS token_holders_a PARTITION OF token_holders
+    FOR VALUES FROM ('\xa0') TO ('\xc0');
+CREATE TABLE IF NOT EXISTS token_holders_c PARTITION OF token_holders
+    FOR VALUES FROM ('\xc0') TO ('\xe0');
+CREATE TABLE IF NOT EXISTS token_holders_e PARTITION OF token_holders
+    FOR VALUES FROM ('\xe0') TO (MAXVALUE);
 -- serves queries/tokens_list_holders
 CREATE INDEX IF NOT EXISTS token_holders_by_balance
     ON token_holders (token_address, balance, holder);
-
--- serves indexer/token_holders_sweep
-CREATE INDEX IF NOT EXISTS token_holders_at_zero ON token_holders (holder) WHERE balance = 0;
 
 -- How many holders of a token have balances in a range, so that a page in the middle of a large token's
 -- holders starts near by. Only of tokens that have rows here, which indexer/tokens_add_holders decides;

@@ -116,7 +116,8 @@ def columns_to_audit(settings: Settings) -> dict[str, dict[str, str]]:
     with connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_name, column_name, data_type FROM information_schema.columns"
-            " WHERE table_schema = 'public'"
+            " WHERE table_schema = 'public' AND NOT EXISTS ("
+            "SELECT FROM pg_class WHERE oid = to_regclass(table_name) AND relispartition)"
         )
         for table, column, kind in cursor.fetchall():
             if not {f"{table}.*", f"{table}.{column}"} & NOT_COMPARED.keys():

@@ -62,10 +62,9 @@ def dump(url: str) -> str:
         cursor.execute(TABLES, [list(LEFT_OUT)])
         for table, columns in cursor.fetchall():
             rows = io.StringIO()
-            copy = f"COPY {table} ({columns})"
-            cursor.copy_expert(f"{copy} TO STDOUT", rows)
+            cursor.copy_expert(f"COPY (SELECT {columns} FROM {table}) TO STDOUT", rows)  # noqa: S608
             if rows.getvalue():
-                parts.append(f"{copy} FROM STDIN\n{rows.getvalue()}")
+                parts.append(f"COPY {table} ({columns}) FROM STDIN\n{rows.getvalue()}")
         cursor.execute(SEQUENCES)
         parts.append("\n".join(row[0] for row in cursor.fetchall()) + "\nSELECT;\n")
     connection.close()
