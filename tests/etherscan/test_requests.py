@@ -95,7 +95,7 @@ def test_preflights(client: FlaskClient) -> None:
         ({}, "Error! Missing Or invalid Module name"),
         ({"module": "wallet", "action": "x"}, "Error! Missing Or invalid Module name"),
         ({"module": "account"}, "Error! Missing Or invalid Action name"),
-        ({"module": "block", "action": "getblockcountdown"},
+        ({"module": "block", "action": "chainsize"},
          "Error! Missing Or invalid Action name"),
         ({"module": "stats", "action": "chainsize"}, "Error! Missing Or invalid Action name"),
         ({"module": "account", "action": "balance"}, "Error! Invalid address format"),
