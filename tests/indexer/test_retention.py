@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.commands.audit import EXACT
 from scan.database.connection import Database
+from scan.exports.table_export import ExportOptions, export
 from scan.indexer.partitions import TABLES
 from scan.indexer.retention import Retention
 from scan.settings import Keep, Settings
@@ -130,6 +132,13 @@ def test_lists_and_their_cursors_end_at_the_first_kept_block(
     assert cursors > 200
 
 
+def test_exports_begin_at_the_first_kept_block(pruned: Pruned, tmp_path: Path) -> None:
+    options = ExportOptions(("blocks", "transactions"), "csv", tmp_path, 10**6, None, None)
+    with closing(Database(pruned.settings.database_url, statement_timeout_ms=0)) as database:
+        [only] = export(database, options).ranges
+    assert only.block_from == pruned.first
+
+
 def test_what_derives_from_all_rows_stays(pruned: Pruned) -> None:
     after = digest(pruned.settings.database_url)
     for table in SUMS:
@@ -137,7 +146,8 @@ def test_what_derives_from_all_rows_stays(pruned: Pruned) -> None:
 
 
 def test_an_audit_is_exact_and_finds_what_is_not(pruned: Pruned) -> None:
-    assert run(pruned.settings) == EXACT
+    assert run(pruned.settings, node=True) == EXACT
+    assert run(pruned.settings, node=True, first=0, last=10**6) == EXACT
 
 
 def test_tokens_held_at_a_kept_block_are_known(pruned: Pruned, scenario: Played) -> None:
