@@ -13,6 +13,8 @@ from scan.queries import blocks
 from scan.queries.method_names import add_methods
 from scan.queries.transaction_contexts import contexts, inputs
 
+# In lists: anybody can send transactions that would fill a page with megabytes.
+LONGEST_INPUT = 16_384
 BLOB_TYPE, DELEGATING_TYPE = 3, 4
 AUTHORIZATION_FAULTS = {
     "wrong_chain": "invalid_chain_id",
@@ -26,9 +28,14 @@ Object = dict[str, Any]
 
 
 def transaction_objects(records: Sequence[Record]) -> list[Object]:
-    """Return the objects of a list; their inputs are null where the node does not give them."""
+    """Return the objects of a list; inputs are null where they are long, or the node does not give
+    them."""
     sent = contexts(reader(), (record["hash"] for record in records))
-    contents = inputs(reader(), records)
+    contents = {
+        transaction_hash: content
+        for transaction_hash, content in inputs(reader(), records).items()
+        if len(content) <= LONGEST_INPUT
+    }
     add_methods(reader(), records)
     people = AddressObjects(address for record in records for address in _parties(record))
     newest = blocks.newest_number(reader())

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.blockscout import lists
+from scan.blockscout import lists, transaction_objects
 from tests.blockscout.published import DOCUMENT, ERRORS
 from tests.conftest import Played
 from tests.support.indexing import Indexing
@@ -105,6 +105,22 @@ def test_without_the_node_lists_lack_inputs_alone(indexed: Indexing, scenario: P
     assert client.get(f"/api/v2/transactions/{sent}").status_code == 200
     for below in ("raw-trace", "state-changes", "logs"):
         assert client.get(f"/api/v2/transactions/{sent}/{below}").status_code in (502, 503)
+
+
+def test_long_inputs_stand_in_their_transaction_alone(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a few transactions would have every reader of a list sent megabytes."""
+    whole = (client.get("/api/v2/transactions?_=whole").json or {})["items"]
+    monkeypatch.setattr(transaction_objects, "LONGEST_INPUT", 68)
+    shown = (client.get("/api/v2/transactions?_=cut").json or {})["items"]
+    assert any(each["raw_input"] is None for each in shown)
+    for one, cut in zip(whole, shown, strict=True):
+        is_long = len(one["raw_input"]) > 2 + 2 * 68
+        assert cut == {**one, "raw_input": None if is_long else one["raw_input"]}
+        if is_long:
+            detail = client.get(f"/api/v2/transactions/{one['hash']}").json or {}
+            assert detail["raw_input"] == one["raw_input"]
 
 
 @pytest.mark.check
