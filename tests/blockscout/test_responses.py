@@ -199,6 +199,7 @@ def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
 
 def test_coin_balances_follow_each_other(ask: Asking, scenario: Played, truth: Truth) -> None:
     node = scenario.anvil
+    assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
     for person in [most(truth, "txCount"), *random.Random(4).sample(sorted(truth.addresses), 6)]:
         rows = ask.rows(f"/addresses/{person}/coin-balance-history")
         for row in rows[:: max(1, len(rows) // 8)]:
