@@ -69,16 +69,20 @@ BEGIN
         FROM pg_index i
         JOIN pg_attribute a ON a.attrelid = i.indrelid
         JOIN pg_proc p ON p.proname = derived_table || '_changes' AND a.attname = ANY (p.proargnames)
+            AND pg_function_is_visible(p.oid)
         WHERE i.indrelid = to_regclass(derived_table) AND i.indisprimary;
         RETURN QUERY EXECUTE format($query$
-            SELECT %1$L, v.name, coalesce(sum(v.value * e.weight), 0)
-            FROM (SELECT *, hashtextextended(ROW(%2$s)::text, 0)::numeric AS weight FROM %3$s) AS e
-            CROSS JOIN LATERAL (VALUES %4$s) AS v (name, value)
-            GROUP BY v.name
+            SELECT %1$L, v.name, coalesce(v.checksum, 0)
+            FROM (
+                SELECT %5$s
+                FROM (SELECT *, hashtextextended(ROW(%2$s)::text, 0)::numeric AS weight FROM %3$s) AS e
+            ) AS s
+            CROSS JOIN LATERAL (VALUES %4$s) AS v (name, checksum)
             $query$, derived_table, format_names(keys, '%I', ', '),
             CASE WHEN span IS NULL THEN quote_ident(derived_table)
                 ELSE format('%I(%L::block_range)', derived_table || '_changes', span) END,
-            format_names(summed, '(%1$L, e.%1$I::numeric)', ', '));
+            format_names(summed, '(%1$L, s.%1$I)', ', '),
+            format_names(summed, 'sum(e.%1$I * e.weight) FILTER (WHERE e.%1$I <> 0) AS %1$I', ', '));
     END LOOP;
 END
 $$;
