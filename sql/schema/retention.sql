@@ -43,9 +43,9 @@ CREATE TABLE IF NOT EXISTS earlier_sightings (
 CREATE OR REPLACE FUNCTION first_kept_block() RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((SELECT r.first_block FROM retention r), 0);
 
--- The first block at or after a moment; that after the newest one where there is none. Times grow with the
--- numbers, so it is found by halving.
-CREATE OR REPLACE FUNCTION first_block_since(moment timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
+-- The first block at or after a moment; that after the newest one where there is none, null for no moment.
+-- Times grow with the numbers, so it is found by halving.
+CREATE OR REPLACE FUNCTION first_block_since(moment timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE STRICT
 AS $$
 DECLARE
     low bigint := (SELECT min(b.number) - 1 FROM blocks b); -- before the moment

@@ -119,6 +119,25 @@ def test_a_month_is_kept_and_the_disk_stays_flat(followed: Followed, client: Fla
     assert min(followed.rows[a_month // 2 + 20 :]) >= a_month
 
 
+def test_blocks_are_kept_by_their_number(
+    postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "WAIT_S", 0.0)
+    keep = Keep(16, None)
+    with (
+        postgres.cloned(template) as url,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+    ):
+        writer = Writer(database, 10**6, keep, FINALITY)
+        chain = Chain(database, writer)
+        for number in range(40):
+            chain.append(moves(number), timestamp_s=1_700_000_000 + number * 3600)
+        remove(writer, 40 + FINALITY)
+        assert execute(url, FIRST) == [(24,)]
+        steps = database.row("indexer/retention_get_step", **keep._asdict())
+        assert steps[partitions.TABLES.index("transactions")] == 4  # of two blocks
+
+
 def test_lists_end_at_the_first_kept_block(followed: Followed, client: FlaskClient) -> None:
     blocks = range(followed.first, DAYS * BLOCKS_A_DAY)
     hashes = [f"0x{h.hex()}" for number in blocks for h in followed.hashes[number]]
