@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.http.services import services
-from scan.queries.disk import forecast
+from scan.queries.disk_forecast import forecast
 
 blueprint = Blueprint("metrics", __name__)
 

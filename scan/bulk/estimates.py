@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError
-from scan.queries import disk
+from scan.queries import disk_forecast
 
 SAMPLE_BLOCKS = 100
 # Estimates. Files: 90 bytes of hashes and addresses that nothing compresses, and as much again for
@@ -52,7 +52,7 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
     Nothing is known of the database's disk where it is another machine's, or the role may not ask.
     """
     needs: dict[int, tuple[Path, int]] = {}
-    data = disk.folder(database)
+    data = disk_forecast.folder(database)
     for path, size in ((folder, needed.file_bytes), (data, needed.table_bytes)):
         if path is not None:
             path = _existing(path)

@@ -16,7 +16,7 @@ from scan.bulk.memory import (
 from scan.bulk.plan import CannotBackfill, Plan
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.queries import disk
+from scan.queries import disk_forecast
 from scan.settings import Settings
 
 
@@ -88,7 +88,7 @@ class Requirements:
     def require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
         """Check the memory of the stages from this one on. Raises TooLittleMemory and NodeError."""
         resources = self._resources
-        is_local = disk.folder(self._database) is not None
+        is_local = disk_forecast.folder(self._database) is not None
         index_bytes = resources.index_bytes if is_local else 0
         self._needs = [load_need(resources.memory_bytes, resources.tables_at_once, index_bytes)]
         if stage == "spool" and resources.cluster is None:

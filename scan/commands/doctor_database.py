@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from scan.database import migrations
 from scan.database.connection import Database
-from scan.queries.disk import DAY_S, forecast
+from scan.queries.disk_forecast import DAY_S, forecast
 
 GIB = 1024**3
 LEAST_VERSION = 160_000

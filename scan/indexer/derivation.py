@@ -74,7 +74,7 @@ def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> 
     """Candles that count these trades are made again of the trades before them."""
     if last_trade < first_trade:
         return
-    removed = tx.rows("indexer/pool_candles_remove", first_trade=first_trade, last_trade=last_trade)
+    removed = tx.rows("indexer/pool_candles_unwind", first_trade=first_trade, last_trade=last_trade)
     if removed:
         pools, hours, first_ordinals = zip(*removed, strict=True)
         tx.execute(
