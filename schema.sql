@@ -20,6 +20,7 @@
 \ir sql/schema/webhooks.sql
 \ir sql/schema/verified_contracts.sql
 \ir sql/schema/verification_jobs.sql
+\ir sql/schema/contract_claims.sql
 \ir sql/schema/transaction_failures.sql
 \ir sql/schema/views.sql
 \ir sql/schema/roles.sql

@@ -20,7 +20,7 @@ FLOORS = (
     "indexer webhooks verification",
     "item_media",
     "queries audit server",
-    "exports",
+    "exports contract_import",
     "http streams bulk",
     "api pages etherscan blockscout sourcify mcp",
     "app commands",
@@ -36,7 +36,7 @@ FLASK = (
 # Where a library may be imported.
 PLACES = {
     "psycopg2": ("scan.database",),
-    "requests": ("scan.ethereum", "scan.webhooks"),
+    "requests": ("scan.ethereum", "scan.webhooks", "scan.contract_import"),
     "urllib3": ("scan.ethereum", "scan.webhooks", "scan.item_media"),
     "flask": FLASK,
     "werkzeug": (*FLASK, "scan.mcp"),
@@ -49,7 +49,7 @@ PLACES = {
     "duckdb": ("scan.bulk",),
     "pebble": ("scan.bulk",),
     "distributed": ("scan.bulk",),
-    "msgspec": ("scan.ethereum", "scan.indexer"),
+    "msgspec": ("scan.ethereum", "scan.indexer", "scan.contract_import"),
 }
 
 SQL = re.compile(

@@ -23,6 +23,7 @@ from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
 from scan.queries import (
     bytecode,
+    contract_claims,
     contract_creations,
     contract_sources,
     contract_values,
@@ -134,6 +135,12 @@ def _json(text: str | None) -> orjson.Fragment | None:
 
 def _hex(content: bytes | None) -> str | None:
     return None if content is None else to_hex(bytes(content))
+
+
+@blueprint.get("/contracts/<address>/claims")
+def get_claims(address: str) -> Response:
+    query_arguments()
+    return json_value({"claims": contract_claims.of(reader(), parameters.address(address))})
 
 
 @blueprint.post("/contracts/<address>/call")

@@ -41,6 +41,7 @@ COMMANDS = {
     "audit": "recompute all derived values and compare them; exits 1 if something differs",
     "export": "write whole tables as Parquet or CSV files",
     "backfill": "index a chain in bulk, or fill columns that an upgrade added",
+    "contracts": "take verified contracts over from other explorers, or write ours to a file",
     "labels": "manage labels of addresses",
     "signatures": "manage signatures of functions and events",
     "key": "manage API keys",

@@ -1,7 +1,7 @@
 """The data of an address's contract tab: sources, ABI, view functions, proxy."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFaile
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.formatting import visible_lines
-from scan.queries import bytecode, contract_values, contracts
+from scan.queries import bytecode, contract_claims, contract_values, contracts
 from scan.queries.contract_values import ContractValues
 from scan.queries.contracts import Contract
 
@@ -89,6 +89,7 @@ class ShownContract(NamedTuple):
     values: ContractValues | None = None
     constructor: Sequence[Argument] | None = None
     similar_to: str | None = None
+    claims: Sequence[Mapping[str, Any]] = ()
 
     @property
     def is_unverified(self) -> bool:
@@ -153,8 +154,10 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
     abis = contract_values.implementation_abis(reader(), proxy)
     implementation_abi = [entry for entries in abis for entry in entries]
     arguments, similar = contract.constructor_arguments, None
+    claims: Sequence[Mapping[str, Any]] = ()
     if not contract.is_verified:
         similar = bytecode.similar_to(reader(), bytes(contract.code))
+        claims = contract_claims.of(reader(), address)
     return ShownContract(
         has_code=True,
         code_size=len(contract.code),
@@ -169,6 +172,7 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
         values=_values(address, [abi, implementation_abi], proxy) if with_values else None,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
+        claims=claims,
     )
 
 

@@ -68,7 +68,7 @@ NOT_COMPARED = {
             *("api_keys", "api_key_owners", "webhooks", "webhook_secrets", "delivery_queues"),
             *("deliveries", "event_bodies", "dispatchers", "verified_contracts"),
             *("verification_jobs", "signatures", "imported_signatures"),
-            *("creation_comparisons", "stored_verifications"),
+            *("creation_comparisons", "stored_verifications", "contract_claims"),
         )
     },
 }

@@ -94,6 +94,13 @@ PATHS: Json = {
         parameters=(CONTRACT, query("format", one_of("The file's.", ("standard-json", "zip")))),
         errors=(404, 502), more_types=("application/zip",),
     ),
+    "/contracts/{address}/claims": operation(
+        "get", "listClaims", "What other explorers claim of a contract not verified here", tag=TAG,
+        description="An operator imported it (`scan contracts import`), and it cannot be compiled"
+        " here. Nothing is decoded by a claim.",
+        parameters=(CONTRACT,),
+        result=record("Claims.", {"claims": array(ref("Claim"), "At most 20, by their source.")}),
+    ),
     "/compilers": operation(
         "get", "listCompilers", "Compilers for /verify, newest first", tag=TAG,
         result=record("Compilers.", {"solidity": array(
@@ -275,6 +282,17 @@ SCHEMAS: Json = {
         "description": "creator (the transaction's sender), factory (a contract, or null),"
         " transactionHash, blockNumber and timestamp; null if not indexed.",
     },
+    "Claim": record(
+        "What another explorer claims of a contract.",
+        {
+            "source": text("The URL or file that it was imported from.", "https://explorer.org"),
+            "contractName": nullable(text("As the source has it.", "Token")),
+            "compilerVersion": nullable(text("As the source has it.", "0.3.10")),
+            "match": nullable(one_of("As the source has it.", MATCHES)),
+            "reason": text("Why it cannot be compiled here.", "there is no compiler for vyper"),
+            "receivedAt": moment("When it was imported."),
+        },
+    ),
     "Bytecode": record(
         "Code.",
         {

@@ -1,0 +1,5 @@
+-- Forgets what a source answered, so that it is asked again.
+-- params: source text
+-- returns: nothing
+-- index: contract_claims_pkey
+DELETE FROM contract_claims WHERE source = %(source)s AND outcome <> 'verified';
