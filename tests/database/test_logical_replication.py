@@ -21,7 +21,7 @@ STATEMENTS = [
     if statement.strip()
 ]
 PARTITIONED = "SELECT 1 FROM pg_class WHERE relname = 'transactions' AND relkind = 'p'"
-TABLES = ("blocks", "transactions", "token_transfers", "tokens")
+TABLES = ("blocks", "transactions", "token_transfers", "tokens", "token_holders")
 
 
 @pytest.fixture
