@@ -62,6 +62,7 @@ from scan.etherscan import blueprint as etherscan
 from scan.etherscan.actions import PUBLISHED
 from scan.etherscan.function_names import FUNCTION_NAMES, new_function_names
 from scan.etherscan.replies import ETHERSCAN
+from scan.http import own_machine
 from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.indexed_block import IndexedBlock
@@ -317,6 +318,7 @@ def _middleware(app: Flask) -> Middleware:
         services.key_usage,
         trusted_proxies=settings.trusted_proxies,
         is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
+        serves_own_machine=own_machine.serves_own_machine(settings),
     )
     return Middleware(
         app.wsgi_app,

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,12 @@ OUTPUTS = ["abi", "metadata", "evm.bytecode.object", "evm.bytecode.linkReference
 OPTIMIZERS = tuple(
     {"enabled": on, "runs": runs} for on, runs in ((False, 200), (True, 200), (True, 1))
 )
-# Release, folder below node_modules, what to take of it, EVM versions.
+# Release, folders below node_modules, one of which is compiled at once, EVM versions.
+OPENZEPPELIN = tuple(f"@openzeppelin/contracts/{name}" for name in ("token", "access", "utils"))
 PACKAGES = (
-    ("0.8.28", "@openzeppelin/contracts", "", ("paris", "shanghai", "cancun")),
-    ("0.7.6", "@uniswap/v3-core", "contracts", ("istanbul",)),
-    ("0.5.16", "@uniswap/v2-core", "contracts", ("istanbul", "petersburg")),
+    ("0.8.28", OPENZEPPELIN, ("paris", "cancun")),
+    ("0.7.6", ("@uniswap/v3-core/contracts",), ("istanbul",)),
+    ("0.5.16", ("@uniswap/v2-core/contracts",), ("istanbul", "petersburg")),
 )
 PLAIN = """pragma solidity >=0.4.11;
 contract Plain {
@@ -55,21 +57,17 @@ OLD = ("0.4.11", "0.4.18", "0.4.24", "0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8
 def builds() -> Iterator[tuple[str, dict[str, Any]]]:
     """Return releases and standard JSON inputs."""
     for version in OLD:
-        for number in range(4):
-            for optimizer in OPTIMIZERS:
-                source = PLAIN % (number, number + 3)
-                yield version, standard_input({f"Plain{number}.sol": source}, optimizer=optimizer)
-    for version, package, folder, evm_versions in PACKAGES:
-        files = {
-            str(path.relative_to(MODULES)): path.read_text()
-            for path in sorted((MODULES / package / folder).rglob("*.sol"))
-            if not {"test", "mocks", "node_modules", "samples"}
-            & set(path.parts[len(MODULES.parts) :])
-        }
-        for evm_version in evm_versions:
-            for optimizer in OPTIMIZERS:
-                settings = {"optimizer": optimizer, "evmVersion": evm_version}
-                yield version, standard_input(files, **settings)
+        for optimizer in OPTIMIZERS:
+            files = {f"Plain{n}.sol": PLAIN % (n, n + 3) for n in range(20)}
+            yield version, standard_input(files, optimizer=optimizer)
+    for version, folders, evm_versions in PACKAGES:
+        for folder, evm_version, optimizer in product(folders, evm_versions, OPTIMIZERS):
+            files = {
+                str(path.relative_to(MODULES)): path.read_text()
+                for path in sorted((MODULES / folder).rglob("*.sol"))
+                if not {"test", "mocks"} & set(path.relative_to(MODULES).parts)
+            }
+            yield version, standard_input(files, optimizer=optimizer, evmVersion=evm_version)
 
 
 def compiled_contracts(version: str, standard: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -86,7 +84,7 @@ def compiled_contracts(version: str, standard: dict[str, Any]) -> Iterator[tuple
             if not code["object"] or code.get("linkReferences"):
                 continue
             metadata = json.loads(contract["metadata"])
-            used = {file: standard["sources"][file] for file in metadata["sources"]}
+            used = {file: {"content": _content(standard, file)} for file in metadata["sources"]}
             version_text = metadata["compiler"]["version"]
             arguments = _arguments(contract["abi"])
             yield (
@@ -96,6 +94,11 @@ def compiled_contracts(version: str, standard: dict[str, Any]) -> Iterator[tuple
                 {**standard, "sources": used},
                 version_text,
             )
+
+
+def _content(standard: dict[str, Any], file: str) -> str:
+    own = standard["sources"].get(file)
+    return str(own["content"]) if own else (MODULES / file).read_text()
 
 
 def _arguments(abi: list[dict[str, Any]]) -> str:
@@ -137,25 +140,21 @@ def deployed(anvil: Anvil, elsewhere: Elsewhere, count: int) -> None:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    postgres = Postgres()
-    try:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            Anvil("--disable-code-size-limit") as anvil,
-            postgres.cloned(postgres.make_template()) as url,
-        ):
-            elsewhere = Elsewhere(str(int(anvil.call("eth_chainId"), 16)))
-            deployed(anvil, elsewhere, count)
-            compilers = place_compilers(Path(folder) / "solc")
-            with Indexing(url, anvil.url, solc_dir=compilers, path=os.environ["PATH"]) as indexing:
-                explorer = Explorer(anvil, indexing)
-                for address in elsewhere.contracts:
-                    explorer.wait_for(address)
-                server = make_server("127.0.0.1", 0, elsewhere.app, threaded=True)
-                with in_thread(server) as place:
-                    measure(explorer, elsewhere, place, Path(folder))
-    finally:
-        postgres.stop()
+    with (
+        Postgres() as postgres,
+        tempfile.TemporaryDirectory() as folder,
+        Anvil("--disable-code-size-limit") as anvil,
+        postgres.cloned(postgres.make_template()) as url,
+    ):
+        elsewhere = Elsewhere(str(int(anvil.call("eth_chainId"), 16)))
+        deployed(anvil, elsewhere, count)
+        compilers = place_compilers(Path(folder) / "solc")
+        with Indexing(url, anvil.url, solc_dir=compilers, path=os.environ["PATH"]) as indexing:
+            explorer = Explorer(anvil, indexing)
+            for address in elsewhere.contracts:
+                explorer.wait_for(address)
+            with in_thread(make_server("127.0.0.1", 0, elsewhere.app, threaded=True)) as place:
+                measure(explorer, elsewhere, place, Path(folder))
 
 
 def measure(explorer: Explorer, elsewhere: Elsewhere, place: str, folder: Path) -> None:

@@ -11,8 +11,15 @@ from scan.accounts.owner_authorization import Requester, require_owner
 from scan.errors import InvalidParameter
 from scan.ethereum.log_filter import TOPICS
 from scan.hex import to_hex
+from scan.http import own_machine
 from scan.http.list_pages import PAGED, list_body, window_of
-from scan.http.requests import api_key, client_address, json_object, query_arguments
+from scan.http.requests import (
+    api_key,
+    client_address,
+    is_own_machine,
+    json_object,
+    query_arguments,
+)
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
 from scan.queries.pages import Page
@@ -43,12 +50,17 @@ def create_webhook() -> Response:
     event_types = _event_types(body)
     topics = _topics(body, event_types)
     url = parameters.text(body.get("url"), "url", most=urls.MAX_URL_CHARACTERS)
-    registered = registration.register(
-        services().writes,
-        services().settings,
-        _requester(),
-        NewWebhook(owner, watch_address, url, event_types, topics),
-    )
+    try:
+        registered = registration.register(
+            services().writes,
+            services().settings,
+            _requester(),
+            NewWebhook(owner, watch_address, url, event_types, topics),
+        )
+    except registration.UrlNotAllowed as error:
+        if is_own_machine():
+            own_machine.advise(error, own_machine.ALLOW_RECEIVERS)
+        raise
     created = {
         "id": registered.id,
         "secret": registered.secret,

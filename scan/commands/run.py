@@ -28,6 +28,7 @@ from scan.commands.startup import (
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
+from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings, without_password
@@ -235,7 +236,7 @@ def _keep_running(
                 f"  curl {base}/stats\n"
                 f"  curl '{base}/transactions?limit=2'\n"
                 f"  curl {base}/blocks\n"
-                f"or open {settings.base_url} in a browser.",
+                f"or open {settings.base_url} in a browser.{_advice(settings)}",
                 flush=True,
             )
             is_greeted = True
@@ -243,6 +244,19 @@ def _keep_running(
             log.info("the parent process `make` has ended; stopping")
             stop.set()
         stop.wait(CHECK_EVERY_S)
+
+
+def _advice(settings: Settings) -> str:
+    """Return what a developer's own machine may do without, where only it reaches the service."""
+    if not own_machine.serves_own_machine(settings):
+        return ""
+    raised = f"{own_machine.RAISE_REQUESTS} {own_machine.RAISE_PAGES}"
+    return (
+        "\nLimits are those of a public service. On your own machine, start it with\n"
+        f"  {raised}\n"
+        f"to raise them, and with {own_machine.ALLOW_RECEIVERS}\n"
+        "to have webhooks delivered to https servers on it."
+    )
 
 
 def _is_alive(settings: Settings) -> bool:

@@ -10,9 +10,10 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
+from scan.http import own_machine
 from scan.http.list_format import PARAMETER, TYPES, file_format
 from scan.http.list_pages import PAGED, list_body, next_link, window_of
-from scan.http.requests import client_address, query_arguments, reader
+from scan.http.requests import client_address, is_own_machine, query_arguments, reader
 from scan.http.responses import Response
 from scan.http.services import services
 from scan.queries import entities, network
@@ -94,7 +95,10 @@ def _send_file(
         with places.writing.place():
             charged = services().limiter.charge_file(client)
             if not charged.allowed:
-                raise rate_limited(charged, "files")
+                refusal = rate_limited(charged, "files")
+                if is_own_machine():
+                    own_machine.advise(refusal, own_machine.RAISE_FILES)
+                raise refusal
             written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
     return _response(source, chosen, written, body, arguments)

@@ -6,7 +6,8 @@ import time
 from scan.accounts.api_keys import ApiKey
 from scan.accounts.key_lookup import ApiKeyLookup, CachedKey
 from scan.accounts.key_usage import KeyUsage
-from scan.errors import InvalidApiKey, MisdirectedRequest, Unavailable
+from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, Unavailable
+from scan.http import own_machine
 from scan.http.credentials import Caller, caller_of, read_form
 from scan.http.interfaces import API, Interface
 from scan.http.request_state import Charged, ChargeSteps, RequestState, Sent, Wait
@@ -31,6 +32,7 @@ class RateLimit:
         *,
         trusted_proxies: int,
         is_one_of_several: bool = False,
+        serves_own_machine: bool = False,
     ) -> None:
         """`is_one_of_several` instances that each count in their own memory, behind a proxy that
         sends each request to the instance that counts it."""
@@ -40,14 +42,30 @@ class RateLimit:
         self._key_usage = key_usage
         self._trusted_proxies = trusted_proxies
         self._is_one_of_several = is_one_of_several
+        self._serves_own_machine = serves_own_machine
 
     def charge(self, state: RequestState, interface: Interface) -> ChargeSteps:
         """Charge a request once, by its interface's limit."""
         if state.is_open:
             return self.peek(state.environ)
         if interface.has_page_limit:
-            return self._charge_page(caller_of(state.environ), interface)
-        return self._charge_caller(state, interface.api_key_parameter)
+            steps = self._charge_page(caller_of(state.environ), interface)
+            return self._advised(steps, state.environ, own_machine.RAISE_PAGES)
+        steps = self._charge_caller(state, interface.api_key_parameter)
+        return self._advised(steps, state.environ, own_machine.RAISE_REQUESTS)
+
+    def _advised(self, steps: ChargeSteps, environ: Environ, setting: str) -> ChargeSteps:
+        """Charge, and name the setting in the refusal of a client on a developer's machine."""
+        charged = yield from steps
+        refusal = charged.refusal
+        if (
+            self._serves_own_machine
+            and isinstance(refusal, RateLimited)
+            and "HTTP_X_API_KEY" not in environ
+            and own_machine.is_from_own_machine(environ)
+        ):
+            own_machine.advise(refusal, setting)
+        return charged
 
     def peek(self, environ: Environ) -> ChargeSteps:
         """Read what the client's address has left, and charge nothing."""

@@ -19,6 +19,7 @@ from scan.errors import (
     UnsupportedMediaType,
 )
 from scan.ethereum.block_parameter import BlockId
+from scan.http import own_machine
 from scan.http.request_state import request_state_of
 from scan.http.services import services
 from scan.queries import blocks
@@ -56,6 +57,13 @@ def client_address() -> str:
         environ.get("REMOTE_ADDR") or "",
         environ.get("HTTP_X_FORWARDED_FOR", ""),
         services().settings.trusted_proxies,
+    )
+
+
+def is_own_machine() -> bool:
+    """Return whether the client may be told which setting lifts a bound."""
+    return own_machine.serves_own_machine(services().settings) and own_machine.is_from_own_machine(
+        request.environ
     )
 
 

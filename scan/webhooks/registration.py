@@ -24,6 +24,10 @@ SECRET_BYTES = 32
 LOOKUP_TIMEOUT_S = 1.5
 
 
+class UrlNotAllowed(InvalidParameter):
+    """The webhook's host is not public, and no setting allows it."""
+
+
 class NewWebhook(NamedTuple):
     owner: bytes
     watch_address: bytes
@@ -52,7 +56,7 @@ def register(
     try:
         url = urls.parse(webhook.url)
     except RefusedUrl as error:
-        raise _refused(error) from None
+        raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
     _require_allowed(url, settings.webhook_allow_networks)  # last: it looks up a name
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
@@ -114,8 +118,4 @@ def _require_allowed(url: WebhookUrl, allowed: Sequence[Network]) -> None:
             addresses = []
         urls.require_allowed(url, addresses, allowed)
     except RefusedUrl as error:
-        raise _refused(error) from None
-
-
-def _refused(error: RefusedUrl) -> InvalidParameter:
-    return InvalidParameter(f"This url is not allowed: {error}.", field="url")
+        raise UrlNotAllowed(f"This url is not allowed: {error}.", field="url") from None

@@ -1,0 +1,46 @@
+"""Names the setting that lifts a bound, to a client on the machine that Scan runs on for itself.
+
+Behind a proxy everybody comes from loopback: such a request has a header of the proxy, another
+host's name, or a service that listens or trusts proxies beyond this machine, and is told nothing.
+"""
+
+import ipaddress
+import re
+
+from scan.errors import ScanError
+from scan.server.wsgi import Environ
+from scan.settings import Settings
+
+RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"
+RAISE_PAGES = "SCAN_RATE_LIMIT_PAGES=100000/minute"
+RAISE_FILES = "SCAN_RATE_LIMIT_FILES=100000/hour"
+ALLOW_RECEIVERS = "SCAN_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8"
+_OF_PROXIES = (
+    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST"),
+    *("HTTP_X_FORWARDED_PROTO", "HTTP_X_REAL_IP", "HTTP_X_SCAN_LIMIT_KEY"),
+)
+_LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.I)
+
+
+def serves_own_machine(settings: Settings) -> bool:
+    return settings.trusted_proxies == 0 and _is_loopback(settings.host)
+
+
+def is_from_own_machine(environ: Environ) -> bool:
+    return (
+        _is_loopback(environ.get("REMOTE_ADDR") or "")
+        and bool(_LOCAL_HOST.fullmatch(environ.get("HTTP_HOST", "")))
+        and not any(name in environ for name in _OF_PROXIES)
+    )
+
+
+def advise(error: ScanError, setting: str) -> None:
+    """Add the setting to an error's message."""
+    error.message += f" On your own machine, start Scan with {setting}."
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
