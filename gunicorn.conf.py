@@ -111,7 +111,7 @@ def worker_exit(server, worker):
         worker.verification_jobs.stop()
     if hasattr(worker, "deliveries"):
         worker.deliveries.stop()
-    if worker.booted:
+    if worker.booted and _settings.database_url:
         worker.wsgi.extensions["scan"].key_usage.close()
 
 

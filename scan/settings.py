@@ -353,12 +353,19 @@ def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
     return environ.get("SCAN_API_KEY", "").strip()
 
 
+def environment_with(values: Mapping[str, str]) -> dict[str, str]:
+    """Return our environment with some variables changed, for a process; empty means not given."""
+    return os.environ | values
+
+
 def child_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of processes that `scan run` starts: ours, with its additions."""
-    return os.environ | {
-        "DATABASE_URL": settings.database_url,
-        "READ_DATABASE_URL": settings.read_database_url,
-        "RPC_URL": ",".join(settings.rpc_urls),
-        "SCAN_DATA_DIR": str(settings.data_dir),
-        "SCAN_START_BLOCK": str(settings.start_block),
-    }
+    return environment_with(
+        {
+            "DATABASE_URL": settings.database_url,
+            "READ_DATABASE_URL": settings.read_database_url,
+            "RPC_URL": ",".join(settings.rpc_urls),
+            "SCAN_DATA_DIR": str(settings.data_dir),
+            "SCAN_START_BLOCK": str(settings.start_block),
+        }
+    )

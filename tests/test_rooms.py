@@ -23,6 +23,7 @@ FLOORS = (
     "exports contract_import",
     "http streams bulk",
     "api pages etherscan blockscout sourcify mcp",
+    "gateway",
     "app commands",
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
@@ -37,7 +38,7 @@ FLASK = (
 PLACES = {
     "psycopg2": ("scan.database",),
     "requests": ("scan.ethereum", "scan.webhooks", "scan.contract_import"),
-    "urllib3": ("scan.ethereum", "scan.webhooks", "scan.item_media"),
+    "urllib3": ("scan.ethereum", "scan.webhooks", "scan.item_media", "scan.gateway"),
     "flask": FLASK,
     "werkzeug": (*FLASK, "scan.mcp"),
     "mcp": ("scan.mcp", "scan.commands"),

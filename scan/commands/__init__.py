@@ -33,6 +33,7 @@ health check:                     scan status --most-behind 10"""
 COMMANDS = {
     "run": "run everything on one machine: database, indexer, API, webhooks",
     "serve": "run only the HTTP API",
+    "gateway": "serve several chains, each with its own service, at one address",
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from scan.commands.chain_backfill import DONE, INSTALL, PACKAGES, REFUSED
 from scan.commands.child_process import start
 from scan.indexer.follower import BackfillEnd
-from scan.settings import Settings
+from scan.settings import Settings, child_environment
 
 POLL_S = 0.2
 GRACE_S = 5.0
@@ -31,7 +31,8 @@ class BulkStart:
             return BackfillEnd(f"{', '.join(missing)} not installed: {INSTALL}", is_refused=True)
         with tempfile.TemporaryFile() as reason:
             arguments = ("backfill", "chain", "--automatic")
-            process = start(self._settings, *arguments, stdin=subprocess.DEVNULL, stdout=reason)
+            environment = child_environment(self._settings)
+            process = start(environment, *arguments, stdin=subprocess.DEVNULL, stdout=reason)
             code = self._wait(process)
             reason.seek(0)
             text = reason.read(MAX_REASON_BYTES).decode(errors="replace").strip()

@@ -6,9 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from typing import IO
 
-from scan.settings import ROOT, Settings, child_environment
+from scan.settings import ROOT
 
 log = logging.getLogger(__name__)
 
@@ -18,12 +19,12 @@ PR_SET_PDEATHSIG = 1
 
 
 class ChildProcess:
-    """A ChildProcess runs `scan SUBCOMMAND`, again when it ends, until this process ends."""
+    """A ChildProcess runs `scan ARGUMENTS`, again when it ends, until this process ends."""
 
-    def __init__(self, name: str, subcommand: str, settings: Settings) -> None:
+    def __init__(self, name: str, environment: Mapping[str, str], *arguments: str) -> None:
         self._name = name
-        self._subcommand = subcommand
-        self._settings = settings
+        self._environment = environment
+        self._arguments = arguments
         self._started_at = 0.0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -35,7 +36,7 @@ class ChildProcess:
             log.warning("the %s process ended with %s; restarting it", self._name, code)
             time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
         self._started_at = time.monotonic()
-        self._process = start(self._settings, self._subcommand)
+        self._process = start(self._environment, *self._arguments)
 
     def terminate(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -52,8 +53,8 @@ class ChildProcess:
             self._process.wait()
 
 
-def stop_all(children: list[ChildProcess]) -> None:
-    deadline = time.monotonic() + GRACE_S
+def stop_all(children: list[ChildProcess], grace_s: float = GRACE_S) -> None:
+    deadline = time.monotonic() + grace_s
     for child in children:
         child.terminate()
     for child in children:
@@ -61,13 +62,16 @@ def stop_all(children: list[ChildProcess]) -> None:
 
 
 def start(
-    settings: Settings, *arguments: str, stdin: int | None = None, stdout: IO[bytes] | None = None
+    environment: Mapping[str, str],
+    *arguments: str,
+    stdin: int | None = None,
+    stdout: IO[bytes] | None = None,
 ) -> "subprocess.Popen[bytes]":
     """Start `scan ARGUMENTS` in a process group of its own: Ctrl-C reaches only the parent, which
     stops its children in order."""
     return subprocess.Popen(
         [sys.executable, "-m", "scan", *arguments],
-        env=child_environment(settings),
+        env=environment,
         cwd=ROOT,
         stdin=stdin,
         stdout=stdout,

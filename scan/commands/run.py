@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from scan.commands import demo_data, demo_node
+from scan.commands import demo_data, demo_node, several_chains
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.startup import (
@@ -31,7 +31,7 @@ from scan.ethereum.client import Node, NodeError
 from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
-from scan.settings import Settings, without_password
+from scan.settings import Settings, child_environment, without_password
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,14 @@ CHECK_EVERY_S = 0.5
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
-    command.add_argument(
+    source = command.add_mutually_exclusive_group()
+    source.add_argument(
+        "--chains",
+        metavar="FILE",
+        type=Path,
+        help="run several chains behind one address: a table of FILE for each",
+    )
+    source.add_argument(
         "--recording",
         metavar="FILE",
         type=Path,
@@ -51,6 +58,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Run everything on one machine, and return the exit code."""
+    if options.chains is not None:
+        return several_chains.run(settings, options.chains)
     if options.recording is not None and settings.database_url:
         reason = "must not be set with --recording, which gets a database of its own"
         raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
@@ -201,9 +210,10 @@ def _run_children(
     prepare_database(settings, reads=True, may_be_away=False)
     if recording == demo_node.RECORDING:
         demo_data.load(settings)
+    environment = child_environment(settings)
     children = [
-        ChildProcess("indexer", "index", settings),
-        ChildProcess("api", "serve", settings),
+        ChildProcess("indexer", environment, "index"),
+        ChildProcess("api", environment, "serve"),
     ]
     try:
         _keep_running(settings, children, stop, postgres, watch)

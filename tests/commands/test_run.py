@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 
 from scan.commands import node_chain
 from scan.commands.node_chain import ChainWatch
@@ -17,8 +18,8 @@ from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import settings_for
-from tests.support.scan_run import scan_run
-from tests.support.serving import free_port, wait_until
+from tests.support.scan_run import ScanRun, scan_run
+from tests.support.serving import accepts, free_port, wait_until
 
 SCAN = (sys.executable, "-m", "scan")
 
@@ -68,6 +69,34 @@ def test_one_wrong_response_is_no_other_chain(
         wait_until(lambda: wrong > 30)
         assert not watch.has_changed.is_set()
         watch.close()
+
+
+@pytest.mark.long
+def test_several_chains_run_behind_one_address(folder: Path) -> None:
+    """One command starts two chains, each with a database of its own, and ends both."""
+    ports = [free_port() for _ in range(2)]
+    with Anvil() as first, Anvil("--chain-id", "56") as second:
+        second.mine(3)
+        chains = folder / "chains.toml"
+        chains.write_text(
+            f'[dev]\nchain_id = 31337\nurl = "http://127.0.0.1:{ports[0]}"\n'
+            f'RPC_URL = "{first.url}"\n'
+            f'[bsc]\nchain_id = 56\nname = "BNB Chain"\nurl = "http://127.0.0.1:{ports[1]}"\n'
+            f'RPC_URL = "{second.url}"\n'
+        )
+        with scan_run(SCAN, folder, "--chains", str(chains)) as scan:
+            for path, number in (("dev", 0), ("bsc", 3)):
+                below = ScanRun(scan.process, f"{scan.url}/{path}", folder / "output")
+                below.wait_for_block(number)
+            listed = requests.get(f"{scan.url}/v2/chainlist", timeout=10).json()["result"]
+            assert [(chain["chainid"], chain["status"]) for chain in listed] == [
+                ("31337", 1),
+                ("56", 1),
+            ]
+            query = "module=block&action=eth_block_number&chainid=56"
+            answer = requests.get(f"{scan.url}/v2/api?{query}", timeout=10).json()
+            assert answer["result"] == "0x3"
+        assert not any(map(accepts, ports))
 
 
 @pytest.mark.long

@@ -1,24 +1,44 @@
 """Two chains, each with a database and a service of its own, at two paths of one nginx."""
 
+import os
 import re
-import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple
+from select import select
+from typing import Any, NamedTuple
 from urllib.parse import urldefrag, urljoin, urlsplit
+from uuid import uuid4
 
 import pytest
 import requests
 
+from scan.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_AT_ONCE
 from tests.pages.conftest import browser, page  # noqa: F401  # fixtures
 from tests.support.anvil import Anvil
 from tests.support.browser import Page
 from tests.support.database import Postgres
+from tests.support.explorer import standard_input
+from tests.support.forked_python import Forked
+from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, project, source
 from tests.support.indexing import Indexing
+from tests.support.receiver import Authority
 from tests.support.scenario import Stage, honest_tokens
-from tests.support.serving import ROOT, exchange, gunicorn, nginx
+from tests.support.serving import (
+    ROOT,
+    connect,
+    exchange,
+    free_port,
+    gunicorn_started,
+    nginx,
+    stop,
+    wait_for,
+    wait_until,
+)
 
 CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
@@ -30,25 +50,56 @@ class Front(NamedTuple):
     anvils: dict[str, Anvil]
     stages: dict[str, Stage]
     instances: dict[str, str]
+    processes: dict[str, "subprocess.Popen[bytes]"]
+    gateway: str
 
 
 @pytest.fixture(scope="module")
 def front(
-    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
+    postgres: Postgres, template: str, solc_dir: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Front]:
     with ExitStack() as stack:
-        found = Front("", {}, {}, {})
+        found = Front("", {}, {}, {}, {}, "")
         for chain in CHAINS:
-            start_chain(stack, postgres, template, chain, found)
+            start_chain(stack, postgres, template, solc_dir, chain, found)
         folder = tmp_path_factory.mktemp("nginx")
+        found = found._replace(gateway=stack.enter_context(gateway(folder, found.instances)))
+        services = found.instances | {"gateway": found.gateway}
         url = stack.enter_context(
-            nginx(folder, [found.instances["eth"]] * 3, of_chains(folder, found.instances))
+            nginx(folder, [found.instances["eth"]] * 3, of_chains(folder, services))
         )
         yield found._replace(url=url)
 
 
+@contextmanager
+def gateway(folder: Path, instances: dict[str, str]) -> Iterator[str]:
+    """`scan gateway` in front of the chains' services; its URL."""
+    tables = (
+        f'[{chain}]\nchain_id = {number}\nname = "{name}"\nurl = "{instances[chain]}"\n'
+        for chain, (name, number) in CHAINS.items()
+    )
+    (folder / "chains.toml").write_text("".join(tables))
+    port = free_port()
+    environment = os.environ | {"PORT": str(port), "SCAN_TRUSTED_PROXIES": "1"}
+    process = Forked(
+        [sys.executable, "-m", "scan", "gateway", str(folder / "chains.toml")],
+        cwd=ROOT,
+        env=environment,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield wait_for(port, process)
+    finally:
+        stop(process)
+
+
 def start_chain(
-    stack: ExitStack, postgres: Postgres, template: str, chain: str, front: Front
+    stack: ExitStack,
+    postgres: Postgres,
+    template: str,
+    solc_dir: Path,
+    chain: str,
+    front: Front,
 ) -> None:
     """A chain with some tokens, indexed, and one instance that serves it."""
     name, number = CHAINS[chain]
@@ -58,16 +109,21 @@ def start_chain(
     database_url = stack.enter_context(postgres.cloned(template))
     indexing = stack.enter_context(Indexing(database_url, anvil.url))
     indexing.wait_for(anvil.head())
-    front.instances[chain] = stack.enter_context(
-        gunicorn(
+    port = free_port()
+    front.processes[chain] = stack.enter_context(
+        gunicorn_started(
             database_url,
+            port,
             RPC_URL=anvil.url,
             SCAN_BASE_PATH=f"/{chain}",
             SCAN_CHAIN_NAME=name,
             SCAN_RATE_LIMIT_ANONYMOUS="10000/minute",
             SCAN_RATE_LIMIT_PAGES="10000/minute",
+            SCAN_TRUSTED_PROXIES="1",
+            SCAN_SOLC_DIR=str(solc_dir),
         )
     )
+    front.instances[chain] = wait_for(port, front.processes[chain])
 
 
 def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
@@ -76,29 +132,38 @@ def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
         f"upstream scan_{chain} {{ server {instance.removeprefix('http://')}; keepalive 32; }}\n"
         for chain, instance in instances.items()
     )
-    chains = (ROOT / "deploy" / "nginx-chains.conf").read_text()
-    (folder / "chains.conf").write_text(chains.replace("/etc/nginx", str(folder)))
-    shutil.copy(ROOT / "deploy" / "chains.html", folder / "scan-chains.html")
+    deploy = ROOT / "deploy"
     included = "# include /etc/nginx/scan-chains.conf;"
     return {
-        "server {\n": f"{upstreams}server {{\n",
-        included: f"include {folder}/chains.conf;",
+        "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
+        included: f"include {deploy}/nginx-chains.conf;",
     }
 
 
-def test_each_path_is_a_chain(front: Front) -> None:
+@pytest.fixture(params=["nginx", "gateway"])
+def base(front: Front, request: pytest.FixtureRequest) -> str:
+    """nginx with the gateway behind it, and the gateway alone, as `scan run --chains` has it."""
+    return front.url if request.param == "nginx" else front.gateway
+
+
+def of_form(base: str, path: str, **fields: str) -> Any:
+    """A form of Etherscan's API by POST; its response."""
+    return requests.post(f"{base}{path}", data=fields, timeout=30).json()
+
+
+def test_each_path_is_a_chain(front: Front, base: str) -> None:
     for chain, (name, number) in CHAINS.items():
-        stats = requests.get(f"{front.url}/{chain}/api/v1/stats", timeout=10).json()
+        stats = requests.get(f"{base}/{chain}/api/v1/stats", timeout=10).json()
         assert (stats["chainId"], stats["chainName"]) == (number, name)
-        ready = requests.get(f"{front.url}/{chain}/readyz", timeout=10).json()
+        ready = requests.get(f"{base}/{chain}/readyz", timeout=10).json()
         assert (ready["chainId"], ready["chainName"]) == (number, name)
         genesis = front.anvils[chain].call("eth_getBlockByNumber", "0x0", False)["hash"]
-        block = requests.get(f"{front.url}/{chain}/api/v1/blocks/0", timeout=10).json()
+        block = requests.get(f"{base}/{chain}/api/v1/blocks/0", timeout=10).json()
         assert block["hash"] == genesis
 
 
-def test_one_page_lists_the_chains(front: Front) -> None:
-    answer = requests.get(f"{front.url}/", timeout=10)
+def test_one_page_lists_the_chains(base: str) -> None:
+    answer = requests.get(f"{base}/", timeout=10)
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert set(LINK.findall(answer.text)) == {f"/{chain}/" for chain in CHAINS}
 
@@ -178,3 +243,190 @@ def test_the_api_can_be_tried_below_a_path(front: Front, page: Page) -> None:  #
     page.open(f"{front.url}/bsc/docs/")
     page.wait("document.querySelector('#operations-Chain-getStats') !== null")
     assert page.errors == []
+
+
+def test_a_chain_id_in_a_query_or_a_form_names_the_chain(front: Front, base: str) -> None:
+    block = {"module": "proxy", "action": "eth_getBlockByNumber", "tag": "0x0", "boolean": "false"}
+    for chain, (_, number) in CHAINS.items():
+        genesis = front.anvils[chain].call("eth_getBlockByNumber", "0x0", False)["hash"]
+        named = {"chainid": str(number)}
+        for path in ("/api", "/v2/api", "/v2/api/"):
+            query = requests.get(f"{base}{path}", params=block | named, timeout=10).json()
+            assert query["result"]["hash"] == genesis
+        for form in (block | named, block | {"chainId": f"0{number}"}):
+            assert of_form(base, "/v2/api", **form)["result"]["hash"] == genesis
+        multipart = {name: (None, value) for name, value in (named | block).items()}
+        answer = requests.post(f"{base}/api", files=multipart, timeout=10).json()
+        assert answer["result"]["hash"] == genesis
+        mixed = requests.post(f"{base}/api", params=named, data=block, timeout=10).json()
+        assert mixed["result"]["hash"] == genesis
+
+
+@pytest.mark.parametrize("chain_id", ["", "5", "bsc", "56'", "9" * 5000])
+def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(base: str, chain_id: str) -> None:
+    asked = {"module": "stats", "action": "tokensupply", "chainid": chain_id}
+    for answer in (of_form(base, "/v2/api", **asked), _query(base, asked)):
+        assert (answer["status"], answer["message"]) == ("0", "NOTOK")
+        assert answer["result"].startswith("Missing or unsupported chainid parameter")
+
+
+def _query(base: str, asked: dict[str, str]) -> Any:
+    answer = requests.get(f"{base}/api", params=asked, timeout=10)
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    return answer.json()
+
+
+def test_sourcifys_paths_name_the_chain(front: Front, base: str) -> None:
+    for chain, (_, number) in CHAINS.items():
+        token = front.stages[chain].contracts["gold"].address
+        for server in ("", "/server"):
+            answer = requests.get(f"{base}{server}/v2/contract/{number}/{token}", timeout=10)
+            assert answer.status_code == 404
+            assert (answer.json()["chainId"], answer.json()["match"]) == (str(number), None)
+    refused = requests.get(f"{base}/v2/contract/5/{'0x' + 40 * '1'}", timeout=10)
+    assert (refused.status_code, refused.json()["customCode"]) == (404, "unsupported_chain")
+    job = requests.get(f"{base}/v2/verify/{uuid4()}", timeout=20)
+    assert (job.status_code, job.json()["customCode"]) == (404, "job_not_found")
+
+
+def test_the_lists_of_chains(front: Front, base: str) -> None:
+    for path in ("/chains", "/server/chains"):
+        assert requests.get(f"{base}{path}", timeout=10).json() == [
+            {"name": name, "chainId": number, "supported": True} for name, number in CHAINS.values()
+        ]
+    listed = requests.get(f"{base}/v2/chainlist", timeout=10).json()
+    assert listed["totalcount"] == 2
+    assert listed["result"][1] == {
+        "chainname": "BNB Chain",
+        "chainid": "56",
+        "blockexplorer": f"{base}/bsc/",
+        "apiurl": f"{base}/v2/api?chainid=56",
+        "status": 1,
+        "comment": "",
+    }
+
+
+def test_a_job_of_verification_is_that_of_its_chain(front: Front) -> None:
+    address = deployed_on(front.anvils["bsc"], 1)
+    body = {
+        "stdJsonInput": standard_input({PATH: source(1)}, **SETTINGS),
+        "compilerVersion": f"{VERSION}+commit.{COMMIT}",
+        "contractIdentifier": f"{PATH}:Stored",
+    }
+    sent = requests.post(f"{front.url}/v2/verify/56/{address}", json=body, timeout=30)
+    assert sent.status_code == 202, sent.text
+    job = requests.get(f"{front.url}/v2/verify/{sent.json()['verificationId']}", timeout=30).json()
+    assert (job["contract"]["chainId"], job["contract"]["match"]) == ("56", "exact_match")
+
+
+def deployed_on(anvil: Anvil, number: int) -> str:
+    creation = "0x" + built(number).creation + f"{7:064x}"
+    sent = anvil.send(anvil.accounts[0], None, data=creation, gas=5_000_000)
+    return str(anvil.receipt_of(sent)["contractAddress"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("verifier", ["custom", "etherscan", "sourcify"])
+def test_forge_verifies_on_the_chain_that_it_names(
+    front: Front, tmp_path: Path, solc_dir: Path, authority: Authority, verifier: str
+) -> None:
+    number = len(verifier)
+    address = deployed_on(front.anvils["bsc"], number)
+    path = "/" if verifier == "sourcify" else "/v2/api?chainid=56"
+    key = ("--etherscan-api-key", "any") if verifier == "etherscan" else ()
+    with project(tmp_path, solc_dir, authority) as foundry:
+        done = foundry.forge(
+            number,
+            *("verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", "56", *key),
+            *("--verifier", verifier, "--verifier-url", f"{front.url}{path}"),
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = requests.get(f"{front.url}/v2/contract/56/{address}", timeout=10)
+    assert found.json()["match"] == "exact_match"
+
+
+def test_the_gateway_passes_on_large_responses(front: Front) -> None:
+    path = "/eth/docs/swagger-ui-bundle.js"
+    direct = requests.get(f"{front.instances['eth']}{path}", timeout=20)
+    passed = requests.get(f"{front.gateway}{path}", timeout=20)
+    assert len(direct.content) > LARGE_RESPONSE_BYTES
+    assert passed.content == direct.content
+    changed = {name for name in passed.headers if passed.headers[name] != direct.headers[name]}
+    assert changed <= {"Date", "X-Request-Id"}
+
+
+def test_the_gateway_passes_on_streams(front: Front) -> None:
+    url = f"{front.gateway}/eth/api/v1/stream?types=heads"
+    with requests.get(url, stream=True, timeout=20) as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        lines = stream.iter_lines()
+        front.anvils["eth"].mine()
+        assert any(line.startswith(b"event: ") for line in lines)
+
+
+def test_limits_count_the_clients_address(front: Front) -> None:
+    """Behind a trusted proxy the gateway takes its word for it, and nobody else's."""
+    path = "/v2/api?chainid=56&module=block&action=eth_block_number"
+    remaining = []
+    for headers in (
+        {"X-Forwarded-For": "192.0.2.1"},
+        {"X-Forwarded-For": "203.0.113.9, 192.0.2.1", "X-Scan-Limit-Key": "address"},
+        {"X-Forwarded-For": "2001:db8:0:1::7"},
+        {"X-Forwarded-For": "2001:db8:0:1::8", "Forwarded": "for=192.0.2.9"},
+    ):
+        answer = requests.get(f"{front.gateway}{path}", headers=headers, timeout=10)
+        assert "X-Accel-Redirect" not in answer.headers
+        remaining.append(int(answer.headers["X-RateLimit-Remaining"]))
+    assert remaining == [9999, 9998, 9999, 9998]
+
+
+def test_other_chains_go_on_while_one_hangs(front: Front) -> None:
+    """One hundred requests to a frozen service take nothing that others need."""
+    block = {"module": "block", "action": "eth_block_number"}
+    with ExitStack() as stack:
+        stack.enter_context(frozen(front.processes["bsc"].pid))
+        connections = [stack.enter_context(connect(front.gateway)) for _ in range(100)]
+        for connection in connections:
+            connection.sendall(b"GET /bsc/api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n")
+        refused = len(connections) - REQUESTS_AT_ONCE
+        wait_until(lambda: len(select(connections, [], [], 0)[0]) == refused)
+        answer = of_form(front.gateway, "/api", chainid="56", **block)
+        assert (answer["status"], answer["message"]) == ("0", "NOTOK")
+        assert "BNB Chain" in answer["result"]
+        answer = of_form(front.gateway, "/api", chainid="1", **block)
+        assert answer["result"] == hex(front.anvils["eth"].head())
+
+
+@contextmanager
+def frozen(arbiter: int) -> Iterator[None]:
+    """Both processes of gunicorn: its arbiter would replace a worker that hangs."""
+    workers = Path(f"/proc/{arbiter}/task/{arbiter}/children").read_text().split()
+    processes = [arbiter, *map(int, workers)]
+    try:
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        yield
+    finally:
+        for process in processes:
+            os.kill(process, signal.SIGCONT)
+
+
+def test_other_chains_go_on_while_one_is_dead(front: Front, base: str) -> None:
+    """The last test of this file: the chain stays dead."""
+    front.processes["bsc"].terminate()
+    front.processes["bsc"].wait()
+    named = {"module": "block", "action": "eth_block_number", "chainid": "56"}
+    query = requests.get(f"{base}/v2/api", params=named, timeout=20).json()
+    for answer in (query, of_form(base, "/v2/api", **named)):
+        assert (answer["status"], answer["message"]) == ("0", "NOTOK")
+        assert answer["result"].endswith("try again shortly.")
+    contract = requests.get(f"{base}/v2/contract/56/{'0x' + 40 * '1'}", timeout=20)
+    assert (contract.status_code, contract.json()["customCode"]) == (503, "unavailable")
+    assert requests.get(f"{base}/v2/verify/{uuid4()}", timeout=20).status_code == 503
+    blocks = requests.get(f"{base}/bsc/api/v1/blocks", timeout=20)
+    assert (blocks.status_code, blocks.json()["code"]) == (503, "unavailable")
+    listed = requests.get(f"{base}/v2/chainlist", timeout=20).json()["result"]
+    assert [chain["status"] for chain in listed] == [1, 0]
+    answer = of_form(base, "/api", **named | {"chainid": "1"})
+    assert answer["result"] == hex(front.anvils["eth"].head())

@@ -18,7 +18,7 @@ STOP_TIMEOUT_S = 60.0
 
 class ScanRun:
     def __init__(self, process: "subprocess.Popen[bytes]", url: str, output: Path) -> None:
-        self._process = process
+        self.process = process
         self.url = url
         self._output = output
 
@@ -34,7 +34,7 @@ class ScanRun:
 
     def wait_for_block(self, number: int) -> None:
         def is_there() -> bool:
-            assert self._process.poll() is None, self.output()
+            assert self.process.poll() is None, self.output()
             return self.ready().get("indexedBlock") == number
 
         wait_until(is_there, timeout_s=START_TIMEOUT_S)

@@ -1,0 +1,203 @@
+"""Forwards a request to a chain's service, and its response to the client."""
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from http import HTTPStatus
+from typing import NamedTuple
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from scan.errors import Unavailable
+from scan.gateway.chains import Chain
+from scan.rate_limits.client_address import client_address
+from scan.server.file_body import FileBody
+from scan.server.streamed_response import EVENT_STREAM, OpenResponse
+from scan.server.wsgi import Environ, Headers
+
+# Of one chain: a service that hangs takes no more, and requests of other chains go on.
+REQUESTS_AT_ONCE = 32
+STREAMS_AT_ONCE = 100
+FILES_AT_ONCE = 16  # responses that lie on disk until their clients have taken them
+LARGE_RESPONSE_BYTES = 1024 * 1024
+PIECE_BYTES = 64 * 1024
+CONNECT_S = 2.0
+READ_S = 120.0  # as nginx waits for a verification
+STREAM_READ_S = 60.0  # something comes every 15 s
+
+# RFC 9110, 7.6.1, and what only a proxy that a chain's service trusts may say.
+_HOP_BY_HOP = {
+    *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer"),
+    *("transfer-encoding", "upgrade", "proxy-connection"),
+}
+_OF_PROXIES = {"forwarded", "x-real-ip", "x-scan-limit-key", "x-forwarded-for"}
+_NOT_SENT = {*_HOP_BY_HOP, *_OF_PROXIES, "x-forwarded-proto", "expect", "content-length", "host"}
+
+
+class Forwarded(NamedTuple):
+    """A response of a chain's service."""
+
+    status: int
+    headers: Headers
+    body: Iterable[bytes]
+
+    @property
+    def status_line(self) -> str:
+        known = {status.value: status.phrase for status in HTTPStatus}
+        return f"{self.status} {known.get(self.status, 'Unknown')}"
+
+
+class Service:
+    """The service of one chain, for any thread."""
+
+    def __init__(self, chain: Chain, trusted_proxies: int) -> None:
+        self.chain = chain
+        self._trusted_proxies = trusted_proxies
+        self._url = urllib3.util.parse_url(chain.url)
+        self._pool = urllib3.connection_from_url(chain.url, maxsize=REQUESTS_AT_ONCE)
+        self._requests = threading.BoundedSemaphore(REQUESTS_AT_ONCE)
+        self._streams = threading.BoundedSemaphore(STREAMS_AT_ONCE)
+        self._files = threading.BoundedSemaphore(FILES_AT_ONCE)
+
+    def forward(
+        self, environ: Environ, target: str, body: bytes, read_s: float = READ_S
+    ) -> Forwarded:
+        """Forward a request; `target` is its path, without the chain's own, and its query.
+
+        Raises Unavailable where the service does not answer, or has too many requests already.
+        """
+        with ExitStack() as places:
+            self._take(self._requests, places)
+            response = self._send(environ, target, body, read_s)
+            places.callback(response.release_conn)
+            headers = [
+                (name, value)
+                for name, value in response.headers.items()
+                if name.lower() not in _HOP_BY_HOP
+            ]
+            try:
+                if response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                    return Forwarded(response.status, headers, self._stream(environ, response))
+                return Forwarded(response.status, headers, self._body(response))
+            except HTTPError as error:
+                response.close()
+                raise self._unavailable("has ended its response early") from error
+
+    def answers(self) -> bool:
+        """Return whether the service answers at all, and has room for the question."""
+        try:
+            with ExitStack() as places:
+                self._take(self._requests, places)
+                timeout = urllib3.Timeout(connect=CONNECT_S, read=CONNECT_S)
+                path = f"{self._url.path or ''}/healthz"
+                response = self._pool.request("GET", path, timeout=timeout, retries=False)
+                return bool(response.status == 200)
+        except (HTTPError, Unavailable):
+            return False
+
+    def _send(
+        self, environ: Environ, target: str, body: bytes, read_s: float
+    ) -> urllib3.BaseHTTPResponse:
+        try:
+            return self._pool.urlopen(
+                environ["REQUEST_METHOD"],
+                (self._url.path or "") + target,
+                body=body or None,
+                headers=self._headers(environ, has_body=bool(body)),
+                timeout=urllib3.Timeout(connect=CONNECT_S, read=read_s),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+                decode_content=False,
+            )
+        except HTTPError as error:
+            raise self._unavailable("does not answer") from error
+
+    def _headers(self, environ: Environ, *, has_body: bool) -> dict[str, str]:
+        """The client's, and its address in the place of whatever it says of that."""
+        headers = {}
+        for key, value in environ.items():
+            name = key.removeprefix("HTTP_").replace("_", "-").title()
+            if key.startswith("HTTP_") and name.lower() not in _NOT_SENT:
+                headers[name] = value
+        if has_body:
+            headers["Content-Type"] = environ.get("CONTENT_TYPE", "")
+        if "HTTP_HOST" in environ:
+            headers["Host"] = environ["HTTP_HOST"]
+        if "Accept-Encoding" not in headers:  # urllib3 would send its own
+            headers["Accept-Encoding"] = urllib3.util.SKIP_HEADER
+        if "User-Agent" not in headers:
+            headers["User-Agent"] = urllib3.util.SKIP_HEADER
+        # Of IPv6, the network without its length: the service finds the same network in it.
+        address = client_address(
+            environ.get("REMOTE_ADDR") or "",
+            environ.get("HTTP_X_FORWARDED_FOR", ""),
+            self._trusted_proxies,
+        )
+        headers["X-Forwarded-For"] = address.partition("/")[0]
+        if self._trusted_proxies and "HTTP_X_FORWARDED_PROTO" in environ:
+            headers["X-Forwarded-Proto"] = environ["HTTP_X_FORWARDED_PROTO"]
+        return headers
+
+    def _body(self, response: urllib3.BaseHTTPResponse) -> Iterable[bytes]:
+        """The whole body, so that no thread and no connection waits for the client."""
+        start = response.read(LARGE_RESPONSE_BYTES)
+        if len(start) < LARGE_RESPONSE_BYTES:
+            return [start]
+        with ExitStack() as places:
+            self._take(self._files, places)
+            file = places.enter_context(tempfile.TemporaryFile())
+            file.write(start)
+            for piece in response.stream(PIECE_BYTES):
+                file.write(piece)
+            body = FileBody(file, self._files.release)
+            places.pop_all()
+            return body
+
+    def _stream(self, environ: Environ, response: urllib3.BaseHTTPResponse) -> Iterable[bytes]:
+        with ExitStack() as places:
+            places.callback(response.close)
+            self._take(self._streams, places)
+            environ[EVENT_STREAM] = ForwardedStream(response, self._streams.release)
+            places.pop_all()
+        return [b""]
+
+    def _take(self, places: threading.BoundedSemaphore, taken: ExitStack) -> None:
+        if not places.acquire(blocking=False):
+            raise self._unavailable("has too many requests at once")
+        taken.callback(places.release)
+
+    def _unavailable(self, reason: str) -> Unavailable:
+        return Unavailable(
+            f"The service of {self.chain.name} (chain {self.chain.chain_id}) {reason};"
+            " try again shortly."
+        )
+
+
+class ForwardedStream:
+    """A response that does not end, which a thread of its own reads."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, release: Callable[[], None]) -> None:
+        self._response = response
+        self._release = release
+        self._is_closed = False
+
+    def attach(self, sink: OpenResponse) -> None:
+        threading.Thread(target=self._read, args=(sink,), name="stream", daemon=True).start()
+
+    def close(self) -> None:
+        """Called in the worker's loop, which must not wait: the thread ends with the next piece."""
+        self._is_closed = True
+
+    def _read(self, sink: OpenResponse) -> None:
+        try:
+            while not self._is_closed and (piece := self._response.read1()):
+                sink.send(piece)
+        except HTTPError:
+            pass  # the client connects again, as after any end of a stream
+        finally:
+            self._response.close()
+            self._release()
+            sink.end()
