@@ -26,10 +26,9 @@ def block_objects(records: Sequence[Record]) -> list[Object]:
 
 def _block(record: Record, sums: Record, miners: AddressObjects) -> Object:
     uncles = record.get("uncles", [])
-    rewards = [
-        {"type": "Miner Reward", "reward": sums["reward"]},
-        *({"type": "Uncle Reward", "reward": uncle["reward"] or "0"} for uncle in uncles),
-    ]
+    rewards = [{"type": "Uncle Reward", "reward": uncle["reward"] or "0"} for uncle in uncles]
+    if sums["reward"] is not None:  # its rows are kept
+        rewards.insert(0, {"type": "Miner Reward", "reward": sums["reward"]})
     return {
         "height": record["number"],
         "timestamp": timestamp(record["timestamp"]),

@@ -18,7 +18,9 @@ NOTHING_INDEXED = "Error! No block is indexed"
 
 def mined_blocks(parameters: Parameters) -> Reply:
     limit, offset = result_window(parameters)
-    rows, _ = blocks.by_miner(reader(), parameters.address(), limit, offset)
+    kept_from = reader().kept_from
+    since = kept_from.number if kept_from else 0
+    rows, _ = blocks.by_miner(reader(), parameters.address(), limit, offset, since=since)
     shown = [
         {
             "blockNumber": str(row["number"]),
@@ -59,6 +61,8 @@ def block_reward(parameters: Parameters) -> Reply:
     amounts = blocks.amounts(reader(), [number]).get(str(number))
     if amounts is None:
         raise Failure(NO_SUCH_BLOCK)
+    if amounts["reward"] is None:
+        raise Failure(f"Error! {reader().not_indexed('The reward is not known.').message}")
     return Reply(
         {
             "blockNumber": str(number),

@@ -88,12 +88,24 @@ def finality(reader: Reader) -> Finality:
 
 
 def by_miner(
-    reader: Reader, miner: bytes, limit: int, offset: int = 0, before: int = BIGINT_MAX
+    reader: Reader,
+    miner: bytes,
+    limit: int,
+    offset: int = 0,
+    *,
+    since: int = 0,
+    before: int = BIGINT_MAX,
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Return {number, seconds, block, reward} of blocks that an address produced, the newest first,
-    and the number of the last one where more follow. Deep offsets are the caller's to bound."""
+    and the number of the last one where more follow; a reward is that of a block whose rows are
+    kept. Deep offsets are the caller's to bound."""
     rows, following = reader.row(
-        "queries/blocks_list_by_miner", miner=miner, limit=limit, offset=offset, before=before
+        "queries/blocks_list_by_miner",
+        miner=miner,
+        limit=limit,
+        offset=offset,
+        since=since,
+        before=before,
     )
     return orjson.loads(rows), following
 

@@ -5,7 +5,8 @@
 --   uncleInclusionReward, internalTransfers, withdrawals, gasUsedPercentage, gasTargetPercentage,
 --   burntFeesPercentage}}; fees are gas used by its price; tips are what of them was not burnt; reward is
 --   what the producer got, with that of proof of work, of which 1/32 is for each uncle; the target is half
---   of the limit; internalTransfers is null where traces are missing
+--   of the limit; internalTransfers is null where traces are missing; fees, tips and rewards are null where
+--   the rows that say them are not kept
 -- index: blocks_pkey, transactions_pkey, credits_pkey, uncles_pkey
 SELECT index_version(), coalesce(json_object_agg(s.number, json_build_object(
     'seconds', s.seconds,
@@ -24,14 +25,14 @@ FROM (
         coalesce(b.burnt_fees, 0) AS burnt_fees,
         coalesce(round(b.gas_used / nullif(b.gas_limit, 0), 8), 0) AS gas_ratio,
         CASE WHEN b.traced IS NOT FALSE THEN b.internal_transfer_count END AS internal_transfers,
-        coalesce((
+        CASE WHEN b.number >= first_kept_block() THEN coalesce((
             SELECT sum(t.gas_used * t.gas_price)
             FROM transactions t
             WHERE t.ordinal >= b.transactions_before
-                AND t.ordinal < b.transactions_before + b.transaction_count), 0) AS fees,
-        coalesce((
+                AND t.ordinal < b.transactions_before + b.transaction_count), 0) END AS fees,
+        CASE WHEN b.number >= first_kept_block() THEN coalesce((
             SELECT c.amount_wei FROM credits c
-            WHERE c.ordinal = first_ordinal_in(b.number) AND c.type = 2), 0) AS mining_reward,
+            WHERE c.ordinal = first_ordinal_in(b.number) AND c.type = 2), 0) END AS mining_reward,
         (
             SELECT count(*) FROM uncles u
             WHERE u.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)) AS uncles

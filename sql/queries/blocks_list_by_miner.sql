@@ -1,5 +1,5 @@
 -- Blocks that an address produced, the newest first, with what it got for each.
--- params: miner bytea, limit integer, offset integer, before bigint
+-- params: miner bytea, limit integer, offset integer, since bigint, before bigint
 -- literals: limit
 -- returns: one row: index version, JSON array of {number, seconds, block, reward} in order, number of the last
 --   row where more follow
@@ -11,12 +11,13 @@ SELECT index_version(),
             WHERE c.ordinal = first_ordinal_in(b.number) AND c.type = 2), 0)), ','
         ORDER BY page.number DESC)),
     CASE WHEN EXISTS (
-        SELECT FROM blocks f WHERE f.miner = %(miner)s AND f.number < min(page.number))
+        SELECT FROM blocks f
+        WHERE f.miner = %(miner)s AND f.number < min(page.number) AND f.number >= %(since)s)
         THEN min(page.number) END
 FROM (
     SELECT m.number
     FROM blocks m
-    WHERE m.miner = %(miner)s AND m.number < %(before)s
+    WHERE m.miner = %(miner)s AND m.number >= %(since)s AND m.number < %(before)s
     ORDER BY m.number DESC
     LIMIT %(limit)s
     OFFSET %(offset)s

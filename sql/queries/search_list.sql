@@ -58,7 +58,7 @@ WITH wanted AS (
     UNION ALL
     (SELECT 0, 'transaction', hex(t.hash), NULL, NULL, NULL, 'exact', NULL
     FROM transactions t
-    WHERE t.hash = %(hash)s
+    WHERE t.hash = %(hash)s AND t.block_number >= first_kept_block()
     LIMIT 1)
     UNION ALL
     SELECT 0, CASE WHEN k.address IS NULL THEN 'address' ELSE 'token' END, hex(a.address), a.address,

@@ -2,8 +2,5 @@
 -- params: address bytea, token_id numeric
 -- literals: none
 -- returns: one row: index version, ordinal (null: it was never moved)
--- index: token_transfers_by_item
-SELECT index_version(), (
-    SELECT min(x.ordinal)
-    FROM token_transfers x
-    WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s);
+-- index: removed_items_pkey, token_transfers_by_item
+SELECT index_version(), first_transfer_of(%(address)s, %(token_id)s);

@@ -22,6 +22,7 @@ from tests.conftest import Played
 from tests.indexer.test_partitions import PARTS, lists, queries
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import Indexing
+from tests.support.openapi_document import check_answer
 from tests.support.table_digest import digest
 
 PARTITION_ROWS = 40
@@ -130,6 +131,56 @@ def test_lists_and_their_cursors_end_at_the_first_kept_block(
                 places = [f"&cursor={cursor}" for cursor in following]
                 cursors += 1
     assert cursors > 200
+
+
+def test_items_follow_the_place_of_one_whose_transfers_are_removed(
+    pruned: Pruned, scenario: Played
+) -> None:
+    tokens = [t["address"] for t in pruned.whole.get("/api/v1/tokens?limit=20").json["tokens"]]
+    paths = [f"addresses/{person}/nft" for person in scenario.stage.people[:4]]
+    paths += [f"tokens/{token}/instances" for token in tokens]
+    pages = 0
+    for path in paths:
+        place: dict[str, Any] | None = {}
+        while place is not None:
+            expected, answer = (
+                client.get(f"/api/v2/{path}", query_string=place).json for client in pruned[:2]
+            )
+            assert answer == expected, (path, place)
+            place = expected.get("next_page_params")
+            pages += place is not None
+    assert pages > 1
+
+
+def test_what_removed_transactions_said_of_blocks_is_unknown(pruned: Pruned) -> None:
+    whole, kept, _, first, _ = pruned
+    whole_before, before = (c.get(f"/api/v2/blocks/{first - 1}").json for c in (whole, kept))
+    unknown = ("transaction_fees", "priority_fee", "burnt_fees_percentage")
+    assert all(whole_before[name] for name in unknown)
+    assert before == whole_before | dict.fromkeys(unknown) | {"rewards": []}
+    at = f"/api/v2/blocks/{first}"
+    assert kept.get(at).json == whole.get(at).json
+    reward = "/api?module=block&action=getblockreward&blockno="
+    assert f"before block {first} are not kept" in kept.get(f"{reward}{first - 1}").json["result"]
+    assert kept.get(f"{reward}{first}").json == whole.get(f"{reward}{first}").json
+    miner = before["miner"]["hash"]
+    mined = f"/api?module=account&action=getminedblocks&address={miner}&offset=1000"
+    rows = whole.get(mined).json["result"]
+    assert kept.get(mined).json["result"] == [r for r in rows if int(r["blockNumber"]) >= first]
+
+
+def test_search_leads_to_no_removed_transaction(pruned: Pruned) -> None:
+    whole, kept, _, first, _ = pruned
+    for number, results in ((first - 1, 0), (first, 1)):
+        block = f"/api/v1/transactions?blockFrom={number}&blockTo={number}&limit=1"
+        one = whole.get(block).json["transactions"][0]["hash"]
+        assert len(kept.get(f"/api/v1/search?q={one}").json["results"]) == results
+
+
+def test_lists_of_logs_tell_where_they_begin(pruned: Pruned) -> None:
+    answer = pruned.kept.get("/api/v1/logs?limit=1")
+    assert answer.json["keptFrom"]["blockNumber"] == pruned.first
+    check_answer("get", "/api/v1/logs", answer)
 
 
 def test_exports_begin_at_the_first_kept_block(pruned: Pruned, tmp_path: Path) -> None:

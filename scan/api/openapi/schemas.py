@@ -238,14 +238,17 @@ def ref(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def page_of(name: str, item: str, description: str, total: str = "Total") -> Json:
-    """The response of a paginated list; `total` is QueryTotal for a list with filters."""
+def page_of(
+    name: str, item: str, description: str, total: str = "Total", *, keeps_all: bool = True
+) -> Json:
+    """The response of a paginated list; `total` is QueryTotal for a list with filters, of which,
+    as of one that does not keep all rows, old rows may be removed."""
     return record(
         description,
         {
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
             "total": ref(total),
-            **({"keptFrom": ref("KeptFrom")} if total == "QueryTotal" else {}),
+            **({} if keeps_all and total == "Total" else {"keptFrom": ref("KeptFrom")}),
             "next": ref("Next"),
         },
         optional=("keptFrom",),
