@@ -286,7 +286,7 @@ def _of_row(row: _Row, address: bytes) -> Record:
         language=language if colon else SOLIDITY,
         compiler_version=release if colon else version,
     )
-    text = (row.source_code or "").strip()
+    text = row.source_code or ""  # as it is: without its last line's end, its hash is another
     runs = _text(row.runs if row.optimization_runs is None else row.optimization_runs)
     chosen = (
         _text(row.optimization_used).lower() in ("1", "true"),
@@ -295,7 +295,7 @@ def _of_row(row: _Row, address: bytes) -> Record:
         _libraries(row.library or ""),
     )
     place = (row.contract_file_name or row.file_name, row.contract_name)
-    if text.startswith("{") and (files := _json_files(text)) is not None:
+    if text.lstrip().startswith("{") and (files := _json_files(text)) is not None:
         if "sources" in files:
             record.source_code = files
             record.contract_name = _name(*place)
@@ -312,7 +312,9 @@ def _of_row(row: _Row, address: bytes) -> Record:
 
 def _json_files(text: str) -> dict[str, Any] | None:
     """Return the object in `{…}` or `{{…}}`; None where it is Solidity that begins with a brace."""
-    inner = text[1:-1] if text.startswith("{{") and text.endswith("}}") else text
+    inner = text.strip()
+    if inner.startswith("{{") and inner.endswith("}}"):
+        inner = inner[1:-1]
     try:
         return msgspec.json.decode(inner, type=dict[str, Any])
     except (msgspec.MsgspecError, RecursionError):

@@ -21,7 +21,7 @@ from tests.support.serving import in_thread
 from tests.support.verified_elsewhere import Elsewhere, Verified
 
 VERSION, COMMIT = "0.8.28", "0.8.28+commit.7893614a"
-BOX = "contract Box { uint256 public number; constructor(uint256 n) { number = n; } }"
+BOX = "contract Box { uint256 public number; constructor(uint256 n) { number = n; } }\n"
 TWO = {
     "src/Base.sol": "contract Base { function one() public pure returns (uint) { return 1; } }",
     "src/Top.sol": 'import "./Base.sol"; contract Top is Base { uint public immutable x = 5; }',
