@@ -93,6 +93,7 @@ class Settings:
     ipfs_gateway: str = ""
     chain_name: str = ""
     coin_symbol: str = ""
+    public_rpc_url: str = ""
     security_contact: str = ""
     brand: Brand = UNBRANDED
     metrics_port: int = 0
@@ -183,6 +184,7 @@ class Settings:
             ipfs_gateway=read("SCAN_IPFS_GATEWAY", _https_url, ""),
             chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
+            public_rpc_url=read("SCAN_PUBLIC_RPC_URL", _public_url, ""),
             security_contact=read("SCAN_SECURITY_CONTACT", _contact, ""),
             brand=Brand(
                 name=read("SCAN_BRAND_NAME", _short(30), ""),
@@ -240,6 +242,12 @@ def _https_url(text: str) -> str:
     if not re.fullmatch(r"https://[A-Za-z0-9.\-_\[\]:]+(/[!-~]*)?", text) or set("?#@") & set(text):
         raise ValueError("must be an https URL without user, query and fragment")
     return text
+
+
+def _public_url(text: str) -> str:
+    """Return a URL that anybody may see; wallets take http of the visitor's own machine alone."""
+    local = r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?(/[!-~]*)?"
+    return text if re.fullmatch(local, text) and not set("?#@") & set(text) else _https_url(text)
 
 
 def _short(max_characters: int) -> Callable[[str], str]:

@@ -8,6 +8,7 @@ from flask import Blueprint, Response
 
 from scan.errors import ScanError
 from scan.http.requests import reader
+from scan.http.services import services
 from scan.pages.records import Record, listing, names_of
 from scan.pages.site import HEADERS, page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart
@@ -45,7 +46,8 @@ def home() -> Response:
     if problem is not None:
         refusal = site().refuse(ScanError(problem))
         return Response(refusal.body, 200, headers=dict(HEADERS))
-    return page("home.html", status=status, charts=charts, **live)
+    rpc_url = services().settings.public_rpc_url
+    return page("home.html", status=status, charts=charts, rpc_url=rpc_url, **live)
 
 
 @blueprint.get("/live")

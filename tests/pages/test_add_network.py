@@ -1,0 +1,60 @@
+"""The start page adds the chain to the visitor's wallet, where the operator names a public node."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from werkzeug.serving import make_server
+
+from app import create_app
+from scan.errors import SettingError
+from scan.settings import Settings
+from tests.support.browser import Page
+from tests.support.explorer import Explorer
+from tests.support.serving import in_thread
+
+WALLET = """
+window.ethereum = {request: async (asked) => {
+  window.added = asked;
+  if (window.refuses) throw {code: 4001};
+  return null;
+}};
+"""
+SHOWN = "document.querySelector('#add-network span').textContent"
+
+
+def test_the_wallet_is_given_this_chain(page: Page, explorer: Explorer) -> None:
+    settings = replace(explorer.settings, public_rpc_url="https://rpc.example.org/a")
+    settings = replace(settings, chain_name='"><script>x</script>', coin_symbol="DEV")
+    page.before_scripts(WALLET)
+    with in_thread(make_server("127.0.0.1", 0, create_app(settings), threaded=True)) as url:
+        page.open(url)
+        page.click("#add-network button")
+        page.wait(f"{SHOWN}.includes('has the network')")
+        added = json.loads(page.evaluate("JSON.stringify(added)"))
+        page.evaluate("window.refuses = true")
+        page.click("#add-network button")
+        page.wait(f"{SHOWN}.includes('refused')")
+    assert added == {
+        "method": "wallet_addEthereumChain",
+        "params": [
+            {
+                "chainId": explorer.anvil.call("eth_chainId"),
+                "chainName": settings.chain_name,
+                "nativeCurrency": {"name": "DEV", "symbol": "DEV", "decimals": 18},
+                "rpcUrls": ["https://rpc.example.org/a"],
+            }
+        ],
+    }
+    assert page.errors == []
+    assert "add-network" not in explorer.client.get("/").text
+
+
+@pytest.mark.check
+def test_only_urls_that_anybody_may_see_are_taken() -> None:
+    for url in ("https://rpc.example.org", "http://localhost:8545", "http://127.0.0.1:8545/a"):
+        assert Settings.from_environment({"SCAN_PUBLIC_RPC_URL": url}).public_rpc_url == url
+    secret = ("https://a:b@c.org", "https://c.org/?key=1", "http://c.org", "javascript:alert(1)")
+    for url in (*secret, "http://localhost.c.org", "http://localhost@c.org"):
+        with pytest.raises(SettingError):
+            Settings.from_environment({"SCAN_PUBLIC_RPC_URL": url})
