@@ -3,14 +3,12 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from html import unescape
 from pathlib import Path
 from select import select
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 from uuid import uuid4
 
@@ -23,121 +21,22 @@ from tests.support.anvil import Anvil
 from tests.support.browser import Page
 from tests.support.database import Postgres
 from tests.support.explorer import standard_input
-from tests.support.forked_python import Forked
 from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, project, source
-from tests.support.indexing import Indexing
 from tests.support.receiver import Authority
-from tests.support.scenario import Stage, honest_tokens
-from tests.support.serving import (
-    ROOT,
-    connect,
-    exchange,
-    free_port,
-    gunicorn_started,
-    nginx,
-    stop,
-    wait_for,
-    wait_until,
-)
+from tests.support.serving import connect, exchange, wait_until
+from tests.support.several_chains import CHAINS, Front, several_chains
 
-CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 MOST_PAGES = 60
-
-
-class Front(NamedTuple):
-    url: str
-    anvils: dict[str, Anvil]
-    stages: dict[str, Stage]
-    instances: dict[str, str]
-    processes: dict[str, "subprocess.Popen[bytes]"]
-    gateway: str
 
 
 @pytest.fixture(scope="module")
 def front(
     postgres: Postgres, template: str, solc_dir: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Front]:
-    with ExitStack() as stack:
-        found = Front("", {}, {}, {}, {}, "")
-        for chain in CHAINS:
-            start_chain(stack, postgres, template, solc_dir, chain, found)
-        folder = tmp_path_factory.mktemp("nginx")
-        found = found._replace(gateway=stack.enter_context(gateway(folder, found.instances)))
-        services = found.instances | {"gateway": found.gateway}
-        url = stack.enter_context(
-            nginx(folder, [found.instances["eth"]] * 3, of_chains(folder, services))
-        )
-        yield found._replace(url=url)
-
-
-@contextmanager
-def gateway(folder: Path, instances: dict[str, str]) -> Iterator[str]:
-    """`scan gateway` in front of the chains' services; its URL."""
-    tables = (
-        f'[{chain}]\nchain_id = {number}\nname = "{name}"\nurl = "{instances[chain]}"\n'
-        for chain, (name, number) in CHAINS.items()
-    )
-    (folder / "chains.toml").write_text("".join(tables))
-    port = free_port()
-    environment = os.environ | {"PORT": str(port), "SCAN_TRUSTED_PROXIES": "1"}
-    process = Forked(
-        [sys.executable, "-m", "scan", "gateway", str(folder / "chains.toml")],
-        cwd=ROOT,
-        env=environment,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        yield wait_for(port, process)
-    finally:
-        stop(process)
-
-
-def start_chain(
-    stack: ExitStack,
-    postgres: Postgres,
-    template: str,
-    solc_dir: Path,
-    chain: str,
-    front: Front,
-) -> None:
-    """A chain with some tokens, indexed, and one instance that serves it."""
-    name, number = CHAINS[chain]
-    anvil = front.anvils[chain] = stack.enter_context(Anvil("--chain-id", str(number)))
-    stage = front.stages[chain] = Stage(anvil, seed=number)
-    honest_tokens(stage)
-    database_url = stack.enter_context(postgres.cloned(template))
-    indexing = stack.enter_context(Indexing(database_url, anvil.url))
-    indexing.wait_for(anvil.head())
-    port = free_port()
-    front.processes[chain] = stack.enter_context(
-        gunicorn_started(
-            database_url,
-            port,
-            RPC_URL=anvil.url,
-            SCAN_BASE_PATH=f"/{chain}",
-            SCAN_CHAIN_NAME=name,
-            SCAN_RATE_LIMIT_ANONYMOUS="10000/minute",
-            SCAN_RATE_LIMIT_PAGES="10000/minute",
-            SCAN_TRUSTED_PROXIES="1",
-            SCAN_SOLC_DIR=str(solc_dir),
-        )
-    )
-    front.instances[chain] = wait_for(port, front.processes[chain])
-
-
-def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
-    """What an operator writes into scan.conf, as deploy/nginx-chains.conf says."""
-    upstreams = "".join(
-        f"upstream scan_{chain} {{ server {instance.removeprefix('http://')}; keepalive 32; }}\n"
-        for chain, instance in instances.items()
-    )
-    deploy = ROOT / "deploy"
-    included = "# include /etc/nginx/scan-chains.conf;"
-    return {
-        "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
-        included: f"include {deploy}/nginx-chains.conf;",
-    }
+    folder = tmp_path_factory.mktemp("nginx")
+    with several_chains(postgres, template, solc_dir, folder) as front:
+        yield front
 
 
 @pytest.fixture(params=["nginx", "gateway"])
@@ -341,9 +240,48 @@ def test_forge_verifies_on_the_chain_that_it_names(
             *("verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", "56", *key),
             *("--verifier", verifier, "--verifier-url", f"{front.url}{path}"),
         )
-    assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
+        of_chain = f"{front.url}/v2/api?chainid=56"
+        shown = foundry.cast(
+            *("source", address, "--chain", "56", "--etherscan-api-key", "any"),
+            *("--explorer-api-url", of_chain, "--explorer-url", front.url),
+        )
+    assert "contract Stored" in shown.stdout, shown.stderr
     found = requests.get(f"{front.url}/v2/contract/56/{address}", timeout=10)
     assert found.json()["match"] == "exact_match"
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("//evil/x", 404),
+        ("http://evil/eth/api/v1/blocks", 400),
+        ("/eth//evil/x", 404),
+        ("/eth/metrics/", 404),
+        ("/%65th/metrics", 404),
+        ("/eth/%6detrics", 404),
+        ("/eth/%2e%2e/metrics", 404),
+        ("/bsc%0d%0aX-Injected:%20x", 404),
+        ("/%65th/api/v1/blocks/0", 200),
+        ("/eth?a=%0d%0aX-Injected:x", 308),
+    ],
+)
+def test_the_gateway_reads_paths_as_the_chains_do(front: Front, target: str, status: int) -> None:
+    """Nobody gets to another host, a chain's metrics or a header of the response by a path."""
+    request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    head, _, body = exchange(front.gateway, request.encode()).partition(b"\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"\nX-Injected" not in head
+    assert b"scan_chain_info" not in body
+
+
+@pytest.mark.parametrize("start", [b"&" * 5_000_000, b"&chainid=" * 500_000])
+def test_a_hostile_form_reaches_the_chain_that_refuses_it(front: Front, start: bytes) -> None:
+    """The gateway searches it for one field; the chain counts the fields before it parses them."""
+    urlencoded = {"Content-Type": "application/x-www-form-urlencoded"}
+    body = start + b"&chainid=1"
+    answer = requests.post(f"{front.gateway}/api", data=body, headers=urlencoded, timeout=30)
+    assert answer.json()["result"] == "A form must have at most 200 fields."
 
 
 def test_the_gateway_passes_on_large_responses(front: Front) -> None:

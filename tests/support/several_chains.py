@@ -1,0 +1,112 @@
+"""Two chains, each with a service of its own, behind the gateway, and both behind nginx."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.forked_python import Forked
+from tests.support.indexing import Indexing
+from tests.support.scenario import Stage, honest_tokens
+from tests.support.serving import ROOT, free_port, gunicorn_started, nginx, stop, wait_for
+
+CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}
+
+
+class Front(NamedTuple):
+    url: str
+    anvils: dict[str, Anvil]
+    stages: dict[str, Stage]
+    instances: dict[str, str]
+    processes: dict[str, "subprocess.Popen[bytes]"]
+    gateway: str
+
+
+@contextmanager
+def several_chains(
+    postgres: Postgres, template: str, solc_dir: Path, folder: Path
+) -> Iterator[Front]:
+    with ExitStack() as stack:
+        found = Front("", {}, {}, {}, {}, "")
+        for chain in CHAINS:
+            start_chain(stack, postgres, template, solc_dir, chain, found)
+        found = found._replace(gateway=stack.enter_context(gateway(folder, found.instances)))
+        services = found.instances | {"gateway": found.gateway}
+        url = stack.enter_context(
+            nginx(folder, [found.instances["eth"]] * 3, of_chains(folder, services))
+        )
+        yield found._replace(url=url)
+
+
+@contextmanager
+def gateway(folder: Path, instances: dict[str, str]) -> Iterator[str]:
+    """`scan gateway` in front of the chains' services; its URL."""
+    tables = (
+        f'[{chain}]\nchain_id = {number}\nname = "{name}"\nurl = "{instances[chain]}"\n'
+        for chain, (name, number) in CHAINS.items()
+    )
+    (folder / "chains.toml").write_text("".join(tables))
+    port = free_port()
+    environment = os.environ | {"PORT": str(port), "SCAN_TRUSTED_PROXIES": "1"}
+    process = Forked(
+        [sys.executable, "-m", "scan", "gateway", str(folder / "chains.toml")],
+        cwd=ROOT,
+        env=environment,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield wait_for(port, process)
+    finally:
+        stop(process)
+
+
+def start_chain(
+    stack: ExitStack,
+    postgres: Postgres,
+    template: str,
+    solc_dir: Path,
+    chain: str,
+    front: Front,
+) -> None:
+    """A chain with some tokens, indexed, and one instance that serves it."""
+    name, number = CHAINS[chain]
+    anvil = front.anvils[chain] = stack.enter_context(Anvil("--chain-id", str(number)))
+    stage = front.stages[chain] = Stage(anvil, seed=number)
+    honest_tokens(stage)
+    database_url = stack.enter_context(postgres.cloned(template))
+    indexing = stack.enter_context(Indexing(database_url, anvil.url))
+    indexing.wait_for(anvil.head())
+    port = free_port()
+    front.processes[chain] = stack.enter_context(
+        gunicorn_started(
+            database_url,
+            port,
+            RPC_URL=anvil.url,
+            SCAN_BASE_PATH=f"/{chain}",
+            SCAN_CHAIN_NAME=name,
+            SCAN_RATE_LIMIT_ANONYMOUS="10000/minute",
+            SCAN_RATE_LIMIT_PAGES="10000/minute",
+            SCAN_TRUSTED_PROXIES="1",
+            SCAN_SOLC_DIR=str(solc_dir),
+        )
+    )
+    front.instances[chain] = wait_for(port, front.processes[chain])
+
+
+def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
+    """What an operator writes into scan.conf, as deploy/nginx-chains.conf says."""
+    upstreams = "".join(
+        f"upstream scan_{chain} {{ server {instance.removeprefix('http://')}; keepalive 32; }}\n"
+        for chain, instance in instances.items()
+    )
+    deploy = ROOT / "deploy"
+    included = "# include /etc/nginx/scan-chains.conf;"
+    return {
+        "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
+        included: f"include {deploy}/nginx-chains.conf;",
+    }
