@@ -124,7 +124,7 @@ def test_every_imported_distribution_is_declared() -> None:
         re.split(r"[\[=<>; ]", requirement)[0].lower()
         for requirement in metadata.requires("scan") or []
         if "extra == " not in requirement
-        or re.search('"(embedded|redis|parquet|mcp|bulk)"', requirement)
+        or re.search('"(embedded|redis|parquet|mcp|bulk|cluster)"', requirement)
     }
     used = {
         DISTRIBUTIONS.get(module, module.replace("_", "-"))
