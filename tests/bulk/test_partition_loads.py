@@ -29,7 +29,7 @@ DEFINITIONS = """
                 ORDER BY a.attnum)
             FROM pg_attribute a WHERE a.attrelid = p.oid AND a.attnum > 0)
     FROM pg_class p
-    WHERE p.relispartition AND p.relkind = 'r'
+    WHERE p.relispartition AND p.relkind = 'r' AND p.relname !~ '^token_holders_'
     ORDER BY 1
 """
 
