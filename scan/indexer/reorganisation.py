@@ -62,9 +62,11 @@ class ForkFinder:
             differs, step = same, step * 2
             same = max(differs - step, lowest)
         if differs <= lowest:
+            is_kept = lowest >= oldest
             raise ForkTooDeep(
                 f"the node's chain left ours more than {head.number - lowest} blocks ago;"
-                " if it is right, raise SCAN_FINALITY or index anew into an empty database"
+                f" if it is right, {'raise SCAN_FINALITY or ' if is_kept else ''}index anew into"
+                f" an empty database{'' if is_kept else ': older rows are not kept'}"
             )
         while differs - same > 1:
             middle = (same + differs) // 2

@@ -20,8 +20,11 @@ from scan.commands.audit import DIFFERS, EXACT
 from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
 from scan.errors import PositionLost
+from scan.ethereum.client import Node
 from scan.indexer import partitions, retention
-from scan.indexer.writer import Writer
+from scan.indexer.block_source import BlockSource
+from scan.indexer.reorganisation import ForkFinder, ForkTooDeep
+from scan.indexer.writer import IndexedHead, RowCounts, Writer
 from scan.queries.block_events import TYPES, OrphanedEvents, Position, read_next
 from scan.settings import Keep, Settings
 from tests.audit.auditing import run, spoil
@@ -229,6 +232,22 @@ def test_a_fork_near_the_head_restores_what_removed_rows_said(followed: Followed
     assert execute(url, seen, CARL) == [(3, 3)]
     assert digest(url) == before
     assert run(followed.settings) == EXACT
+
+
+def test_a_fork_below_what_is_kept_says_that_no_setting_helps(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, url = followed.chain.number, followed.settings.database_url
+    source = BlockSource(Node([NOWHERE]))
+    monkeypatch.setattr(source, "hash_at", lambda number: number.to_bytes(32))
+    with closing(Database(url, statement_timeout_ms=0)) as database:
+        for finality, advice in (
+            (1, "raise SCAN_FINALITY or index anew into an empty database"),
+            (10**6, "index anew into an empty database: older rows are not kept"),
+        ):
+            finder = ForkFinder(source, database, 0, finality)
+            with pytest.raises(ForkTooDeep, match=f"if it is right, {advice}$"):
+                finder.find(IndexedHead(number, bytes(32), RowCounts()), number)
 
 
 @pytest.mark.parametrize(
