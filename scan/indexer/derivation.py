@@ -1,7 +1,7 @@
 """Derived tables of the blocks of a batch: filled when they are written, taken back when a fork
 takes them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from scan.database.transaction import Row, Transaction
@@ -102,16 +102,28 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
     )
     if uncounted is not None:
         tx.execute("indexer/token_holder_ranges_insert", token=bytes(uncounted))
-    rows = [
-        (bytes(holder), bytes(token))
-        for token, holders_at_zero in zip(tokens, at_zero, strict=True)
-        for holder in holders_at_zero or ()
-    ]
+    remove_empty_balances(
+        tx,
+        [
+            (bytes(holder), bytes(token))
+            for token, holders_at_zero in zip(tokens, at_zero, strict=True)
+            for holder in holders_at_zero or ()
+        ],
+    )
+
+
+def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) -> None:
+    """Remove the rows of these holders and tokens, whose balance is zero."""
+    if not keys:
+        return
+    # Each is looked up in one partition, but the planner counts eight, and would read all balances.
+    tx.execute("indexer/planner_allow_sequential_scans", allowed=False)
     tx.execute(
         "indexer/token_holders_sweep",
-        holders=[holder for holder, _ in rows],
-        tokens=[token for _, token in rows],
+        holders=[holder for holder, _ in keys],
+        tokens=[token for _, token in keys],
     )
+    tx.execute("indexer/planner_allow_sequential_scans", allowed=True)
 
 
 def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:

@@ -186,6 +186,22 @@ def test_tokens_of_an_address_are_read_from_one_partition(seeded: Seeded) -> Non
         assert tables == {f"token_holders_{first_byte >> 5 << 1:x}"}
 
 
+def test_empty_balances_are_removed_by_key(seeded: Seeded) -> None:
+    """By a look-up of each, not by reading all balances, or those of each token."""
+    database = Database(seeded.url, statement_timeout_ms=0)  # with an indexer's session
+    keys = [(address(f"emptied {number}"), LARGE) for number in range(50)]
+    values = ", ".join(f"('\\x{holder.hex()}', '\\x{LARGE.hex()}', 0)" for holder, _ in keys)
+    database.execute_script(f"INSERT INTO token_holders VALUES {values}")  # noqa: S608
+    with database.transaction() as tx:
+        derivation.remove_empty_balances(tx, keys)
+        tx.script(
+            "DO $$ BEGIN ASSERT (SELECT (sum(seq_scan), sum(idx_scan)) = (0, 50)"
+            " FROM pg_stat_xact_user_tables WHERE relname ~ '^token_holders_.$'); END $$"
+        )
+    database.close()
+    assert execute(seeded.url, "SELECT count(*) FROM token_holders") == [(30_000,)]
+
+
 def test_pages_are_exact_where_ranges_are_not(seeded: Seeded) -> None:
     """A count that is not the token's is not used; `scan audit` finds and mends it."""
     settings = settings_for(seeded.url, NOWHERE)
