@@ -45,6 +45,12 @@ NOT_COMPARED = {
     "addresses.unwound": "never outlives the transaction that unwinds",
     "chain.only_row": "there is one",
     "transaction_failures.*": "read from the node when asked for, kept as long as there is room",
+    "contract_claims.*": "what another explorer said, not what is on the chain",
+    # Without rows where all is kept; tests/indexer/test_retention.py spoils what they add up to.
+    **{
+        f"{table}.*": "what removed rows said, which are there no more"
+        for table in ("retention", "retention_sums", "removed_items", "earlier_sightings")
+    },
     "bulk_backfill.*": "the state of an unfinished backfill, which has no other",
     "chain.chain_id": CHECKED_AT_START,
     "chain.genesis_hash": CHECKED_AT_START,

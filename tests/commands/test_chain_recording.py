@@ -278,9 +278,12 @@ def test_what_is_no_recording_is_not_run(tmp_path: Path, content: bytes, reason:
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(SettingError, match=f"--recording.*({reason})"):
-        run(settings_for("", ""), Namespace(recording=path))
+        run(settings_for("", ""), Namespace(recording=path, chains=None))
 
 
 def test_a_recording_is_not_run_into_a_database_of_a_chain(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="a database of its own"):
-        run(settings_for("postgresql://127.0.0.1/scan", ""), Namespace(recording=tmp_path))
+        run(
+            settings_for("postgresql://127.0.0.1/scan", ""),
+            Namespace(recording=tmp_path, chains=None),
+        )
