@@ -58,7 +58,7 @@ def test_one_indexer_one_deliverer_and_the_api() -> None:
 def test_its_settings_are_settings_of_scan() -> None:
     (values,) = (
         item["data"]
-        for item in rendered("settings.SCAN_CHAIN_NAME=Acme", REDIS)
+        for item in rendered("settings.SCAN_CHAIN_NAME=Acme", "trustedProxies=1", REDIS)
         if item["kind"] == "ConfigMap"
     )
     settings = Settings.from_environment(values)
