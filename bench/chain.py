@@ -286,13 +286,13 @@ def _hashed(number: int) -> Bytes:
 def _linked(blocks: int, records: Iterator[Bytes], first: int = 0, parent: bytes = b"") -> Bytes:
     linked: Bytes = numpy.empty((blocks, ROOTS + TRANSACTIONS, 32), numpy.uint8)
     parent = parent or bytes(32)
-    for place, record in enumerate(records):
+    for index, record in enumerate(records):
         hashes = [row.tobytes() for row in record[:ROOTS]]
-        text, _ = _header(first + place, hashes, parent)
+        text, _ = _header(first + index, hashes, parent)
         header = read_json(msgspec.Raw(text[:-1] + b',"transactions":[]}'), BlockJson, first)
         parent = header_hash(header)
-        linked[place] = record
-        linked[place, 0] = numpy.frombuffer(parent, numpy.uint8)
+        linked[index] = record
+        linked[index, 0] = numpy.frombuffer(parent, numpy.uint8)
     return linked
 
 

@@ -153,11 +153,11 @@ def main() -> None:
             explorer = Explorer(anvil, indexing)
             for address in elsewhere.contracts:
                 explorer.wait_for(address)
-            with in_thread(make_server("127.0.0.1", 0, elsewhere.app, threaded=True)) as place:
-                measure(explorer, elsewhere, place, Path(folder))
+            with in_thread(make_server("127.0.0.1", 0, elsewhere.app, threaded=True)) as url:
+                measure(explorer, elsewhere, url, Path(folder))
 
 
-def measure(explorer: Explorer, elsewhere: Elsewhere, place: str, folder: Path) -> None:
+def measure(explorer: Explorer, elsewhere: Elsewhere, url: str, folder: Path) -> None:
     settings = explorer.settings
     environment = os.environ | {
         "DATABASE_URL": settings.database_url,
@@ -170,7 +170,7 @@ def measure(explorer: Explorer, elsewhere: Elsewhere, place: str, folder: Path) 
         file = folder / form
         file.write_text("\n".join(addresses[number::3]))
         command = [sys.executable, "-m", "scan", "contracts", "import", "--rate", "50"]
-        command += ["--from", form, place + path, "--addresses", str(file)]
+        command += ["--from", form, url + path, "--addresses", str(file)]
         running.append(subprocess.Popen(command, cwd=ROOT, env=environment))
     for process in running:
         process.wait()

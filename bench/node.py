@@ -101,8 +101,8 @@ class Node:
     def _place(self, transaction_hash: str) -> tuple[int, int]:
         """The number of a transaction's block, and its index there."""
         prefixes, order = self._transaction_order
-        place = numpy.searchsorted(prefixes, numpy.uint64(int(transaction_hash[2:18], 16)))
-        return divmod(int(order[place]), TRANSACTIONS)
+        index = numpy.searchsorted(prefixes, numpy.uint64(int(transaction_hash[2:18], 16)))
+        return divmod(int(order[index]), TRANSACTIONS)
 
     @cached_property
     def _transaction_order(self) -> tuple[Any, Any]:

@@ -76,12 +76,12 @@ class Parties:
         addresses = _addresses(self._kinds, ids)
         for side, (places, pools) in enumerate(self._pool_tokens):
             addresses[places] = pool_tokens(addresses[pools])[side]
-        for place, party in self._created:
+        for mark, party in self._created:
             nonce = nonces(number)[party.transaction].tobytes()
             sender = addresses[party.of].tobytes()
             item = string_item("0x" + sender.hex()) + quantity_item("0x" + nonce.hex())
             digest = keccak256(bytes.fromhex(list_item(item)))
-            addresses[place] = numpy.frombuffer(digest[12:], numpy.uint8)
+            addresses[mark] = numpy.frombuffer(digest[12:], numpy.uint8)
         return addresses
 
 

@@ -123,12 +123,12 @@ class _Writer:
             "uncles": [],
         }
 
-    def _transaction(self, index: int, kind: str, place: int, type_: int) -> tuple[Json, ...]:
+    def _transaction(self, index: int, kind: str, kind_index: int, type_: int) -> tuple[Json, ...]:
         draw = self._draw
         sender = self._party(PERSON)
-        failed = place >= KINDS[kind] - FAILED.get(kind, 0)
+        failed = kind_index >= KINDS[kind] - FAILED.get(kind, 0)
         to, value, input_, logs, frame = getattr(self, f"_{kind}")(
-            sender, place < FRESH.get(kind, 0), index
+            sender, kind_index < FRESH.get(kind, 0), index
         )
         gas_used = 21_000 if kind == "plain" else draw.randrange(40_000, 300_000)
         self._gas += gas_used
@@ -169,9 +169,9 @@ class _Writer:
 
     def _placed(self, log: Json, common: Json, transaction_hash: str) -> Json:
         self._log_index += 1
-        place = {key: common[key] for key in ("blockHash", "blockNumber", "transactionIndex")}
+        position = {key: common[key] for key in ("blockHash", "blockNumber", "transactionIndex")}
         index = hex(self._log_index - 1)
-        return {**log, **place, "transactionHash": transaction_hash, "logIndex": index}
+        return {**log, **position, "transactionHash": transaction_hash, "logIndex": index}
 
     def _fees(self, type_: int) -> Json:
         draw = self._draw

@@ -158,7 +158,7 @@ def links(text: str) -> tuple[tuple[str, str], ...]:
             raise ValueError(
                 "must be pairs such as Imprint=https://example.org, separated by commas"
             )
-        if not re.fullmatch(r"(https?://[A-Za-z0-9\[]|/(?![/\\]))[!-~]{0,500}|/", url):
+        if not re.fullmatch(r"(https?://[A-Za-z0-9\[]|/(?![/\\]))[!-~]{0,500}", url):
             raise ValueError(f"has {url!r}: a link is an http(s) URL or a path")
     if len(items) > MAX_LINKS:
         raise ValueError(f"must be at most {MAX_LINKS} links")

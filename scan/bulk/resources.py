@@ -1,6 +1,5 @@
 """What a backfill may use of a machine, and what it will need of its memory and disks."""
 
-import ipaddress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from scan.bulk.plan import CannotBackfill, Plan
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.queries import disk_forecast
+from scan.rate_limits.client_address import is_loopback
 from scan.settings import Settings
 
 
@@ -49,18 +49,11 @@ class Cluster(NamedTuple):
             raise CannotBackfill(
                 "--cluster tls://… needs SCAN_CLUSTER_CA, SCAN_CLUSTER_CERT and SCAN_CLUSTER_KEY"
             )
-        if url.scheme == "tcp" and not _is_loopback(url.hostname):
+        if url.scheme == "tcp" and not is_loopback(url.hostname):
             raise CannotBackfill(
                 f"--cluster {address}: whoever reaches this scheduler runs code here: use tls://"
             )
         return Cluster(address, files, *(certificates if url.scheme == "tls" else ("", "", "")))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class Resources(NamedTuple):

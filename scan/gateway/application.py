@@ -55,6 +55,7 @@ class Gateway:
         self._of_path = {service.chain.path: service for service in services}
         self._of_id = {str(service.chain.chain_id): service for service in services}
         self._trusted_proxies = trusted_proxies
+        self._page = _page(chains)
         # A service holds at most REQUESTS_AT_ONCE of them, however slow it is.
         self._pool = ThreadPoolExecutor(REQUESTS_AT_ONCE * len(chains))
 
@@ -107,7 +108,7 @@ class Gateway:
         if path == "/healthz":
             return json_response(200, {"status": "ok"}, [])
         if path == "":
-            return _page(self._chains)
+            return self._page
         paths = ", ".join(f"/{path}/" for path in self._of_path)
         raise NotFound(f"Not found; the chains are at {paths}.")
 

@@ -4,10 +4,10 @@ Behind a proxy everybody comes from loopback: such a request has a header of the
 host's name, or a service that listens or trusts proxies beyond this machine, and is told nothing.
 """
 
-import ipaddress
 import re
 
 from scan.errors import ScanError
+from scan.rate_limits.client_address import is_loopback
 from scan.server.wsgi import Environ
 from scan.settings import Settings
 
@@ -23,12 +23,12 @@ _LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.I
 
 
 def serves_own_machine(settings: Settings) -> bool:
-    return settings.trusted_proxies == 0 and _is_loopback(settings.host)
+    return settings.trusted_proxies == 0 and is_loopback(settings.host)
 
 
 def is_from_own_machine(environ: Environ) -> bool:
     return (
-        _is_loopback(environ.get("REMOTE_ADDR") or "")
+        is_loopback(environ.get("REMOTE_ADDR") or "")
         and bool(_LOCAL_HOST.fullmatch(environ.get("HTTP_HOST", "")))
         and not any(name in environ for name in _OF_PROXIES)
     )
@@ -37,10 +37,3 @@ def is_from_own_machine(environ: Environ) -> bool:
 def advise(error: ScanError, setting: str) -> None:
     """Add the setting to an error's message."""
     error.message += f" On your own machine, start Scan with {setting}."
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

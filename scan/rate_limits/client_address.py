@@ -23,6 +23,14 @@ def client_address(peer: str, forwarded_for: str, trusted_proxies: int) -> str:
     return _network(peer) or "unknown"
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a name or an address is that of the machine itself."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _network(text: str) -> str | None:
     return _network_of(text) if len(text) <= _LONGEST else None
 
