@@ -30,7 +30,7 @@ REASONS = {
     "pages/contract_source.py:_files": "how many lines of source fit into the page",
     "pages/largest_transfers.py:shown_day": "links to the days beside it",
     "pages/macros.html:chart.": "the grid of a chart",
-    "pages/macros.html:list.number": "the pages of a list",
+    "pages/tables.html:list.number": "the pages of a list",
     "pages/markdown.py:": "the length of a fence, and lines put together",
     "pages/records.py:first": "places in a list, by the number of its page",
     "pages/records.py:listing": "the least total of a list that is not counted",
