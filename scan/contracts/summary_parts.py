@@ -113,10 +113,12 @@ def short(address: str) -> str:
 
 
 def address_part(names: Names, address: str) -> Part:
-    """Show an address by its label or verified name. What a token calls itself names no party."""
+    """Show an address by its label or verified name. What a token calls itself names no party,
+    unless its source is verified: then it says more than the name of the source."""
     party = names.of(address)
     label = clean(party.get("label") or "", MAX_NAME)
     verified = clean(party.get("contract") or "", MAX_NAME)
+    verified = verified and (_own_name(names, address) or verified)
     text = label or (_quoted(verified, address) if verified else short(address))
     return Part(text, "address", address)
 
@@ -128,12 +130,16 @@ def recipients_parts(names: Names, recipients: Collection[str]) -> list[Part]:
 
 
 def contract_part(names: Names, address: str) -> Part:
-    """Show a contract as a party; an unverified token by its own name."""
-    party, token = names.of(address), names.token(address)
-    own = clean(token.get("name") or token.get("symbol") or "", MAX_NAME)
-    if own and not clean(party.get("label") or party.get("contract") or "", MAX_NAME):
+    """Show a contract as a party; a token by its own name."""
+    own = _own_name(names, address)
+    if own and not clean(names.of(address).get("label") or "", MAX_NAME):
         return Part(_quoted(own, address), "address", address)
     return address_part(names, address)
+
+
+def _own_name(names: Names, address: str) -> str:
+    token = names.token(address)
+    return clean(token.get("name") or token.get("symbol") or "", MAX_NAME)
 
 
 def token_part(names: Names, address: str) -> Part:

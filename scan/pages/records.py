@@ -22,6 +22,7 @@ ADDRESS_FIELDS = (
     *("maker", "tokenIn", "tokenOut", "address", "owner", "sender"),
     *("paymaster", "bundler", "entryPoint", "factory"),  # of user operations
     *("authority", "delegate"),  # of authorizations
+    "counterparty",  # of a history
 )
 
 Record = dict[str, Any]
@@ -103,7 +104,8 @@ def listing(page: Page) -> Listing:
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
-    """Return names and labels of all addresses in records and of `more`."""
+    """Return names and labels of all addresses in records and of `more`. `name` is what a link shows:
+    the operator's label, before the name that a token has for itself, before that of its source."""
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
@@ -113,6 +115,7 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         for key in ("name", "symbol"):
             if formatting.is_blank(token.get(key)) and key in token:
                 token[key] = ""  # its address says more
+        name["name"] = name["label"] or token.get("name") or name["contract"]
     return names
 
 

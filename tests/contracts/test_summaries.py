@@ -206,6 +206,14 @@ def test_the_name_of_an_unverified_token_names_no_party() -> None:
     assert called.text == "Called 0xa9059cbb of “Uniswap Router” (0x222222…2222)"
 
 
+def test_a_verified_token_is_named_by_itself_before_its_source() -> None:
+    dollar = {BOB: token(name="True Dollar") | {"contract": "Token"}}
+    called = sentence(dollar, to=BOB)
+    assert called.text == "Called 0xa9059cbb of “True Dollar” (0x222222…2222)"
+    sent = sentence({TOKEN: token(), **dollar}, transfers=[transfer(ALICE, BOB, 5_000_000)])
+    assert sent.text == "Sent 5 MUSD to “True Dollar” (0x222222…2222)"
+
+
 def test_names_that_their_contracts_chose_stand_apart_from_the_sentence() -> None:
     approval = [log(TOKEN, APPROVAL, ALICE, BOB, MOST)]
     parties = {TOKEN: token("USDC"), BOB: {"isContract": True, "contract": "nobody"}}

@@ -17,6 +17,7 @@ from scan.pages.contract_source import MAX_SHOWN_LINES
 from scan.queries import largest_transfers
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
+from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.indexing import Indexing, settings_for
@@ -701,6 +702,20 @@ def test_a_suggested_address_has_its_checksum(client: FlaskClient, scenario: Pla
 def test_suggestions_for_no_text_or_a_long_one(client: FlaskClient) -> None:
     assert client.get("/search/suggestions").status_code == 200
     assert client.get("/search/suggestions", query_string={"q": "x" * 101}).status_code == 400
+
+
+def test_a_token_is_called_as_it_calls_itself(explorer: Explorer, hostile: str) -> None:
+    """Not as its source does, which many tokens share; an operator's label goes before both."""
+    heading = re.compile(r"<h1>(.*?)</h1>")
+    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
+    assert shown.startswith("<bdi>&lt;script&gt;window.ran = &#39;name&#39;")
+    transfers = explorer.client.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&_=own").text
+    assert "Hostile" not in transfers
+    url, key = explorer.settings.database_url, bytes.fromhex(hostile[2:])
+    execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Labelled')", key)
+    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
+    assert shown == "<bdi>Labelled</bdi>"
+    execute(url, "DELETE FROM labels WHERE address = %s", key)
 
 
 def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) -> None:
