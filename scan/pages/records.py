@@ -104,8 +104,8 @@ def listing(page: Page) -> Listing:
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
-    """Return names and labels of all addresses in records and of `more`. `name` is what a link shows:
-    the operator's label, before the name that a token has for itself, before that of its source."""
+    """Return names and labels of all addresses in records and of `more`. `name` is what a link
+    shows: the operator's label, else a token's own name, else that of the verified source."""
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
