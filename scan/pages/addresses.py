@@ -88,7 +88,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     """Return the contract tab; `more` are the values of a form."""
     names = names_of([], to_hex(key), *contract.addresses)
     values = {"form": {}, "error": None, "call": None, **more}
-    releases = services().verifier.installer.releases() if contract.is_unverified else {}
+    releases = services().verifier.installer.releases() if contract.can_match_better else {}
     return page(
         "contract.html",
         status,

@@ -16,6 +16,7 @@ from scan.pages.formatting import visible_lines
 from scan.queries import bytecode, contract_claims, contract_values, contracts
 from scan.queries.contract_values import ContractValues
 from scan.queries.contracts import Contract
+from scan.verification.contract_match import FULL, RUNTIME
 
 MAX_SHOWN_FUNCTIONS = 300  # that read, and as many that write
 MAX_FUNCTIONS = 2000  # of an ABI, to choose them from
@@ -92,8 +93,13 @@ class ShownContract(NamedTuple):
     claims: Sequence[Mapping[str, Any]] = ()
 
     @property
-    def is_unverified(self) -> bool:
-        return self.has_code and self.verified is None
+    def can_match_better(self) -> bool:
+        """Return whether another source may replace what is known: not that of a full match which
+        includes the creation code, and not that of another address with the same code."""
+        if self.verified is None or self.verified.match == RUNTIME:
+            return self.has_code
+        is_full = self.verified.match == FULL and self.verified.creation_match is not None
+        return self.verified.verifier is None and not is_full
 
     @property
     def addresses(self) -> Sequence[str | None]:

@@ -19,7 +19,7 @@ from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.attempts import BY_PATH
 from scan.verification.request import MAX_FILES, parse
-from scan.verification.verifier import verify
+from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100
 SWITCHES = {"": None, "on": True, "off": False}
@@ -74,18 +74,20 @@ def _argument(text: str) -> object:
 @blueprint.post("/address/<address>/verify")
 @requires(Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
-    """Redirects to the contract's tab after a match, otherwise shows the form again."""
+    """Redirect to the contract after a match that was stored, otherwise show the form again."""
     key = address_of(address)
     sent = _form()
     fields = {name: sent[name] for name in sent}
     try:
         submission = parse(_submission(key, fields))
         with services().waiting_threads.place_for_long(client_address()):
-            verify(services().verifier, submission, client_address())
+            verified = verify(services().verifier, submission, client_address())
     except ScanError as error:
         return contract_page(
             key, read_contract(key), error.status, form=fields, error=error.message
         )
+    if not verified.stored:
+        return contract_page(key, read_contract(key), form=fields, error=message(verified))
     response = redirect(f"/address/{to_hex(key)}?tab=contract", 303)
     return Response(response.data, 303, headers=dict(response.headers))
 

@@ -674,7 +674,7 @@ def test_the_transfers_of_a_token_by_day(client: FlaskClient, scenario: Played) 
 def test_results_are_grouped_by_kind(client: FlaskClient) -> None:
     html = client.get("/search?q=a").text
     assert re.findall(r"<h2>(.*?)</h2>", html) == ["Tokens"]
-    assert "not verified" in html and "since 20" in html
+    assert "source not verified" in html and "since 20" in html
 
 
 @pytest.mark.parametrize(
@@ -728,6 +728,12 @@ def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) 
     for record in (listed[hostile], found[0], detail):
         assert (record["verified"], record["holderCount"]) == (True, 1)
         assert record["firstSeen"] == detail["firstSeen"]
-    assert 'class="badge good">verified' in client.get(f"/token/{hostile}").text
+    query = {"q": "script"}
+    for path in ("/tokens", "/search", "/search/suggestions", f"/token/{hostile}"):
+        html = client.get(path, query_string=query if "search" in path else None).text
+        assert ">source verified</span>" in html and ">verified<" not in html, path
+    assert ">source verified</span>" in client.get(f"/address/{hostile}").text
+    markdown = client.get(f"/token/{hostile}", headers={"Accept": "text/markdown"}).text
+    assert "source verified" in markdown
     title = client.get(f"/token/{hostile}").text.split("</title>")[0]
     assert f"{hostile[:8]}…{hostile[-4:]}" in title.lower()

@@ -52,7 +52,7 @@ def test_a_false_constructor_is_no_match_in_any_interface(
     assert (stored["match"], stored["creationMatch"]) == ("runtime", False)
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
     assert "runtime code only" in page and "may differ from those in the source" in page
-    assert " match</span>" not in page and "verified contract" not in page
+    assert " match</span>" not in page and "source verified" not in page
     listed = explorer.client.get("/contracts").text
     assert "runtime code only" in listed
 
@@ -120,7 +120,7 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
         assert ("warning" in sourcify) is is_similar
         bytecode = explorer.client.get(f"/api/v1/contracts/{address}/bytecode").json
         assert bytecode["similarTo"] == (verified if is_similar else None)
-        assert bytecode["verified"] is ("verified contract</span>" in page) is not is_similar
+        assert bytecode["verified"] is ("source verified</span>" in page) is not is_similar
         return not is_similar
 
     others = (alike, unlike, placed)
@@ -153,7 +153,31 @@ def test_the_true_source_replaces_a_false_one(explorer: Explorer, false_token: s
     assert (stored["match"], stored["creationMatch"]) == ("full", "full")
     # A match of the same code elsewhere is none of an address whose constructor is known to differ.
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
-    assert "verified contract" not in page
+    assert "source verified" not in page
+
+
+def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(
+    explorer: Explorer,
+) -> None:
+    true_source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Test Euro")
+    address = explorer.deploy(built(true_source).creation)
+    path = f"/address/{address}"
+
+    def verify(source: str) -> Any:
+        form = {"compilerVersion": "0.8.28", "source": source, "contractName": f"{PATH}:Token"}
+        return explorer.client.post(f"{path}/verify", data={**form, "optimizer": "off"})
+
+    assert verify(FALSE_TOKEN).status_code == 303
+    page = explorer.client.get(f"{path}?tab=contract").text
+    assert "Initial values may not be those of this source." in page
+    assert "Verify a source that matches better" in page and f'action="{path}/verify' in page
+    assert verify(true_source).status_code == 303
+    wait_until(lambda: "Initial values" not in explorer.client.get(f"{path}?tab=contract").text)
+    page = explorer.client.get(f"{path}?tab=contract").text
+    assert 'id="verify"' not in page and "Test Euro" in page and "source verified</span>" in page
+    kept = verify(FALSE_TOKEN)
+    assert kept.status_code == 200 and "already stored and is kept" in kept.text
+    assert explorer.contract(address).json["match"] == "full"
 
 
 @pytest.mark.long
