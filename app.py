@@ -26,6 +26,7 @@ from scan.api import (
     health,
     items,
     keys,
+    logos,
     logs,
     metrics,
     network,
@@ -123,6 +124,7 @@ BLUEPRINTS = (
     gas,
     addresses,
     contracts,
+    logos,
     logs,
     query_api,
     search,
@@ -130,7 +132,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-INTERFACES = (REST, ETHERSCAN, BLOCKSCOUT, SOURCIFY, mcp_endpoint.INTERFACE)
+INTERFACES = (logos.INTERFACE, REST, ETHERSCAN, BLOCKSCOUT, SOURCIFY, mcp_endpoint.INTERFACE)
 OUTSIDE = (health, metrics)  # the version and the rate limits
 SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 

@@ -6,6 +6,7 @@
 \ir sql/schema/derived.sql
 \ir sql/schema/retention.sql
 \ir sql/schema/labels.sql
+\ir sql/schema/token_lists.sql
 \ir sql/schema/values.sql
 \ir sql/schema/records.sql
 \ir sql/schema/etherscan_records.sql

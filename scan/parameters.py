@@ -26,6 +26,7 @@ MOST_JSON_LEVELS = 100  # metadata of a contract has about 15
 MOST_JSON_DIGITS = 1000  # of one number; they are converted in quadratic time
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _PUBKEY = re.compile(r"0[xX][0-9a-fA-F]{96}\Z")
@@ -116,6 +117,13 @@ def hash32(value: object, name: str = "hash") -> bytes:
     if not isinstance(value, str) or not _HASH.match(value):
         raise InvalidParameter(f"{name} must be 0x followed by 64 hex digits.", field=name)
     return bytes.fromhex(value[2:])
+
+
+def digest(value: str) -> bytes:
+    """A SHA-256 in a path: 64 hex digits in lower case, so that one content has one URL."""
+    if not _DIGEST.match(value):
+        raise InvalidParameter("digest must be 64 hex digits in lower case.", field="digest")
+    return bytes.fromhex(value)
 
 
 def pubkey(value: object, name: str = "pubkey") -> bytes:

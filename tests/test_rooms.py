@@ -20,7 +20,7 @@ FLOORS = (
     "indexer webhooks verification",
     "item_media",
     "queries audit server",
-    "exports contract_import",
+    "exports contract_import token_lists",
     "http streams bulk",
     "api pages etherscan blockscout sourcify mcp",
     "gateway",
@@ -50,7 +50,7 @@ PLACES = {
     "duckdb": ("scan.bulk",),
     "pebble": ("scan.bulk",),
     "distributed": ("scan.bulk",),
-    "msgspec": ("scan.ethereum", "scan.indexer", "scan.contract_import"),
+    "msgspec": ("scan.ethereum", "scan.indexer", "scan.contract_import", "scan.token_lists"),
 }
 
 SQL = re.compile(

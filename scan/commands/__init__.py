@@ -44,6 +44,7 @@ COMMANDS = {
     "backfill": "index a chain in bulk, or fill columns that an upgrade added",
     "contracts": "take verified contracts over from other explorers, or write ours to a file",
     "labels": "manage labels of addresses",
+    "tokens": "manage token lists and their logos",
     "signatures": "manage signatures of functions and events",
     "key": "manage API keys",
     "solc": "manage the Solidity compilers that verification uses",

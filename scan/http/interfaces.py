@@ -16,6 +16,7 @@ class Interface(NamedTuple):
     paths: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
     has_page_limit: bool = False  # instead of the API's; keys do not count
+    has_address_limit: bool = False  # that of the address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for that
     api_key_parameter: str | None = None  # of the query or the form; an unknown key is ignored
 

@@ -48,6 +48,8 @@ class RateLimit:
         """Charge a request once, by its interface's limit."""
         if state.is_open:
             return self.peek(state.environ)
+        if interface.has_address_limit:
+            return self._charge_address(caller_of(state.environ))
         if interface.has_page_limit:
             steps = self._charge_page(caller_of(state.environ), interface)
             return self._advised(steps, state.environ, own_machine.RAISE_PAGES)
@@ -139,6 +141,14 @@ class RateLimit:
             return elsewhere
         windows = self._limiter.of_page(self._address(caller))
         return self._charged((yield windows), None, "pages")
+
+    def _charge_address(self, caller: Caller) -> ChargeSteps:
+        """Charge the limit of the address over all keys; a key is not looked at."""
+        elsewhere = self._counted_elsewhere(caller, None)
+        if elsewhere is not None:
+            return elsewhere
+        windows = self._limiter.of_unknown_key(self._address(caller))
+        return self._charged((yield windows), None, "requests")
 
     def _admit(self, caller: Caller) -> ChargeSteps:
         """Charge the ceiling of the caller's address, and go on in a thread unless that refuses."""

@@ -2,9 +2,10 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {address: {"label": text or null, "token": null or its
---   name, symbol, decimals and type, "contract": a verified contract's name or null}} of those that
---   have any
--- index: labels_pkey, tokens_pkey, contracts_pkey, verified_contracts_by_code_hash
+--   name, symbol, decimals, type and logo, "contract": a verified contract's name or null}} of those
+--   that have any
+-- index: labels_pkey, tokens_pkey, listed_tokens_pkey, contracts_pkey,
+--   verified_contracts_by_code_hash
 SELECT index_version(), (
     SELECT coalesce(json_object_agg(hex(named.address), json_build_object(
         'label', named.label, 'token', named.token, 'contract', named.contract)), '{}')::text
@@ -13,9 +14,11 @@ SELECT index_version(), (
             (SELECT l.label FROM labels l WHERE l.address = asked.address) AS label,
             (SELECT json_build_object('name', k.name, 'symbol', k.symbol,
                 'decimals', k.decimals, 'type', k.type,
+                'logoUrl', logo_url(t.logo),
                 'largerNamesake', (SELECT hex(n.address)
                     FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
             FROM tokens k
+            LEFT JOIN listed_tokens t ON t.address = k.address
             WHERE k.address = asked.address) AS token,
             (SELECT v.contract_name
             FROM verification_of(asked.address) AS v

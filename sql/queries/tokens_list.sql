@@ -6,7 +6,7 @@
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: holder
 --   count and address of the last row where more follow
 -- index: tokens_by_holder_count, tokens_by_symbol, pools_pkey, tokens_pkey, chain_pkey, blocks_pkey, contracts_pkey,
---   verified_contracts_by_code_hash
+--   verified_contracts_by_code_hash, listed_tokens_pkey
 WITH whole AS (
     SELECT coalesce((SELECT token_count FROM chain), 0) AS total
 ), span AS (
@@ -88,8 +88,10 @@ SELECT index_version(),
         (SELECT token_record(k,
             (SELECT b.timestamp FROM blocks b WHERE b.number = k.block_number),
             EXISTS (SELECT FROM verification_of(k.address) WHERE match <> 'runtime'),
-            (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text
+            (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n),
+            l.logo)::text
         FROM tokens k
+        LEFT JOIN listed_tokens l ON l.address = k.address
         WHERE k.address = page.address), ',')),
     count(*),
     (SELECT total FROM whole),

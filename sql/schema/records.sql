@@ -70,26 +70,31 @@ RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
 
+-- `logo` is that of a token list, if any.
 CREATE OR REPLACE FUNCTION token_record(
-    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea)
+    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea, logo bytea)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s}',
+    '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
-    t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake))::json;
+    t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake),
+    ',"logoUrl":"' || logo_url(logo) || '"')::json;
 
+-- `listed` is the token's entry in a token list, if any.
 CREATE OR REPLACE FUNCTION token_detail_record(
-    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea)
+    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea, listed listed_tokens)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
-    '"verified":%s,"largerNamesake":%s}',
+    '"verified":%s,"largerNamesake":%s%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
     CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END, is_verified::text,
-    json_hex(namesake))::json;
+    json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
+    ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
+        'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END)::json;
 
 CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE

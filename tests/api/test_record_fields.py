@@ -26,6 +26,8 @@ OF_KEPT_ROWS = {"keptFrom"}  # in lists of a database that keeps recent rows alo
 OPTIONAL = {
     "AddressSummary": {"delegate"},  # of an account that delegates
     "Address": {"delegate"},
+    "Token": {"logoUrl"},  # of one that an imported token list has
+    "TokenDetail": {"logoUrl", "listedAs"},
     # Of a block that has some.
     "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward", "blobCount", *REQUESTS},
     "Withdrawal": {"unit"},  # on Gnosis

@@ -75,6 +75,7 @@ NOT_COMPARED = {
             *("deliveries", "event_bodies", "dispatchers", "verified_contracts"),
             *("verification_jobs", "signatures", "imported_signatures"),
             *("creation_comparisons", "stored_verifications", "contract_claims"),
+            *("listed_tokens", "logos"),
         )
     },
 }

@@ -160,6 +160,13 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         " VALUES (%s, 'claims.ndjson', %s, 'absent', now())",
         *(owner, bytes(32)),
     )
+    execute(
+        url,
+        "INSERT INTO listed_tokens (address, list, name, symbol, decimals, logo)"
+        " VALUES (%s, 'A list', 'A name', 'SYM', 18, %s)",
+        *(owner, bytes(32)),
+    )
+    execute(url, "INSERT INTO logos VALUES (%s, 'image/png', 'x')", bytes(32))
     execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
     execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")

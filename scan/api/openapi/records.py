@@ -2,6 +2,7 @@
 
 from scan import VERSION
 from scan.api.openapi.schemas import (
+    LOGO_EXAMPLE,
     TOKEN_EXAMPLE,
     Json,
     address,
@@ -37,6 +38,10 @@ _TOKEN: Json = {
     "firstSeen": moment("The time of its first block."),
     "verified": flag("Whether its contract's source is verified."),
     "largerNamesake": LARGER_NAMESAKE,
+    "logoUrl": text(
+        "The path of its logo at this server, of a token list that the operator has imported.",
+        f"/api/v1/logos/{LOGO_EXAMPLE}",
+    ),
 }
 
 UNTRACED_BLOCKS = number("Indexed blocks without traces, whose internal transfers are unknown.", 0)
@@ -180,7 +185,15 @@ SCHEMAS: Json = {
         },
         optional=("feeParts", "mint", "chainFields"),
     ),
-    "Token": record("A token.", _TOKEN),
+    "ListedToken": record(
+        "What a token list says of a token, beside what its contract says.",
+        {
+            "list": text("The list's name.", "Uniswap Labs Default", maxLength=60),
+            "name": text("The token's name.", "Wrapped Ether", maxLength=60),
+            "symbol": text("Its symbol.", "WETH", maxLength=20),
+        },
+    ),
+    "Token": record("A token.", _TOKEN, optional=("logoUrl",)),
     "TokenDetail": extended(
         "Token",
         "A token with details.",
@@ -188,7 +201,9 @@ SCHEMAS: Json = {
             "transferCount": number("Its transfers.", 120),
             "eventsConsistent": flag("False if its events result in a negative balance."),
             "itemCount": nullable(number("Its items with a transfer; null for BEP20.", 12)),
+            "listedAs": ref("ListedToken"),
         },
+        optional=("listedAs",),
     ),
     "TokenHolder": record(
         "A holder of a token.",

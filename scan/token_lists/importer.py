@@ -1,0 +1,97 @@
+"""Stores token lists and their logos."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from scan.database.connection import Database
+from scan.item_media.document_fetcher import NotFetched
+from scan.item_media.item_metadata import BadContent
+from scan.token_lists.logo_fetcher import Logo, LogoFetcher
+from scan.token_lists.token_list import TokenList
+
+FETCHING_THREADS = 8
+BATCH_LOGOS = 40  # held in memory at once
+
+
+def store(database: Database, token_list: TokenList) -> int:
+    """Store a list in place of an earlier one of its name; return how many tokens are no longer
+    listed."""
+    tokens = token_list.tokens
+    with database.transaction() as tx:
+        removed = tx.execute(
+            "token_lists/listed_tokens_delete",
+            list=token_list.name,
+            kept=[token.address for token in tokens],
+        )
+        tx.execute(
+            "token_lists/listed_tokens_put",
+            list=token_list.name,
+            addresses=[token.address for token in tokens],
+            names=[token.name for token in tokens],
+            symbols=[token.symbol for token in tokens],
+            decimals=[token.decimals for token in tokens],
+            logo_uris=[token.logo_uri for token in tokens],
+        )
+        tx.execute("token_lists/logos_delete_unused")
+    return removed
+
+
+def remove(database: Database, name: str) -> int:
+    """Remove a list; return how many tokens it had."""
+    with database.transaction() as tx:
+        removed = tx.execute("token_lists/listed_tokens_delete", list=name, kept=[])
+        tx.execute("token_lists/logos_delete_unused")
+    return removed
+
+
+def missing_logos(database: Database, name: str) -> list[str]:
+    """Return the URIs of a list's logos that are not stored."""
+    rows = database.rows("token_lists/listed_tokens_list_without_logo", list=name)
+    return [str(uri) for (uri,) in rows]
+
+
+def fetch_logos(
+    database: Database, fetcher: LogoFetcher, uris: Sequence[str], failures: Counter[str]
+) -> Iterator[int]:
+    """Fetch and store logos; after each batch yield how many it had. Those stored so far stay
+    where this is interrupted. `failures` counts why some have no logo."""
+    with ThreadPoolExecutor(FETCHING_THREADS, "logos") as threads:
+        for first in range(0, len(uris), BATCH_LOGOS):
+            batch = uris[first : first + BATCH_LOGOS]
+            results = zip(batch, threads.map(lambda uri: _get(fetcher, uri), batch), strict=True)
+            _put(database, _sorted_out(results, failures))
+            yield len(batch)
+
+
+def _get(fetcher: LogoFetcher, uri: str) -> Logo | str:
+    """Return the logo, or why there is none."""
+    try:
+        return fetcher.get(uri)
+    except (NotFetched, BadContent) as error:
+        return str(error)
+
+
+def _sorted_out(
+    results: Iterable[tuple[str, Logo | str]], failures: Counter[str]
+) -> dict[str, Logo]:
+    logos = {}
+    for uri, result in results:
+        if isinstance(result, Logo):
+            logos[uri] = result
+        else:
+            failures[result] += 1
+    return logos
+
+
+def _put(database: Database, logos: dict[str, Logo]) -> None:
+    if not logos:
+        return
+    with database.transaction() as tx:
+        tx.execute(
+            "token_lists/logos_put",
+            uris=[*logos],
+            digests=[logo.digest for logo in logos.values()],
+            content_types=[logo.content_type for logo in logos.values()],
+            contents=[logo.content for logo in logos.values()],
+        )

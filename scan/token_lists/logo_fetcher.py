@@ -1,0 +1,46 @@
+"""Fetches the logos of a token list, each from where anybody may have put it."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from scan.item_media import dimensions, item_metadata
+from scan.item_media.document_fetcher import DocumentFetcher
+from scan.item_media.item_metadata import BadContent
+from scan.settings import Network
+
+MAX_LOGO_BYTES = 100_000
+MAX_PIXELS = 1024 * 1024  # a page shows up to a hundred logos, each of which a browser decodes
+
+
+class Logo(NamedTuple):
+    """A picture; `content_type` is what the bytes are, `digest` their SHA-256."""
+
+    digest: bytes
+    content_type: str
+    content: bytes
+
+
+class LogoFetcher:
+    """Reads data:, https: and, where there is a gateway, ipfs: URIs."""
+
+    def __init__(
+        self, fetcher: DocumentFetcher, ipfs_gateway: str, gateway_networks: Sequence[Network]
+    ) -> None:
+        self._fetcher = fetcher
+        self._gateway = ipfs_gateway
+        self._gateway_networks = gateway_networks
+
+    def get(self, uri: str) -> Logo:
+        """Raises NotFetched, and BadContent for what is no logo; neither quotes the content."""
+        content = item_metadata.from_data_uri(uri, MAX_LOGO_BYTES)
+        if content is None:
+            remote = item_metadata.remote_url(uri, self._gateway)
+            allowed = self._gateway_networks if remote.is_of_gateway else ()
+            content = self._fetcher.get(remote.url, MAX_LOGO_BYTES, allowed)
+        picture = item_metadata.picture(content)
+        if picture.content_type != item_metadata.SVG and not (
+            0 < dimensions.pixels(content, picture.content_type) <= MAX_PIXELS
+        ):
+            raise BadContent(f"The picture has more than {MAX_PIXELS} pixels, or none.")
+        return Logo(sha256(content).digest(), picture.content_type, content)

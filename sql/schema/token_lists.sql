@@ -1,0 +1,25 @@
+-- Tokens of the token lists that operators import (https://tokenlists.org), and their logos.
+
+-- A token is of the list that was imported last.
+CREATE TABLE IF NOT EXISTS listed_tokens (
+    address bytea PRIMARY KEY,
+    list text NOT NULL,            -- the list's name
+    name text NOT NULL,
+    symbol text NOT NULL,
+    decimals smallint NOT NULL,
+    logo_uri text,                 -- as the list has it
+    logo bytea                     -- SHA-256 of the file; null: none, or not fetched
+);
+CREATE OR REPLACE TRIGGER listed_tokens_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON listed_tokens
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
+CREATE TABLE IF NOT EXISTS logos (
+    digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32), -- SHA-256 of the content
+    content_type text NOT NULL,    -- what the bytes are
+    content bytea NOT NULL
+);
+
+-- Where a logo is served; below SCAN_BASE_PATH, if there is one.
+CREATE OR REPLACE FUNCTION logo_url(digest bytea) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN '/api/v1/logos/' || encode(digest, 'hex');

@@ -1,0 +1,167 @@
+"""Imported token lists: logos from our own origin, in the API and on pages."""
+
+import hashlib
+import json
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.commands.test_command import scan
+from tests.conftest import Played
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.receiver import Answer, Authority, Receiver
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
+HUGE = PNG[:16] + struct.pack(">II", 2000, 2000)
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
+CHAIN_ID = 31337
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(indexed: Indexing, authority: Authority, receiver: Receiver) -> Iterator[Run]:
+    """Call `scan tokens`; what it has stored is removed afterwards."""
+    url = indexed.settings.database_url
+    environment = {
+        "DATABASE_URL": url,
+        "REQUESTS_CA_BUNDLE": str(authority.bundle),
+        "SCAN_IPFS_GATEWAY": receiver.url("").rstrip("/"),
+        "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
+    }
+    yield lambda *arguments: scan("tokens", *arguments, **environment)
+    execute(url, "DELETE FROM listed_tokens")
+    execute(url, "DELETE FROM logos")
+
+
+def write_list(path: Path, tokens: dict[str, dict[str, Any]], name: str = "Test") -> str:
+    listed = [
+        {"chainId": CHAIN_ID, "address": address, "name": "A name", "symbol": "SYM", "decimals": 18}
+        | fields
+        for address, fields in tokens.items()
+    ]
+    file = {"name": name, "timestamp": "", "version": {}, "tokens": listed}
+    path.write_text(json.dumps(file))
+    return str(path)
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_a_logo_shows_wherever_its_token_does(
+    run: Run, client: FlaskClient, scenario: Played, receiver: Receiver, tmp_path: Path
+) -> None:
+    token, other = (record["address"] for record in scenario.truth.tokens[:2])
+    before = client.get("/api/v1/tokens").data
+    assert b"logoUrl" not in before
+    receiver.behaviour = lambda *_: Answer(200, (), PNG)
+    file = write_list(tmp_path / "list", {token: {"logoURI": f"ipfs://{CONTENT_ID}"}, other: {}})
+    done = run("import", file)
+    assert done.returncode == 0, done.stderr
+    assert "Test: 2 tokens stored, 0 removed\n" in done.stdout
+    assert "1 logos stored, 0 failed\n" in done.stdout
+    path = f"/api/v1/logos/{digest(PNG)}"
+    urls = {t["address"]: t.get("logoUrl") for t in client.get("/api/v1/tokens").json["tokens"]}
+    assert urls[token] == path and set(urls.values()) == {path, None}
+    detail = client.get(f"/api/v1/tokens/{token}").json
+    assert detail["logoUrl"] == path
+    assert detail["listedAs"] == {"list": "Test", "name": "A name", "symbol": "SYM"}
+    assert client.get(f"/api/v2/tokens/{token}").json["icon_url"] == path
+    assert client.get(f"/api/v2/tokens/{other}").json["icon_url"] is None
+    for page in (
+        "/tokens",
+        f"/token/{token}",
+        f"/address/{_sender_of(scenario, token)}?tab=transfers",
+    ):
+        assert f'src="{path}"' in client.get(page).text, page
+    assert "listed as <bdi>A name</bdi>" in client.get(f"/token/{token}").text
+    logo = client.get(path)
+    assert (logo.data, logo.mimetype) == (PNG, "image/png")
+    assert "immutable" in logo.headers["Cache-Control"]
+    assert run("remove", "Test").stdout == "2 tokens removed\n"
+    assert client.get("/api/v1/tokens").data == before
+    assert client.get(path).status_code == 404
+
+
+def _sender_of(scenario: Played, token: str) -> str:
+    transfers = scenario.truth.token_transfers
+    return next(str(t["toAddress"]) for t in transfers if t["tokenAddress"] == token)
+
+
+def test_a_logo_is_what_its_bytes_are_and_no_document_with_scripts(
+    run: Run, client: FlaskClient, scenario: Played, receiver: Receiver, tmp_path: Path
+) -> None:
+    svg, html, huge, inside, large = (t["address"] for t in scenario.truth.tokens[:5])
+    bodies = {"svg": SVG, "html": b"<html>", "huge": HUGE, "large": PNG + bytes(100_000)}
+    receiver.behaviour = lambda _, received: Answer(
+        200, (("Content-Type", "image/png"),), bodies[received.path.rpartition("/")[2]]
+    )
+    tokens = {
+        address: {"logoURI": f"ipfs://{CONTENT_ID}/{name}"}
+        for address, name in ((svg, "svg"), (html, "html"), (huge, "huge"), (large, "large"))
+    }
+    tokens[inside] = {"logoURI": receiver.url("/svg")}  # only the operator's own URLs may lead in
+    done = run("import", write_list(tmp_path / "list", tokens))
+    assert done.returncode == 0, done.stderr
+    assert "1 logos stored, 4 failed\n" in done.stdout
+    for reason in ("is not a PNG", "pixels", "not allowed", "too large"):
+        assert reason in done.stdout
+    urls = {t["address"]: t.get("logoUrl") for t in client.get("/api/v1/tokens").json["tokens"]}
+    assert [urls.get(a) for a in (html, huge, inside, large)] == [None] * 4
+    logo = client.get(urls[svg])
+    assert (logo.data, logo.mimetype) == (SVG, "image/svg+xml")
+    policy = logo.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'") and policy.endswith("sandbox")
+    assert logo.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_an_import_replaces_the_list_and_fetches_what_is_new(
+    run: Run, scenario: Played, receiver: Receiver, tmp_path: Path
+) -> None:
+    token, other = (record["address"] for record in scenario.truth.tokens[:2])
+    receiver.behaviour = lambda *_: Answer(503)
+    uri = f"ipfs://{CONTENT_ID}/1"
+    first = write_list(tmp_path / "first", {token: {"logoURI": uri}, other: {"logoURI": uri}})
+    assert "0 logos stored, 1 failed\n" in run("import", first).stdout
+    receiver.behaviour = lambda *_: Answer(200, (), PNG)
+    assert "1 logos stored, 0 failed\n" in run("import", first).stdout
+    assert "\n0 logos stored, 0 failed\n" in run("import", first).stdout
+    second = write_list(tmp_path / "second", {token: {"logoURI": uri, "symbol": "NEW"}})
+    done = run("import", second)
+    assert "1 tokens stored, 1 removed\n" in done.stdout
+    assert run("list").stdout == f"{token} NEW, A name (Test)\n"
+    assert len(receiver.received) == 2
+    exported = tmp_path / "exported"
+    assert run("export", str(exported)).returncode == 0
+    assert run("remove", "Test").returncode == 0
+    assert run("list").stdout == ""
+    assert run("import", str(exported)).returncode == 0
+    assert run("list").stdout == f"{token} NEW, A name (Scan)\n"
+
+
+def test_a_list_is_read_from_a_url(
+    run: Run, scenario: Played, receiver: Receiver, tmp_path: Path
+) -> None:
+    file = write_list(tmp_path / "list", {scenario.truth.tokens[0]["address"]: {}})
+    receiver.behaviour = lambda *_: Answer(200, (), Path(file).read_bytes())
+    assert run("import", receiver.url("/tokens.json")).returncode == 0
+    receiver.behaviour = lambda *_: Answer(200, (), b"<html>")
+    refused = run("import", receiver.url("/tokens.json"))
+    assert (refused.returncode, "no token list" in refused.stderr) == (1, True)
+    for place in ("http://localhost/", "file:///etc/passwd", str(tmp_path / "none")):
+        assert run("import", place).returncode == 1
+    assert run("list").stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", ["0" * 63, "0" * 65, "A" * 64, "../tokens", "%00"])
+def test_a_logo_that_no_list_has_is_refused(client: FlaskClient, path: str) -> None:
+    assert client.get(f"/api/v1/logos/{path}").status_code in (400, 404)
+    assert client.get(f"/api/v1/logos/{'0' * 64}?x=1").status_code == 400
