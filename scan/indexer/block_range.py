@@ -22,7 +22,7 @@ class BlockRange(NamedTuple):
     trades: Bounds
     internal: Bounds
     logs: Bounds
-    has_few_rows: bool  # in a table of few rows, whose lists list_counts counts
+    has_list_counts: bool  # rows in a table whose lists list_counts counts
 
     @property
     def span(self) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown = _derive_addresses(tx, written, sign=1)
     grown += _derive_items(tx, written, sign=1)
     grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
-    if written.has_few_rows:
+    if written.has_list_counts:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
     if written.trades["last_trade"] >= written.trades["first_trade"]:
         _derive_candles(tx, **written.trades)
@@ -51,7 +51,7 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     _derive_items(tx, orphaned, sign=-1)
     tx.execute("indexer/token_items_unwind", **orphaned.transfers)
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
-    if orphaned.has_few_rows:
+    if orphaned.has_list_counts:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     _remove_from_candles(tx, **orphaned.trades)
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
