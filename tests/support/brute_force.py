@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
+from scan.database.lists import all_entities
 from scan.queries import entities
 from scan.queries.filters import FILTER_KEYS, FILTERS, PARSERS, QUERIED
 from tests.support.truth import comparable
@@ -117,6 +118,23 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
     assert not never_absent, (
         f"filters without a value that matches nothing: {', '.join(never_absent)}. Add one to"
         " ABSENT of tests/support/brute_force.py."
+    )
+    counted = {
+        (name, filter_.key)
+        for name in QUERIED
+        for filter_ in FILTERS[name]
+        if all_entities()[name].has_total or filter_.param in all_entities()[name].listed
+    }
+    stale = [f"{entity}.{key}" for entity, key in sorted(UNCOUNTED & counted)]
+    assert not stale, (
+        f"{', '.join(stale)}: sql/lists.toml has a list with a counter by this filter. Take it out"
+        " of UNCOUNTED in tests/support/brute_force.py."
+    )
+    filters = {(name, filter_.key) for name in QUERIED for filter_ in FILTERS[name]}
+    unlisted = [f"{entity}.{key}" for entity, key in sorted(filters - counted - UNCOUNTED)]
+    assert not unlisted, (
+        f"{', '.join(unlisted)}: [lists] of sql/lists.toml has no list with a counter by this"
+        " filter. Add one, or the filter to UNCOUNTED in tests/support/brute_force.py."
     )
     assert entities.RANGE == RANGES, (
         f"ranges are {entities.RANGE}: say what they mean in Chain._is()"
