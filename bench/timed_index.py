@@ -16,6 +16,7 @@ from functools import wraps
 from typing import Any
 
 from scan import commands as scan_command
+from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum.client import Node
@@ -35,7 +36,7 @@ class Clock:
         self._sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0])
 
     def around(self, call: Callable[..., Any], name: str, *, by_argument: bool = False) -> Any:
-        """`call`, timed; its first argument after self is part of the name where asked."""
+        """`call`, timed; its second argument, as after self, is part of the name where asked."""
 
         @wraps(call)
         def timed(*args: Any, **kwargs: Any) -> Any:
@@ -67,7 +68,7 @@ def main() -> None:
     _wrap(clock, Append, "derive", "write: what is derived of them")
     _wrap(clock, ForkFinder, "has_head", "follow: does the node have the head")
     _wrap(clock, StaleStateRefresher, "refresh", "refresh: balances and supplies")
-    Transaction.copy_lines = clock.around(Transaction.copy_lines, "copy", by_argument=True)
+    copy_rows.copy_lines = clock.around(copy_rows.copy_lines, "copy", by_argument=True)
     Transaction.rows = clock.around(Transaction.rows, "statement", by_argument=True)
     Transaction.execute = clock.around(Transaction.execute, "statement", by_argument=True)
     Database.rows = clock.around(Database.rows, "read", by_argument=True)

@@ -33,7 +33,7 @@ from scan.http.response_cache import ResponseCache
 from scan.settings import ROOT
 from tests.support import indexing
 from tests.support.database import execute
-from tests.support.mutant_targets import SCHEMA_FILES, Change, Target, all_changes, calls
+from tests.support.mutant_targets import DERIVED_FILES, Change, Target, all_changes, calls
 from tests.support.sql_mutants import Mutant
 
 # Files whose tests run in this process, which is where a mutant lives.
@@ -167,7 +167,7 @@ class Runner:
 
     def _concerned(self, target: Target, items: list[pytest.Item]) -> list[pytest.Item]:
         users = self._users(target)
-        is_derived = self._is_of_indexer(target) or Path(target.place).name in SCHEMA_FILES[2:]
+        is_derived = self._is_of_indexer(target) or Path(target.place).name in DERIVED_FILES
         concerned = [
             item
             for item in items

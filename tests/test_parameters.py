@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scan import parameters
+from scan import json_bodies, parameters
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
 from scan.http.list_pages import window_of
 
@@ -95,7 +95,7 @@ def test_what_is_no_text(text: Any) -> None:
     ],
 )
 def test_json_objects(body: bytes, value: Any) -> None:
-    assert parameters.json_object(body) == value
+    assert json_bodies.json_object(body) == value
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_json_objects(body: bytes, value: Any) -> None:
 def test_values_are_counted_before_they_are_parsed(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
-    body = f'{{"a": [{", ".join([value] * parameters.MOST_JSON_VALUES)}]}}'.encode()
+    body = f'{{"a": [{", ".join([value] * json_bodies.MOST_JSON_VALUES)}]}}'.encode()
     monkeypatch.setattr(json, "loads", None)
     with pytest.raises(TooLarge, match="30,000 values"):
-        parameters.json_object(body)
+        json_bodies.json_object(body)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_values_are_counted_before_they_are_parsed(
 )
 def test_deep_nesting_and_long_numbers_are_refused(value: str, reason: str) -> None:
     with pytest.raises(InvalidJson, match=reason):
-        parameters.json_object(f'{{"a": {value}}}'.encode())
+        json_bodies.json_object(f'{{"a": {value}}}'.encode())
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_deep_nesting_and_long_numbers_are_refused(value: str, reason: str) -> N
     ],
 )
 def test_what_is_within_bounds_is_parsed(value: str) -> None:
-    assert parameters.json_object(f'{{"a": {value}}}'.encode()) == {"a": json.loads(value)}
+    assert json_bodies.json_object(f'{{"a": {value}}}'.encode()) == {"a": json.loads(value)}
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,16 @@ def test_what_stands_in_strings_is_no_value(source: str, is_ascii: bool) -> None
     sources = {f"{number}.sol": {"content": source * 10_000} for number in range(10)}
     for given in (sources, {"sourceCode": json.dumps(sources, ensure_ascii=is_ascii)}):
         body = json.dumps(given, ensure_ascii=is_ascii).encode()
-        assert parameters.json_object(body) == given
+        assert json_bodies.json_object(body) == given
 
 
 def test_a_repeated_key_is_told() -> None:
     with pytest.raises(InvalidJson, match="duplicate key"):
-        parameters.json_object(b'{"a": {"b": 1, "b": 1}}')
+        json_bodies.json_object(b'{"a": {"b": 1, "b": 1}}')
 
 
 def test_unknown_keys_are_told_with_those_allowed() -> None:
-    parameters.only_known({"a": 1}, ("a", "b"), "key")
+    json_bodies.only_known({"a": 1}, ("a", "b"), "key")
     with pytest.raises(InvalidParameter, match=r"'c'.*allowed: a, b") as caught:
-        parameters.only_known({"a": 1, "c": 1}, ("a", "b"), "key")
+        json_bodies.only_known({"a": 1, "c": 1}, ("a", "b"), "key")
     assert caught.value.field == "c"

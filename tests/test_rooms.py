@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
-    "settings brand errors parameters hex observability",
+    "settings brand errors parameters json_bodies hex observability",
     "database ethereum rate_limits",
     "contracts accounts",
     "indexer webhooks verification",

@@ -4,7 +4,7 @@ import flask
 import orjson
 from flask import Blueprint, request
 
-from scan import parameters
+from scan import json_bodies, parameters
 from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.disassembly import disassemble
 from scan.contracts.proxy_contracts import Proxy
@@ -149,7 +149,7 @@ def call_contract(address: str) -> Response:
     sent = query_arguments("block")
     contract = parameters.address(address)
     body = json_object()
-    parameters.only_known(body, ("functionName", "args"), "field")
+    json_bodies.only_known(body, ("functionName", "args"), "field")
     function, arguments = _function_and_arguments(body)
     result = contracts.call(reader(), contract, function, arguments, block_argument(sent))
     value: dict[str, object] = {"result": result.value}
@@ -258,7 +258,7 @@ def encode_call(address: str) -> Response:
     query_arguments()
     key = parameters.address(address)
     body = json_object()
-    parameters.only_known(body, ("functionName", "args", "value", "from"), "field")
+    json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
     function, arguments = _function_and_arguments(body)
     sender = parameters.optional_address(body, "from")
     encoded = contracts.encode(reader(), key, function, arguments, body.get("value", 0), sender)

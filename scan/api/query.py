@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import json_bodies, parameters
 from scan.errors import InvalidParameter
 from scan.http.list_pages import json_text, kept_text, times_of
 from scan.http.requests import json_object, reader
@@ -29,12 +29,12 @@ FILTER_KEYS["tokens"] = ()
 def query() -> Response:
     """`total` is null where several keys are combined, since nobody has counted their rows."""
     body = json_object()
-    parameters.only_known(body, BODY_KEYS, "key")
+    json_bodies.only_known(body, BODY_KEYS, "key")
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
     filters = body.get("filter", {})
     if not isinstance(filters, dict):
         raise InvalidParameter("filter must be an object.", field="filter")
-    parameters.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
+    json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
     page = entities.page(reader(), entity, _window(body, filters), filters)
     total = "null" if page.total is None else page.total
     more = ""

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from flask import Blueprint
 
-from scan import parameters
+from scan import json_bodies, parameters
 from scan.accounts.owner_authorization import Requester, require_owner
 from scan.errors import InvalidParameter
 from scan.ethereum.log_filter import TOPICS
@@ -42,7 +42,7 @@ def list_webhooks() -> Response:
 @blueprint.post("/webhooks")
 def create_webhook() -> Response:
     body = json_object()
-    parameters.only_known(body, CREATE_KEYS, "key")
+    json_bodies.only_known(body, CREATE_KEYS, "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     watch_address = owner
     if body.get("watchAddress") is not None:
@@ -80,7 +80,7 @@ def delete_webhook(webhook_id: str) -> Response:
 def change_webhook(webhook_id: str) -> Response:
     """Activate one that was stopped, or stop it and cancel what is pending."""
     body = json_object()
-    parameters.only_known(body, ("active",), "key")
+    json_bodies.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
         raise InvalidParameter("active must be true or false.", field="active")
     webhook = _owned(webhook_id)

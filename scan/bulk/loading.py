@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from scan.bulk.warehouse import Warehouse
+from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.exports.columns import KINDS
@@ -226,7 +227,7 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
     with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
-        tx.copy_csv(target or table, columns, file, READ_BYTES)
+        copy_rows.copy_csv(tx, target or table, columns, file, READ_BYTES)
 
 
 def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:

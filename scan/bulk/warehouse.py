@@ -221,7 +221,7 @@ def _copied(name: str, column: ColumnFormat) -> str:
 def _functions() -> Mapping[str, tuple[str, bool, str]]:
     """Return parameters, whether rows are returned, and the body of each function in SQL."""
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "sql/schema").glob("*.sql"))]
-    texts.append(render("schema/list_entries.sql.j2"))
+    texts.append(render("schema/list_records.sql.j2"))
     return {
         match["name"]: (
             ", ".join(param.split()[0] for param in match["params"].split(",") if param),

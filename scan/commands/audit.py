@@ -121,7 +121,7 @@ def _audit_blocks(
     for start in range(first, last + 1, RANGE_BLOCKS):
         end = min(start + RANGE_BLOCKS - 1, last)
         for rule, count, example in database.rows(
-            "audit/rows_check_range", block_from=start, block_to=end
+            "audit/block_range_check", block_from=start, block_to=end
         ):
             differences += count
             _write_line(f"  {rule}: {count}, such as {example}")
@@ -162,7 +162,7 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
         kept = tx.row("audit/retention_get")
         first_block = 0
         if kept is None:
-            title, wrong = "rows contradict each other", tx.rows("audit/rows_check_all")
+            title, wrong = "rows contradict each other", tx.rows("audit/whole_chain_check")
         else:
             first_block, _ = kept
             _write_line(

@@ -28,7 +28,7 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 SCHEMA = "schema.sql"
-RENDERED = "schema/list_entries.sql.j2"
+RENDERED = ("schema/list_checkpoints.sql.j2", "schema/list_records.sql.j2")
 LOCK_WAIT_MS = 200  # for each of a migration's locks: readers wait behind it as long
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
@@ -81,7 +81,7 @@ def read_schema() -> str:
     """Return the text of schema.sql, of the files that it includes, and of RENDERED."""
     text = (ROOT / SCHEMA).read_text(encoding="utf-8")
     whole = _INCLUDE.sub(lambda line: (ROOT / line[1]).read_text(encoding="utf-8"), text)
-    return f"{whole}\n{render(RENDERED)}"
+    return "\n".join([whole, *map(render, RENDERED)])
 
 
 def run(settings: Settings) -> list[str]:

@@ -1,10 +1,8 @@
 """Runs statements by name, and COPY, in an open transaction."""
 
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import IO, Any
 
-from scan.database import copy_format
 from scan.database.statements import Statement, StatementError
 
 Row = tuple[Any, ...]
@@ -39,24 +37,8 @@ class Transaction:
         self._cursor.execute(text)
         return self._cursor.description is not None and self._cursor.rowcount > 0
 
-    def copy_records(
-        self, table: str, columns: Sequence[str], records: Iterable[Mapping[str, object]]
-    ) -> None:
-        """COPY the columns' values, by name: ints, bytes, bools, text and None."""
-        lines = (copy_format.line([record[name] for name in columns]) for record in records)
-        self.copy_lines(table, columns, lines)
-
-    def copy_lines(self, table: str, columns: Iterable[str], lines: Iterable[str]) -> None:
-        """COPY what copy_format has made: whole lines, one or more in each text."""
-        text = "".join(lines)
-        if text:
-            target = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-            self._cursor.copy_expert(target, io.StringIO(text))
-
-    def copy_csv(self, table: str, columns: Iterable[str], file: IO[bytes], read_bytes: int) -> int:
-        """COPY from a file of PostgreSQL's CSV, `read_bytes` at once; return how many rows it
-        had."""
-        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"
+    def copy(self, target: str, file: IO[Any], read_bytes: int = 8192) -> int:
+        """Run a COPY from a file, as copy_rows.py makes it; return how many rows it had."""
         self._cursor.copy_expert(target, file, read_bytes)
         return int(self._cursor.rowcount)
 

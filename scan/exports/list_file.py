@@ -47,9 +47,11 @@ class ListSource(NamedTuple):
 
 
 class ListFile(NamedTuple):
-    """A list's file, open at its beginning; `last` is the last page in it, without its records."""
+    """A list's file, open at its beginning, and the name under which a client saves it; `last` is
+    the last page in it, without its records."""
 
     file: IO[bytes]
+    name: str
     last: Page
 
 
@@ -73,7 +75,13 @@ def write_list(
             raise
     except OSError as error:
         raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
-    return ListFile(file, last)
+    return ListFile(file, _name(source, file_format, is_complete=last.next is None), last)
+
+
+def _name(source: ListSource, file_format: Format, *, is_complete: bool) -> str:
+    of = "" if source.own is None else f"-{source.own}"
+    end = "" if is_complete else "-incomplete"  # a person sees no headers
+    return f"{source.kind}{of}{end}.{file_format.value}"
 
 
 def _write(

@@ -24,7 +24,6 @@ from scan.queries.pages import Page, Window
 from scan.rate_limits.responses import rate_limited
 from scan.server.file_body import FileBody
 
-INCOMPLETE = "-incomplete"
 FOLDER = "files"  # in SCAN_DATA_DIR
 # Of the query string of such a list, and of one that is ordered along the chain.
 LISTED = (*PAGED, PARAMETER)
@@ -101,22 +100,18 @@ def _send_file(
                 raise refusal
             written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
-    return _response(source, chosen, written, body, arguments)
+    return _response(chosen, written, body, arguments)
 
 
 def _response(
-    source: ListSource,
     chosen: Format,
     written: ListFile,
     body: FileBody,
     arguments: Mapping[str, str],
 ) -> Response:
-    name = source.kind if source.own is None else f"{source.kind}-{source.own}"
-    if written.last.next is not None:  # a person sees no headers
-        name += INCOMPLETE
     headers = {
         "Content-Length": str(body.size),
-        "Content-Disposition": f'attachment; filename="{name}.{chosen.value}"',
+        "Content-Disposition": f'attachment; filename="{written.name}"',
         "Cache-Control": "no-store",
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",

@@ -9,7 +9,7 @@ from flask import request
 from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
-from scan import parameters
+from scan import json_bodies, parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import (
     InvalidJson,
@@ -170,7 +170,7 @@ def json_object() -> dict[str, object]:
     """The body; raises UnsupportedMediaType unless it is declared JSON, InvalidJson, TooLarge."""
     if not request.is_json:
         raise UnsupportedMediaType("Send the body as JSON, with Content-Type: application/json.")
-    return parameters.json_object(whole_body(InvalidJson, is_kept=False))
+    return json_bodies.json_object(whole_body(InvalidJson, is_kept=False))
 
 
 def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:

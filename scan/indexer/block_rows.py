@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scan.database import copy_format
+from scan.database import copy_rows
 from scan.ethereum.authorizations import Authorization
 from scan.ethereum.blobs import Blob, blobs_of
 from scan.ethereum.blocks import (
@@ -197,7 +197,7 @@ def _log_row(number: int, log: EventLog) -> tuple[Any, ...]:
 
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     rows, block = table_rows(fetched, selection), fetched.block
-    line = copy_format.line
+    line = copy_rows.line
     return BlockRows(
         BlockContracts(
             block.number,
@@ -257,7 +257,7 @@ def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
 
 def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) -> str:
     """What transfer_row() began, to its end."""
-    return f"{row}\t{copy_format.line((batch_index or None, value, token_id))}"
+    return f"{row}\t{copy_rows.line((batch_index or None, value, token_id))}"
 
 
 def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedLog]:

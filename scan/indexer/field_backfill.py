@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.client import Node
@@ -102,9 +103,9 @@ class FieldBackfill:
         with self._database.transaction() as tx:
             tx.execute("indexer/backfill_lock")
             tx.execute("indexer/fields_create")
-            tx.copy_records("fetched_blocks", names, [block.columns for block in blocks])
+            copy_rows.copy_records(tx, "fetched_blocks", names, [block.columns for block in blocks])
             lines = [line for block in blocks for line in block.transactions]
-            tx.copy_lines("fetched_transactions", TRANSACTION_COLUMNS, lines)
+            copy_rows.copy_lines(tx, "fetched_transactions", TRANSACTION_COLUMNS, lines)
             self.differing |= {number for (number,) in tx.rows("indexer/fields_match")}
             filled = 0
             for table, key in (("blocks", "number"), ("transactions", "ordinal")):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import NamedTuple
 
-from scan.database import copy_format
+from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.indexer import partitions, webhook_events
@@ -125,7 +125,7 @@ class Append:
         _copy_logs(tx, before.logs, blocks)
         for table, columns in UNNUMBERED.items():
             lines = _lines(block.unnumbered.get(table, ()) for block in blocks)
-            tx.copy_lines(table, columns, lines)
+            copy_rows.copy_lines(tx, table, columns, lines)
         self._has_authorizations |= any("authorizations" in block.unnumbered for block in blocks)
         if self._first_block is None:
             self._first_block = blocks[0].number
@@ -267,7 +267,7 @@ def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> R
         del columns["timestamp_s"]
         rows.append(columns)
         totals = totals.plus(counts)
-    tx.copy_records("blocks", tuple(rows[0]), rows)
+    copy_rows.copy_records(tx, "blocks", tuple(rows[0]), rows)
     return totals
 
 
@@ -279,7 +279,7 @@ def _copy_numbered(
 ) -> None:
     """Rows in the chain's order, with their ordinals prepended."""
     numbered = (f"{ordinal}\t{line}" for ordinal, line in enumerate(lines, start=first))
-    tx.copy_lines(table, ("ordinal", *columns), numbered)
+    copy_rows.copy_lines(tx, table, ("ordinal", *columns), numbered)
 
 
 def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
@@ -291,7 +291,7 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             codes=[code.code for code in findings.codes],
         )
         contracts = [code._asdict() for code in findings.codes]
-        tx.copy_records("contracts", ("address", "block_number", "code_hash"), contracts)
+        copy_rows.copy_records(tx, "contracts", ("address", "block_number", "code_hash"), contracts)
     tokens = [
         token._asdict()
         | {
@@ -301,14 +301,16 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         }
         for token in findings.tokens
     ]
-    tx.copy_records("tokens", TOKEN_COLUMNS, tokens)
+    copy_rows.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
         tx.execute("indexer/chain_add_tokens", added=len(findings.tokens))
     dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
     pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
-    tx.copy_records("pools", ("address", "block_number", "dex_id", "token0", "token1"), pools)
+    copy_rows.copy_records(
+        tx, "pools", ("address", "block_number", "dex_id", "token0", "token1"), pools
+    )
     rejections = [rejection._asdict() for rejection in findings.rejections]
-    tx.copy_records("rejected_emitters", RejectedEmitter._fields, rejections)
+    copy_rows.copy_records(tx, "rejected_emitters", RejectedEmitter._fields, rejections)
 
 
 def _dex_id(tx: Transaction, name: str) -> int:
@@ -323,7 +325,7 @@ def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> No
         TRADE_COLUMNS,
         before,
         (
-            f"{row}\t{copy_format.line((dexes[dex], *trade))}"
+            f"{row}\t{copy_rows.line((dexes[dex], *trade))}"
             for _, row, dex, trade in findings.trades
         ),
     )
@@ -336,7 +338,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     topics = {topic for topic in first_topics if topic is not None}
     rows = tx.rows("indexer/event_topics_insert", topics=list(topics))
     numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}
-    numbers[None] = copy_format.NULL  # of logs without topics
+    numbers[None] = copy_rows.NULL  # of logs without topics
     lines = _lines(block.logs for block in batch)
     _copy_numbered(
         tx,

@@ -10,8 +10,8 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.http.interfaces import Interface
 from scan.http.requests import whole_body
+from scan.json_bodies import check_json
 from scan.mcp.tools import ApiRequest, ApiResponse, Json
-from scan.parameters import check_json
 from scan.server.wsgi import Environ, refuse
 
 PATH = "/mcp"

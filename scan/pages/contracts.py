@@ -6,7 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, redirect, request
 from werkzeug.datastructures import MultiDict
 
-from scan import parameters
+from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
@@ -66,7 +66,7 @@ def _argument(text: str) -> object:
     if stripped[:1] not in ("[", "{"):
         return text
     try:
-        return parameters.parse_json(stripped)
+        return json_bodies.parse_json(stripped)
     except (ValueError, RecursionError):
         raise InvalidParameter("An argument is not valid JSON.") from None
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan import parameters
+from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, TooLarge
 from scan.verification.compiler_releases import SolcVersion, parse_version
 
@@ -64,7 +64,7 @@ class _Source(NamedTuple):
 
 def parse(body: Mapping[str, Any]) -> Submission:
     """Parse a request's body; raises InvalidParameter or TooLarge."""
-    parameters.only_known(body, FIELDS, "field")
+    json_bodies.only_known(body, FIELDS, "field")
     for name in REQUIRED:
         parameters.required(body, name)
     fields = {name: read(body[name], name) for name, read in FIELDS.items() if name in body}
@@ -158,7 +158,7 @@ def _too_large() -> TooLarge:
 
 def _standard_json(text: str) -> _Source:
     try:
-        value = parameters.parse_json(text)
+        value = json_bodies.parse_json(text)
     except (ValueError, RecursionError):
         raise _bad_input("it cannot be parsed") from None
     if value.get("language") != "Solidity":

@@ -44,7 +44,7 @@ WRONG = {
 
 def test_rows_that_contradict_their_block_are_reported(finished: Settings) -> None:
     """Each fault in a transaction that is taken back."""
-    statement = load_statements()["audit/rows_check_range"].text
+    statement = load_statements()["audit/block_range_check"].text
     connection = psycopg2.connect(finished.database_url)
     try:
         with connection.cursor() as cursor:

@@ -23,16 +23,16 @@ FROM_CONTRACT = "read from the contract once, at a block whose state the node ma
 NOT_COMPARED = {
     "authorizations.is_valid": "follows from the nonces: test_authorizations.py changes it alone",
     "authorizations.fault": "compared with the node; here it would decide is_valid",
-    "blocks.withdrawal_count": "rows_check_all counts the withdrawals",
+    "blocks.withdrawal_count": "whole_chain_check counts the withdrawals",
     "blocks.traced": "says what was read from the node then, which it may not have any more",
-    "transactions.ordinal": "rows_check_all: numbered without gaps, in the chain's order",
+    "transactions.ordinal": "whole_chain_check: numbered without gaps, in the chain's order",
     "internal_transfers.ordinal": "the same",
     "token_transfers.ordinal": "the same",
     "dex_trades.ordinal": "the same",
     "logs.ordinal": "the same",
     "logs.topic_id": "compared as the first of the topics it stands for",
-    "dex_trades.dex_id": "numbers given as exchanges come; rows_check_all: it exists",
-    "tokens.block_number": "rows_check_all: before its first transfer",
+    "dex_trades.dex_id": "numbers given as exchanges come; whole_chain_check: it exists",
+    "tokens.block_number": "whole_chain_check: before its first transfer",
     **{
         f"tokens.{name}": FROM_CONTRACT
         for name in (
@@ -59,7 +59,7 @@ NOT_COMPARED = {
     "chain.version": "counts changes, whatever they were",
     "dexes.dex_id": "numbers given as exchanges come",
     "event_topics.topic_id": "numbers given as topics come",
-    "codes.*": "rows_check_all: each stands somewhere; code_hash is the code's",
+    "codes.*": "whole_chain_check: each stands somewhere; code_hash is the code's",
     "contracts.*": FROM_CONTRACT,
     **{
         f"pools.{column}": FROM_CONTRACT

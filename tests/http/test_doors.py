@@ -11,7 +11,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from app import create_app
-from scan import parameters
+from scan import json_bodies
 from scan.mcp import endpoint
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
@@ -94,7 +94,7 @@ def test_no_route_parses_json_beyond_its_bounds(
     application: Flask, monkeypatch: pytest.MonkeyPatch, body: bytes
 ) -> None:
     """Whatever parser it uses: the text has been checked before."""
-    loads, checked = json.loads, parameters.check_json
+    loads, checked = json.loads, json_bodies.check_json
     texts: list[str] = []
 
     def check(text: str, *most: int) -> None:
@@ -105,7 +105,7 @@ def test_no_route_parses_json_beyond_its_bounds(
         assert len(text) < 1000, "a body was parsed that is beyond its bounds"
         return loads(text, **hooks)
 
-    monkeypatch.setattr(parameters, "check_json", check)
+    monkeypatch.setattr(json_bodies, "check_json", check)
     monkeypatch.setattr(endpoint, "check_json", check)
     for module in ("json", "orjson"):
         monkeypatch.setattr(f"{module}.loads", parse)

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.database import copy_format
+from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import with_fees
 from scan.ethereum.blocks import (
@@ -162,7 +162,7 @@ def _stored(value: Any) -> Any:
 
 
 def _trade(number: int, index: int, move: Move, pool: bytes) -> PoolTrade:
-    row = copy_format.line((number, index, index, pool, move.sender)).removesuffix("\n")
+    row = copy_rows.line((number, index, index, pool, move.sender)).removesuffix("\n")
     return PoolTrade(number, row, "uniswap-v2", move.trade or Trade(TOKEN, pool, 3, 4))
 
 

@@ -21,7 +21,8 @@ LISTS = re.compile(
 DERIVED = re.compile(
     r"indexer/\w+_(derive|unwind|checkpoints|add_holders|refresh|restore_last_seen)"
 )
-SCHEMA_FILES = ("lists.sql", "list_entries.sql.j2", "changes.sql", "expected.sql")
+LIST_FILES = ("lists.sql", "list_checkpoints.sql.j2", "list_records.sql.j2")
+DERIVED_FILES = ("changes.sql", "expected.sql")
 FUNCTION = re.compile(r"^CREATE OR REPLACE FUNCTION (\w+)\(.*?(?:\$\$;|^RETURN .*?;)$", re.M | re.S)
 
 
@@ -72,7 +73,9 @@ def targets(loaded: Mapping[str, Statement]) -> list[Target]:
     """Everything of which mutants are made, lists first."""
     lists = [_of_statement(s) for name, s in loaded.items() if LISTS.fullmatch(name)]
     derived = [_of_statement(s) for name, s in loaded.items() if DERIVED.fullmatch(name)]
-    functions = [f for f in functions_of_schema() if Path(f.place).name in SCHEMA_FILES]
+    functions = [
+        f for f in functions_of_schema() if Path(f.place).name in LIST_FILES + DERIVED_FILES
+    ]
     return lists + functions + derived
 
 

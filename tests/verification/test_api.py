@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from scan.database import copy_rows
 from scan.http.services import Services
 from scan.verification import compiler, compiler_places
 from scan.verification.compiler_install import CompilerInstaller
@@ -262,7 +263,7 @@ def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer: Expl
             "block_number": number,
             "code_hash": bytes(code_hash),
         }
-        transaction.copy_records("contracts", list(contract), [contract])
+        copy_rows.copy_records(transaction, "contracts", list(contract), [contract])
     assert explorer.contract(address).status_code == 404
     assert explorer.call(address, "x").status_code == 404
 
