@@ -29,22 +29,19 @@ PROBES = 200
 
 
 def main() -> None:
-    postgres = Postgres()
-    try:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            Anvil() as anvil,
-            postgres.cloned(postgres.make_template()) as url,
-            Indexing(
-                url,
-                anvil.url,
-                solc_dir=place_compilers(Path(folder) / "solc"),
-                path=os.environ["PATH"],
-            ) as indexing,
-        ):
-            measure(Explorer(anvil, indexing))
-    finally:
-        postgres.stop()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Anvil() as anvil,
+        Postgres() as postgres,
+        postgres.cloned(postgres.make_template()) as url,
+        Indexing(
+            url,
+            anvil.url,
+            solc_dir=place_compilers(Path(folder) / "solc"),
+            path=os.environ["PATH"],
+        ) as indexing,
+    ):
+        measure(Explorer(anvil, indexing))
 
 
 def measure(explorer: Explorer) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from scan.picture_types import SVG, picture_type
+
 MAX_FILE_BYTES = 32_768  # a first visit takes 60 kB in all
 MAX_LINKS = 8
 STYLES = Path(__file__).parent / "pages" / "static" / "scan.css"
@@ -33,14 +35,7 @@ _LOADS = re.compile(r"@import|@font-face|\b(?:url|src|image|image-set|cross-fade
 _COLOURS = re.compile(
     r"([\w-]*color|background[\w-]*|fill|stroke|opacity|filter|--[\w-]+)\s*:", re.I
 )
-_SIGNATURES = (
-    (".png", re.compile(rb"\x89PNG\r\n\x1a\n")),
-    (".webp", re.compile(rb"RIFF.{4}WEBP", re.S)),
-    (
-        ".svg",
-        re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<svg\b", re.S),
-    ),
-)
+_LOGO_NAMES = {SVG: "logo.svg", "image/png": "logo.png", "image/webp": "logo.webp"}
 
 Palette = tuple[tuple[str, tuple[str, str]], ...]
 
@@ -126,10 +121,10 @@ def colours(text: str) -> Palette:
 def logo(text: str) -> Logo:
     """Read an SVG, PNG or WebP file, whatever it is called."""
     content = _file(text)
-    for suffix, signature in _SIGNATURES:
-        if signature.match(content):
-            return Logo(f"logo{suffix}", content)
-    raise ValueError("must be an SVG, PNG or WebP file")
+    name = _LOGO_NAMES.get(picture_type(content) or "")
+    if name is None:
+        raise ValueError("must be an SVG, PNG or WebP file")
+    return Logo(name, content)
 
 
 def stylesheet(text: str) -> str:

@@ -15,8 +15,8 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 import orjson
 
 from scan.item_media import dimensions, svg
+from scan.picture_types import SVG, picture_type
 
-SVG = "image/svg+xml"
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_PICTURE_BYTES = 2 * 1024 * 1024
 MAX_PIXELS = 64_000_000  # of a picture, which a few bytes may claim
@@ -28,17 +28,6 @@ MAX_IMAGE_URI = 2048
 
 _DATA = re.compile(r"data:([^,]{0,200}),", re.IGNORECASE)
 _CONTENT_ID = re.compile(r"[A-Za-z0-9]{46,100}\Z")
-# A comment ends at its first -->: if it could end later as well, a run of comments would be tried
-# in every way.
-_SVG = re.compile(
-    rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).){0,1000}-->\s*)*<svg[\s>]", re.DOTALL
-)
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 
 
 class BadContent(Exception):
@@ -178,7 +167,7 @@ def picture(content: bytes) -> Picture:
     """Return the picture; raises BadContent unless it begins as an image that browsers show."""
     if len(content) > MAX_PICTURE_BYTES:
         raise BadContent("The picture is too large.")
-    content_type = _content_type(content)
+    content_type = picture_type(content)
     if content_type is None:
         raise BadContent("The picture is not a PNG, JPEG, GIF, WebP or SVG.")
     if content_type == SVG:
@@ -193,14 +182,3 @@ def _check_svg(content: bytes) -> None:
         svg.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
     except (svg.TooComplex, RecursionError):
         raise BadContent("The picture is an SVG that draws too much, or is malformed.") from None
-
-
-def _content_type(content: bytes) -> str | None:
-    for signature, content_type in _SIGNATURES:
-        if content.startswith(signature):
-            return content_type
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    start = content[:2000].removeprefix(b"\xef\xbb\xbf")
-    is_svg = _SVG.match(start) and b"<!ENTITY" not in content and b"<!DOCTYPE" not in content
-    return SVG if is_svg else None

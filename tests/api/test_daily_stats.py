@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -157,3 +159,50 @@ def test_a_year_of_days_is_read_by_index(database_url: str) -> None:
     database.close()
     assert plan.sequential_scans() == set()
     assert plan.buffers < 366 * 8
+
+
+@pytest.fixture(scope="module")
+def busy(postgres: Postgres, template: str) -> Iterator[str]:
+    """Days of four blocks, and a last one of 450 with more gas in each."""
+    with postgres.cloned(template) as url:
+        fill(url)
+        execute(
+            url,
+            "INSERT INTO blocks SELECT added.* FROM generate_series(1, 450) AS n, blocks b,"
+            " jsonb_populate_record(b, jsonb_build_object('number', b.number + n,"
+            " 'hash', '\\x' || lpad(n::text, 64, '0'), 'gas_used', n * n,"
+            " 'timestamp', b.timestamp + interval '6 hours' + n * interval '1 minute',"
+            " 'transactions_before', b.transactions_before + b.transaction_count + (n - 1) * 2,"
+            " 'transaction_count', 2)) AS added"
+            " WHERE b.number = (SELECT max(number) FROM blocks)",
+        )
+        yield url
+
+
+@pytest.mark.parametrize("spans", [1, 3, 12])
+@pytest.mark.parametrize("span_s", [3_600, 9_000, 86_400, 10 * 86_400])
+def test_activity_of_each_span_is_that_of_its_blocks(busy: str, span_s: int, spans: int) -> None:
+    """Gas of more than 200 blocks is estimated by every second one, or third."""
+    rows: Any = execute(
+        busy,
+        "SELECT extract(epoch FROM timestamp)::bigint, transaction_count, gas_used FROM blocks"
+        " ORDER BY number",
+    )
+    newest = rows[-1][0] // span_s * span_s
+    expected = []
+    for start in range(newest - (spans - 1) * span_s, newest + 1, span_s):
+        within = [row for row in rows if start <= row[0] < start + span_s]
+        sample = [gas for _, _, gas in within[:: max(-(-len(within) // 200), 1)]]
+        expected.append(
+            {
+                "start": start,
+                "transactions": sum(count for _, count, _ in within),
+                "blocks": len(within),
+                "gasUsed": str(sum(sample) * len(within) // max(len(sample), 1)),
+                "sampled": len(within) > 200,
+            }
+        )
+    database = Database(busy, statement_timeout_ms=0)
+    row = database.prepared_row("queries/activity_list", span_s=span_s, spans=spans)
+    database.close()
+    assert row is not None and json.loads(row[1]) == expected
