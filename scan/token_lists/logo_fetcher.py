@@ -39,7 +39,7 @@ class LogoFetcher:
             allowed = self._gateway_networks if remote.is_of_gateway else ()
             content = self._fetcher.get(remote.url, MAX_LOGO_BYTES, allowed)
         picture = item_metadata.picture(content)
-        if picture.content_type != item_metadata.SVG and not (
+        if picture.content_type != SVG and not (
             0 < dimensions.pixels(content, picture.content_type) <= MAX_PIXELS
         ):
             raise BadContent(f"The picture has more than {MAX_PIXELS} pixels, or none.")
