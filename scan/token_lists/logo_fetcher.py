@@ -7,6 +7,7 @@ from typing import NamedTuple
 from scan.item_media import dimensions, item_metadata
 from scan.item_media.document_fetcher import DocumentFetcher
 from scan.item_media.item_metadata import BadContent
+from scan.picture_types import SVG
 from scan.settings import Network
 
 MAX_LOGO_BYTES = 100_000
