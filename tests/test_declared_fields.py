@@ -19,6 +19,10 @@ pytestmark = pytest.mark.check
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = {"blocks": BLOCK_COLUMNS, "transactions": TRANSACTION_COLUMNS}
+TEMPLATES = {
+    "blocks": ["block.html"],
+    "transactions": ["transaction_overview.html", "transaction.html"],
+}
 RECORD = {"blocks": "block_record", "transactions": "transaction_record"}
 # Keys of records that are not the column's name in camel case.
 KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
@@ -72,11 +76,11 @@ def part(path: str, begins: str, ends: str) -> str:
 def places_without(table: str, name: str) -> list[str]:
     """Where a declared column is missing, with what is to be done there."""
     record, key, stored = RECORD[table], key_of(name), STORED_AS.get(name, name)
-    template = f"scan/pages/templates/{table.removesuffix('s')}.html"
+    templates = [f"scan/pages/templates/{name}" for name in TEMPLATES[table]]
     created = part("sql/schema/chain.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
     shown = part("sql/schema/records.sql", rf"^CREATE OR REPLACE FUNCTION {record}\(", r";$")
     expected = part("tests/support/truth.py", rf"^def {record}\(", r"^def |\Z")
-    page = (ROOT / template).read_text(encoding="utf-8")
+    page = "".join((ROOT / path).read_text(encoding="utf-8") for path in templates)
     documented = (ROOT / "scan/api/openapi/records.py").read_text(encoding="utf-8")
     missing = {
         f"sql/schema/chain.sql: the column {stored} of {table}": not re.search(
@@ -90,7 +94,7 @@ def places_without(table: str, name: str) -> list[str]:
             f"tests/support/truth.py: the key {key} of {record}()": f'"{key}"' not in expected,
         }
     if name not in NOT_ON_PAGES:
-        missing[f"{template}: the key {key}, or NOT_ON_PAGES of this test"] = (
+        missing[f"{templates[0]}: the key {key}, or NOT_ON_PAGES of this test"] = (
             re.search(rf"\.{key}\b", page) is None
         )
     if table == "transactions" and name not in OF_OTHER_CHAINS:

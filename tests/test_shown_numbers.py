@@ -25,6 +25,7 @@ TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 REASONS = {
     "pages/address_head.html:account.authorizations": "a list of tabs",
     "pages/address_head.html:sends_messages tab": "a list of tabs",
+    "pages/argument_values.py:shown_value": "the largest number of an integer type",
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/svg_charts.py:": "the geometry of a chart",
     "pages/contract_source.py:_files": "how many lines of source fit into the page",

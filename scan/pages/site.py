@@ -18,6 +18,7 @@ from scan.http.interfaces import Interface
 from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.pages import formatting, markdown
+from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, url_of
 from scan.queries.network import KNOWN_CHAINS, symbol_of
 from scan.queries.reader import ChainId
@@ -154,6 +155,7 @@ def _templates() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"version": VERSION, "most_file_rows": MAX_ROWS}
+    environment.globals["shown_value"] = shown_value
     environment.filters |= {
         "grouped": formatting.grouped,
         "amount": formatting.amount,

@@ -1,4 +1,4 @@
-"""The tabs of a transaction's page that are read from the node's traces: calls, state changes."""
+"""The tabs of a transaction's page, and what those of traces show: calls, state changes."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -9,7 +9,7 @@ from flask import request
 from scan import parameters
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.trace_decoding import DecodedFrame
-from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.errors import InvalidParameter, TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.state_changes import AccountChange
 from scan.ethereum.traces import is_creation
 from scan.hex import to_hex
@@ -18,7 +18,7 @@ from scan.http.requests import reader
 from scan.pages.records import Record
 from scan.queries import transactions
 
-OVERVIEW, CALLS, STATE = "overview", "calls", "state"
+OVERVIEW, EVENTS, CALLS, STATE = "overview", "events", "calls", "state"
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
 MAX_SLOTS = 50  # of an account
@@ -28,8 +28,19 @@ MAX_INDENT = 12  # deeper calls are not indented further
 def tab() -> str:
     """Return the requested tab, empty for the overview; raises InvalidParameter for one that
     there is not."""
-    name = parameters.one_of(request.args.get("tab") or OVERVIEW, "tab", (OVERVIEW, CALLS, STATE))
+    tabs = (OVERVIEW, EVENTS, CALLS, STATE)
+    name = parameters.one_of(request.args.get("tab") or OVERVIEW, "tab", tabs)
     return "" if name == OVERVIEW else name
+
+
+def is_open(shown_tab: str) -> bool:
+    """Return whether all events or calls are shown with their details; raises InvalidParameter
+    where there is nothing to open."""
+    if "open" not in request.args:
+        return False
+    if shown_tab not in (EVENTS, CALLS):
+        raise InvalidParameter("open=all is for the tabs of events and calls.", field="open")
+    return bool(parameters.one_of(request.args["open"], "open", ("all",)))
 
 
 def prerequisite(query: str) -> Prerequisite | None:

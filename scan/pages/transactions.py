@@ -72,6 +72,7 @@ def get_transaction(transaction_hash: str) -> Response:
         internal_count=moved.total,
         is_traced=is_traced,
         tab=tab,
+        is_open=transaction_traces.is_open(tab),
         traces=traces,
         most_slots=transaction_traces.MAX_SLOTS,
         names=names_of(

@@ -315,7 +315,7 @@ def test_axe_finds_nothing_serious(
     hash_ = newest["transactions"][0]["hash"]
     person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
     daily = ["/", "/txs", f"/tx/{hash_}", f"/address/{person}", contract, "/nothing"]
-    traces = [f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state", "/tx/0x12"]
+    traces = [f"/tx/{hash_}?tab={tab}" for tab in ("events", "calls", "state")] + ["/tx/0x12"]
     other = [path for path in [*traces, *paths_of(explorer, hostile)] if path not in daily]
     violations = {}
     for url, paths in (
@@ -344,6 +344,7 @@ def paths_with_trades(scenario: Played) -> list[str]:
     maker = f"/address/{trade['maker']}"
     return [
         *("/dex", f"/pool/{trade['pairAddress']}", f"/tx/{trade['transactionHash']}"),
+        *(f"/tx/{trade['transactionHash']}?tab={tab}&open=all" for tab in ("events", "calls")),
         *(f"{maker}?tab=trades", f"{maker}?tab=items", f"{maker}?tab=internal"),
         *("/gas", "/charts", f"{token}?tab=items"),
         f"/nft/{item['tokenAddress']}/{item['tokenId']}",

@@ -68,7 +68,7 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
         ),
         *(f"/pool/{pool['address']}" for pool in client.get("/api/v1/pools").json["pools"][:2]),
         *("/block/latest", f"/block/{block['number']}", f"/block/{block['hash']}"),
-        *(f"/tx/{transaction}{tab}" for tab in ("", "?tab=calls", "?tab=state")),
+        *(f"/tx/{transaction}{tab}" for tab in ("", "?tab=events", "?tab=calls", "?tab=state")),
         "/search?q=a",
         *(f"/token/{token}", f"/token/{token}?tab=holders", f"/token/{token}?tab=chart"),
         *(f"/token/{nft['tokenAddress']}?tab=items", f"/nft/{item}"),
@@ -230,8 +230,9 @@ def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
 
 def test_a_transaction_shows_what_the_node_has(client: FlaskClient, scenario: Played) -> None:
     transfer = scenario.truth.token_transfers[0]
-    page = client.get(f"/tx/{transfer['transactionHash']}").text
-    for text in ("Nonce", "Events", "Transfer", transfer["transactionHash"], "wei"):
+    path = f"/tx/{transfer['transactionHash']}"
+    page = client.get(path).text + client.get(f"{path}?tab=events").text
+    for text in ("Nonce", "Events", ">Transfer<", transfer["transactionHash"], "wei"):
         assert text in page
 
 

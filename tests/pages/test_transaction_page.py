@@ -1,0 +1,78 @@
+"""A transaction's page: its tabs, events and calls on one line each, numbers in units."""
+
+import re
+
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+
+TABS = ("", "?tab=events", "?tab=calls", "?tab=state")
+
+
+def test_what_stands_above_the_tabs_is_the_same_on_each(
+    client: FlaskClient, scenario: Played
+) -> None:
+    failed = next(t["hash"] for t in scenario.truth.transactions if not t["status"])
+    for hash_ in (scenario.truth.dex_trades[0]["transactionHash"], failed):
+        heads = {
+            client.get(f"/tx/{hash_}{tab}").text.partition('<nav class="tabs"')[0] for tab in TABS
+        }
+        assert len(heads) == 1 and "<dt>Status</dt>" in heads.pop()
+
+
+def test_events_are_short_and_opened_by_choice(client: FlaskClient, scenario: Played) -> None:
+    trade = scenario.truth.dex_trades[0]
+    path = f"/tx/{trade['transactionHash']}"
+    logs = client.get(f"/api/v1/transactions/{trade['transactionHash']}").json["logs"]
+    assert f">Events ({len(logs)})</a>" in client.get(path).text
+    events = client.get(f"{path}?tab=events").text
+    assert events.count('<li><div class="step">') == len(logs) > 2
+    assert all(f'href="/address/{log["address"]}"' in events for log in logs)
+    assert all(topic in events for log in logs for topic in log["topics"])
+    assert "<details>" in events and "<details open>" not in events
+    opened = client.get(f"{path}?tab=events&open=all").text
+    assert opened.count("<details open>") == len(logs) == events.count("<details>")
+    assert "&amp;open=all" in events and "Collapse all" in opened
+
+
+def test_a_call_stands_on_one_line_with_its_arguments(
+    client: FlaskClient, scenario: Played
+) -> None:
+    trade = scenario.truth.dex_trades[0]
+    path = f"/tx/{trade['transactionHash']}?tab=calls"
+    frames = client.get(f"/api/v1/transactions/{trade['transactionHash']}/trace").json["frames"]
+    page = client.get(path).text
+    lines = re.findall(r"<div class=\"step\">(.*?)<details", page, re.S)
+    assert len(lines) == len(frames)
+    for line, frame in zip(lines, frames, strict=True):
+        for argument in (frame["function"] or {"arguments": ()})["arguments"][:8]:
+            assert argument["type"] != "address" or f'/address/{argument["value"]}"' in line
+            assert f">{argument['name']}</bdi>" in line
+    results = [frame for frame in frames if frame["result"]]
+    assert sum('"returned"' in line for line in lines) == len(results)
+    assert client.get(f"{path}&open=all").text.count("<details open>") == len(frames)
+
+
+def test_what_cannot_be_opened_is_refused(client: FlaskClient, scenario: Played) -> None:
+    path = f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}"
+    for query in ("?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="):
+        answer = client.get(path + query)
+        assert answer.status_code == 400 and "open" in answer.text, query
+
+
+def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Played) -> None:
+    names = {t["address"]: t for t in client.get("/api/v1/tokens").json["tokens"]}
+    transfer = next(
+        t
+        for t in scenario.truth.token_transfers
+        if t["tokenId"] is None
+        and int(t["value"]) > 10**6
+        and (names.get(t["tokenAddress"]) or {"decimals": 0})["decimals"] in range(1, 30)
+    )
+    token = names[transfer["tokenAddress"]]
+    page = client.get(f"/tx/{transfer['transactionHash']}?tab=events").text
+    units = int(transfer["value"]) / 10 ** token["decimals"]
+    shown = re.findall(rf'data-full="{transfer["value"]}">([0-9,.]+)</span>', page)
+    assert shown and all(
+        abs(float(text.replace(",", "")) - units) <= units / 1000 for text in shown
+    )
