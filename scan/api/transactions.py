@@ -46,6 +46,16 @@ def get_transaction(transaction_hash: str) -> Response:
     return json_body(whole)
 
 
+@blueprint.get("/transactions/<transaction_hash>/adjacent")
+def get_adjacent(transaction_hash: str) -> Response:
+    """Its sender's transactions before and after it."""
+    query_arguments()
+    adjacent = transactions.adjacent(reader(), parameters.hash32(transaction_hash))
+    if adjacent is None:
+        raise reader().not_indexed("This transaction is not indexed.")
+    return json_body(adjacent.encode())
+
+
 @blueprint.get("/transactions/<transaction_hash>/trace")
 @requires(Prerequisite.NODE)
 def get_trace(transaction_hash: str) -> Response:

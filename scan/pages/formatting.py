@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from scan.contracts.summary_parts import clean, short
 from scan.ethereum.checksums import checksummed
-from scan.ethereum.units import COIN_DECIMALS, in_units
+from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_units
 
 MAX_NAME = 60
+MAX_TEXT = 20_000  # characters of a transaction's input
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 
 BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
@@ -65,6 +66,14 @@ def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     return AlignedAmount(whole, f".{fraction[:places]}…", full)
 
 
+def aligned_gwei(wei: int | str) -> AlignedAmount:
+    """Return a gas price; one of at least a Gwei is rounded to three decimals: 1.000000007 is 1."""
+    full = amount(wei, GWEI_DECIMALS)
+    short = full if full.startswith("0") else amount(round(int(wei), -6), GWEI_DECIMALS)
+    whole, point, fraction = short.partition(".")
+    return AlignedAmount(whole, point + fraction, None if short == full else full)
+
+
 def short_address(address: str) -> str:
     return short(checksummed(address))
 
@@ -110,8 +119,13 @@ def share(part: int | str, whole: int | str) -> str:
 
 
 def percent(part: int | str, whole: int | str) -> str:
-    """Return how much of `whole`, which is not 0, `part` is: `12.3 %`."""
-    return f"{round(int(part) * 100 / int(whole), 1)} %"
+    """Return how much of `whole`, which is not 0, `part` is: `12.3 %`; only all is 100 %."""
+    share_of_all, is_all = round(int(part) * 100 / int(whole), 1), int(part) >= int(whole)
+    if not is_all and share_of_all == 100:
+        return ">99.9 %"
+    if int(part) and not share_of_all:
+        return "<0.1 %"
+    return f"{share_of_all:.{0 if share_of_all in (0, 100) else 1}f} %"
 
 
 def day_time(iso: str) -> str:
@@ -135,6 +149,18 @@ def visible(text: str) -> str:
 def visible_block(text: str) -> str:
     """Return the text as visible() does, but keep line breaks."""
     return "\n".join(visible_lines(text))
+
+
+def text_in(content: bytes, most: int = MAX_TEXT) -> str | None:
+    """Return bytes as text, cut after `most` characters; None where they are not UTF-8, have other
+    controls than line breaks and tabs, or are empty."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    if not text.strip() or any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in text):
+        return None
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def as_json(value: object) -> str:

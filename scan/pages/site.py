@@ -161,6 +161,7 @@ def _templates() -> Environment:
         "amount": formatting.amount,
         "short_amount": formatting.short_amount,
         "aligned": formatting.aligned,
+        "aligned_gwei": formatting.aligned_gwei,
         "checksummed": checksummed,
         "short_address": formatting.short_address,
         "with_checksum": formatting.with_checksum,
@@ -176,5 +177,6 @@ def _templates() -> Environment:
         "blank": formatting.is_blank,
         "hex": to_hex,
         "word": formatting.word,
+        "text_in": formatting.text_in,
     }
     return environment

@@ -16,9 +16,10 @@ from scan.pages import transaction_traces
 from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
-from scan.queries import internal_transfers, summaries, transactions
+from scan.queries import internal_transfers, pending_transactions, summaries, transactions
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
+from scan.queries.pending_transactions import Pending
 
 MAX_INTERNAL = 200
 MAX_LOGS = 100
@@ -40,6 +41,9 @@ def get_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
+        waiting = pending_transactions.get(reader(), key)
+        if waiting is not None:
+            return _pending(key, waiting)
         raise reader().not_indexed(
             "This transaction is not indexed: it may be pending, not sent, or on another chain."
         )
@@ -73,6 +77,7 @@ def get_transaction(transaction_hash: str) -> Response:
         is_traced=is_traced,
         tab=tab,
         is_open=transaction_traces.is_open(tab),
+        adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
         traces=traces,
         most_slots=transaction_traces.MAX_SLOTS,
         names=names_of(
@@ -85,6 +90,18 @@ def get_transaction(transaction_hash: str) -> Response:
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
             *traces.addresses(),
         ),
+    )
+
+
+def _pending(transaction_hash: bytes, waiting: Pending) -> Response:
+    sent, method = waiting
+    parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
+    return page(
+        "pending_transaction.html",
+        hash=to_hex(transaction_hash),
+        sent=sent,
+        method=method,
+        names=names_of((), *map(to_hex, parties), *addresses_in(method)),
     )
 
 

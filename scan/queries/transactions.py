@@ -82,6 +82,14 @@ def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:
     return TransactionEvents(*reader.row("queries/transactions_get_events", hash=transaction_hash))
 
 
+def adjacent(reader: Reader, transaction_hash: bytes) -> str | None:
+    """Return the hashes of the sender's transactions before and after this one, as JSON text; None
+    for one that is not indexed."""
+    text: str | None
+    [text] = reader.row("queries/transactions_get_adjacent", hash=transaction_hash)
+    return text
+
+
 def indexed(record: Mapping[str, Any]) -> IndexedTransaction:
     return IndexedTransaction(
         record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]

@@ -281,6 +281,14 @@ def test_single_answers_use_an_index(
     assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
 
 
+def test_adjacent_transactions_are_read_from_an_index(seeded: Seeded) -> None:
+    _, newest = plan_of(seeded, "/transactions")
+    for transaction in newest["transactions"][:2]:
+        plan, _ = plan_of(seeded, f"/transactions/{transaction['hash']}/adjacent")
+        assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+        assert plan.buffers < 50
+
+
 @pytest.mark.parametrize("heat", ["hot", "rare"])
 def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
     address = seeded.value("transactions", "address", heat)

@@ -54,6 +54,23 @@ def test_home_moves_with_the_head(page: Page, explorer: Explorer, explorer_url: 
     assert page.evaluate("document.querySelectorAll('li.fresh').length") >= 1
 
 
+def test_a_pending_transaction_becomes_the_mined_one(
+    page: Page, explorer: Explorer, explorer_url: str
+) -> None:
+    """It takes the 3 s after which the script looks again."""
+    anvil = explorer.anvil
+    anvil.call("evm_setAutomine", False)
+    try:
+        hash_ = anvil.send(anvil.accounts[5], anvil.accounts[6], value="0x1")
+        page.open(f"{explorer_url}/tx/{hash_}")
+        assert page.evaluate("document.querySelector('#pending .badge').textContent") == "pending"
+        assert serious_violations(page) == []
+    finally:
+        anvil.call("evm_setAutomine", True)
+    anvil.mine()
+    page.wait("!document.getElementById('pending') && document.querySelector('nav.tabs')")
+
+
 def test_from_a_hash_to_a_token_and_its_holders(
     page: Page, over_http: str, scenario: Played
 ) -> None:

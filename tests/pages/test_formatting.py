@@ -4,7 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from scan.contracts.abi_decoding import Argument
 from scan.pages import formatting
+from scan.pages.argument_values import ShownValue, shown_value
 from scan.pages.svg_charts import candle_chart, short_price
 
 pytestmark = pytest.mark.check
@@ -50,6 +52,129 @@ def test_amounts_in_columns_are_truncated_and_say_so(
     value: str, decimals: int, shown: tuple[str, str, str | None]
 ) -> None:
     assert formatting.aligned(value, decimals) == shown
+
+
+@pytest.mark.parametrize(
+    ("wei", "shown"),
+    [
+        ("1000000007", ("1", "", "1.000000007")),
+        ("1000000000", ("1", "", None)),
+        ("12345678901", ("12", ".346", "12.345678901")),
+        ("999999999999", ("1,000", "", "999.999999999")),
+        ("7", ("0", ".000000007", None)),
+        ("0", ("0", "", None)),
+    ],
+)
+def test_gas_prices_are_rounded_and_say_so(wei: str, shown: tuple[str, str, str | None]) -> None:
+    assert formatting.aligned_gwei(wei) == shown
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "shown"),
+    [
+        (0, 7, "0 %"),
+        (1, 10**6, "<0.1 %"),
+        (1, 3, "33.3 %"),
+        (21_000, 21_000, "100 %"),
+        (29_999_999, 30_000_000, ">99.9 %"),
+        (5, 10, "50.0 %"),
+    ],
+)
+def test_only_nothing_is_0_percent_and_all_100(part: int, whole: int, shown: str) -> None:
+    assert formatting.percent(part, whole) == shown
+
+
+def test_bytes_are_text_where_they_are_readable() -> None:
+    assert formatting.text_in("Grüße\n\u202eto you".encode()) == "Grüße\n\u202eto you"
+    assert formatting.text_in(b"a" * 30_000) == "a" * formatting.MAX_TEXT + "…"
+    for content in (b"", b" \n", b"\0abc", b"\xa9\x05\x9c\xbb", b"\x1b[31mred"):
+        assert formatting.text_in(content) is None
+    assert formatting.visible_block("a\n\u202eb") == "a\n[U+202E]b"
+
+
+def argument(type_: str, value: object, name: str = "") -> Argument:
+    return Argument(name, type_, value)
+
+
+COIN = {"type": "BEP20", "decimals": 6}
+
+
+@pytest.mark.parametrize(
+    ("shown", "text", "raw"),
+    [
+        (
+            shown_value(argument("uint256", "1500000"), 1, "transfer(address,uint256)", COIN),
+            "1.5",
+            "1500000",
+        ),
+        (
+            shown_value(argument("uint256", "1500000"), 1, "transfer(address,uint256)"),
+            "1,500,000",
+            "1500000",
+        ),
+        (
+            shown_value(
+                argument("uint256", "1500000"),
+                1,
+                "transfer(address,uint256)",
+                {**COIN, "type": "BEP721"},
+            ),
+            "1,500,000",
+            "1500000",
+        ),
+        (
+            shown_value(argument("uint256", "1500000"), 0, "stake(uint256)", COIN),
+            "1,500,000",
+            "1500000",
+        ),
+        (
+            shown_value(argument("uint256", "5"), 0, "totalSupply()", COIN, is_result=True),
+            "0.000005",
+            "5",
+        ),
+        (
+            shown_value(argument("uint256", str(2**256 - 1)), 1, "approve(address,uint256)", COIN),
+            "unlimited",
+            str(2**256 - 1),
+        ),
+        (
+            shown_value(argument("uint160", str(2**160 - 1)), 1, "f(uint160)"),
+            "largest uint160",
+            str(2**160 - 1),
+        ),
+        (shown_value(argument("uint8", "255"), 0), "255", None),
+        (shown_value(argument("int256", "-1234567"), 0), "-1,234,567", "-1234567"),
+        (
+            shown_value(argument("uint256", "1700000000", "_deadline"), 0),
+            "2023-11-14 22:13:20 UTC",
+            "1700000000",
+        ),
+        (
+            shown_value(argument("uint48", "1700000000", "expiration"), 0),
+            "2023-11-14 22:13:20 UTC",
+            "1700000000",
+        ),
+        (shown_value(argument("uint256", "17", "deadline"), 0), "17", None),
+        (
+            shown_value(argument("uint256", "1700000000", "amount"), 0),
+            "1,700,000,000",
+            "1700000000",
+        ),
+        (shown_value(argument("uint256", "1234567", "tokenId"), 0), "1234567", None),
+        (shown_value(argument("uint256", str(10**60), "x"), 0), str(10**60), None),
+        (shown_value(argument("string", "12345678"), 0), "12345678", None),
+        (shown_value(argument("uint256[]", ["12345678"]), 0), '["12345678"]', None),
+        (
+            shown_value(
+                argument("uint256", "7"), 1, "transfer(address,uint256)", {**COIN, "decimals": 255}
+            ),
+            "0." + "0" * 254 + "7",
+            "7",
+        ),
+    ],
+)
+def test_decoded_numbers_are_shown_in_units(shown: ShownValue, text: str, raw: str | None) -> None:
+    assert (shown.text, shown.raw) == (text, raw)
 
 
 def test_addresses_have_the_checksums_of_the_standard() -> None:

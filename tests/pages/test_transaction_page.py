@@ -76,3 +76,24 @@ def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Playe
     assert shown and all(
         abs(float(text.replace(",", "")) - units) <= units / 1000 for text in shown
     )
+
+
+def test_a_transaction_leads_to_those_of_its_sender(client: FlaskClient, scenario: Played) -> None:
+    of_sender: dict[str, list[str]] = {}
+    for sent in sorted(
+        scenario.truth.transactions, key=lambda t: (t["blockNumber"], t["transactionIndex"])
+    ):
+        of_sender.setdefault(sent["fromAddress"], []).append(sent["hash"])
+    for sender, hashes in of_sender.items():
+        for before, hash_, after in zip([None, *hashes], hashes, [*hashes[1:], None], strict=False):
+            assert client.get(f"/api/v1/transactions/{hash_}/adjacent").json == {
+                "transactionHash": hash_,
+                "fromAddress": sender,
+                "previous": before,
+                "next": after,
+            }
+    first, second, *_ = max(of_sender.values(), key=len)
+    assert f'rel="next" href="/tx/{second}"' in client.get(f"/tx/{first}").text
+    assert f'rel="prev" href="/tx/{first}"' in client.get(f"/tx/{second}").text
+    assert client.get(f"/api/v1/transactions/0x{'12' * 32}/adjacent").status_code == 404
+    assert client.get(f"/api/v1/transactions/{first}/adjacent?of=all").status_code == 400

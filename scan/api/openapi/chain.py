@@ -53,6 +53,10 @@ PATHS: Json = {
         "get", "getTransaction", "One transaction, with its input, method and logs",
         ref("TransactionDetail"), parameters=(TRANSACTION,), errors=(404,),
     ),
+    "/transactions/{transaction_hash}/adjacent": operation(
+        "get", "getAdjacentTransactions", "What its sender sent before and after it",
+        ref("AdjacentTransactions"), parameters=(TRANSACTION,), errors=(404,),
+    ),
     "/transactions/{transaction_hash}/trace": operation(
         "get", "getTransactionTrace", "A transaction's calls, from the node's trace",
         ref("TransactionTrace"), parameters=(TRANSACTION,), errors=(404, 422, 502),

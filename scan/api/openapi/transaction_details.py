@@ -144,6 +144,15 @@ SCHEMAS: Json = {
     "CallLog": record(
         "A log.", {name: schema for name, schema in _LOG.items() if name != "logIndex"}
     ),
+    "AdjacentTransactions": record(
+        "What the sender of a transaction sent before and after it.",
+        {
+            "transactionHash": hash32("The transaction."),
+            "fromAddress": address("Its sender."),
+            "previous": nullable(hash32("The one before; null if it is the first that is kept.")),
+            "next": nullable(hash32("The one after; null if it is the last.")),
+        },
+    ),
     "StateChanges": record(
         f"What a transaction changed: the first {MAX_ACCOUNTS} accounts by address, the first"
         f" {MAX_SLOTS:,} slots.",

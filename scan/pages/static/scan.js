@@ -213,6 +213,19 @@
     setTimeout(follow, wait);
   }
 
+  // The page of a transaction that waits for its block, until it is another page.
+  async function awaitBlock(wait) {
+    try {
+      if (!document.hidden) {
+        const response = await fetch(location.href, {cache: "no-cache"});
+        if (response.ok && !(await response.text()).includes('id="pending"')) return location.reload();
+      }
+    } catch {
+      // the next one may succeed
+    }
+    setTimeout(awaitBlock, wait, Math.min(1.2 * wait, 30000));
+  }
+
   // The search box as a combobox: a list of links below it, by arrow keys, Enter and Escape.
   function prepareSearch(input) {
     const form = input.form;
@@ -318,6 +331,7 @@
     prepareSearch(document.querySelector(".search input"));
     for (const form of document.querySelectorAll("form[data-enhance]")) form.addEventListener("submit", answerInPlace);
     if (document.getElementById("live")) setTimeout(follow, LIVE_EVERY_MS);
+    if (document.getElementById("pending")) setTimeout(awaitBlock, LIVE_EVERY_MS, LIVE_EVERY_MS);
   });
   addEventListener("storage", (event) => {
     if (event.key === "theme") setTheme(event.newValue);

@@ -1,0 +1,82 @@
+"""A transaction that the node has and the index has not: mostly one that waits for its block."""
+
+from typing import NamedTuple
+
+from scan.ethereum.client import Call, RpcError
+from scan.ethereum.gateway import NodeSession
+from scan.hex import BadHex, data, quantity, to_hex
+
+MOST_BYTES = 1024 * 1024
+MAX_UINT64 = 2**64 - 1  # of nonces and gas limits (EIP-2681, EIP-1985)
+
+
+class PendingTransaction(NamedTuple):
+    """What the node has of the transaction; amounts in wei. `block_number` is None while no block
+    has it; `next_nonce` is that of its sender, None where the node does not say."""
+
+    block_number: int | None
+    from_address: bytes
+    to_address: bytes | None
+    value: int
+    nonce: int
+    next_nonce: int | None
+    gas_limit: int
+    max_fee_per_gas: int  # the gas price of transactions before EIP-1559
+    max_priority_fee_per_gas: int | None
+    type: int
+    input: bytes
+
+    @property
+    def highest_fee(self) -> int:
+        return self.gas_limit * self.max_fee_per_gas
+
+    @property
+    def earlier_nonces(self) -> int | None:
+        """Return how many transactions of its sender have to be mined before it; negative where
+        another one with its nonce was mined."""
+        return None if self.next_nonce is None else self.nonce - self.next_nonce
+
+
+def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransaction | None:
+    """Return what the node has, None of one that it does not have or gives in a malformed way;
+    raises as the session does."""
+    [answer] = node.results(
+        [Call("eth_getTransactionByHash", (to_hex(transaction_hash),))], MOST_BYTES
+    )
+    if answer is None or isinstance(answer, RpcError):
+        return None
+    try:
+        if data(answer["hash"], 32) != transaction_hash:
+            return None
+        block, to, priority = (
+            answer.get(name) for name in ("blockNumber", "to", "maxPriorityFeePerGas")
+        )
+        price = answer.get("maxFeePerGas") or answer.get("gasPrice")
+        sent = PendingTransaction(
+            None if block is None else quantity(block),
+            data(answer["from"], 20),
+            None if to is None else data(to, 20),
+            quantity(answer["value"]),
+            quantity(answer["nonce"]),
+            None,
+            quantity(answer["gas"]),
+            quantity(price),
+            None if priority is None else quantity(priority),
+            quantity(answer.get("type") or "0x0"),
+            data(answer["input"]),
+        )
+    except (BadHex, KeyError, TypeError, AttributeError):
+        return None
+    if max(sent.nonce, sent.gas_limit) > MAX_UINT64:
+        return None
+    return sent._replace(next_nonce=_next_nonce(node, sent.from_address))
+
+
+def _next_nonce(node: NodeSession, address: bytes) -> int | None:
+    call = Call("eth_getTransactionCount", (to_hex(address), "latest"))
+    [answer] = node.results([call], MOST_BYTES)
+    try:
+        nonce = quantity(answer)
+    except BadHex:
+        return None
+    return nonce if nonce <= MAX_UINT64 else None

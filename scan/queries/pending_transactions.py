@@ -1,0 +1,45 @@
+"""Transactions that wait for their block, as the node has them."""
+
+from typing import NamedTuple
+
+from scan.contracts.abi_decoding import Decoded, decode_call, decode_call_by
+from scan.contracts.contract_abis import NO_CONTRACT
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.pending_transactions import PendingTransaction, read_pending
+from scan.queries.reader import Reader
+
+TIMEOUT_S = 1.5
+
+
+class Pending(NamedTuple):
+    """A transaction that is not indexed, and the function that it calls."""
+
+    sent: PendingTransaction
+    method: Decoded | None
+
+
+def get(reader: Reader, transaction_hash: bytes) -> Pending | None:
+    """Return what the node has of a transaction that is not indexed; None where it has nothing of
+    use, or does not respond."""
+    reader.do_not_cache()
+    node = reader.node.within(TIMEOUT_S)
+    try:
+        sent = read_pending(node, transaction_hash)
+    except (UpstreamFailed, Unavailable):
+        return None
+    return None if sent is None else Pending(sent, _method(reader, sent))
+
+
+def _method(reader: Reader, sent: PendingTransaction) -> Decoded | None:
+    to, calldata = sent.to_address, sent.input
+    if to is None or len(calldata) < 4:
+        return None
+    abis, budget = reader.sources.contract_abis, DecodingBudget()
+    contract = abis.find([to], budget).get(to, NO_CONTRACT)
+    decoded = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
+    if decoded is not None:
+        return decoded
+    return decode_call_by(
+        calldata, abis.imported([calldata[:4]]).get(calldata[:4], ()), budget=budget
+    )
