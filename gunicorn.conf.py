@@ -98,6 +98,12 @@ def post_worker_init(worker):
         services = worker.wsgi.extensions["scan"]
         worker.verification_jobs = JobRunner(services.writes, services.verifier, services.jobs)
         worker.verification_jobs.start()
+        if _settings.sources_dir is not None:
+            from scan.contract_import.kept_sources import KeptSources
+
+            folder = _settings.sources_dir
+            worker.kept_sources = KeptSources(folder, services.writes, services.jobs)
+            worker.kept_sources.start()
     if _settings.delivers and _settings.database_url:
         from scan.webhooks.dispatcher import Dispatcher
 
@@ -107,6 +113,8 @@ def post_worker_init(worker):
 
 def worker_exit(server, worker):
     """Gives back the leases, and writes what is still only in memory: the usage of keys."""
+    if hasattr(worker, "kept_sources"):
+        worker.kept_sources.stop()
     if hasattr(worker, "verification_jobs"):
         worker.verification_jobs.stop()
     if hasattr(worker, "deliveries"):

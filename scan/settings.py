@@ -84,6 +84,7 @@ class Settings:
     sends_transactions: bool = False
     ca_bundle: str = ""
     solc_dir: Path | None = None
+    sources_dir: Path | None = None
     statement_timeout_ms: int = 5000
     log_format: str = "text"
     log_requests: bool = False
@@ -175,6 +176,7 @@ class Settings:
             sends_transactions=read("SCAN_SEND_TRANSACTIONS", _one_of("on", "off"), "off") == "on",
             ca_bundle=read("REQUESTS_CA_BUNDLE", _existing_path, ""),
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
+            sources_dir=read("SCAN_SOURCES_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
             log_format=read("SCAN_LOG_FORMAT", _one_of("text", "json"), "text"),
             log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "off") == "on",
@@ -374,6 +376,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
             "READ_DATABASE_URL": settings.read_database_url,
             "RPC_URL": ",".join(settings.rpc_urls),
             "SCAN_DATA_DIR": str(settings.data_dir),
+            "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
             "SCAN_START_BLOCK": str(settings.start_block),
         }
     )

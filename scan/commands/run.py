@@ -191,6 +191,8 @@ def _follow_chain(
     publish_database(settings)
     if recording is not None:
         return _run_children(settings, stop, postgres, recording=recording)
+    sources_dir = settings.sources_dir or settings.data_dir / "sources"
+    settings = replace(settings, sources_dir=sources_dir)
     watch = ChainWatch(settings, name)
     try:
         _run_children(settings, stop, postgres, watch)

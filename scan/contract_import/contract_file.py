@@ -43,12 +43,13 @@ def write_records(database: Database, file: BinaryIO, chain_id: str | None) -> i
         "contract_import/verified_contracts_list", after=after, limit=BATCH_ROWS
     ):
         for row in rows:
-            file.write(msgspec.json.encode(_record(row, chain_id)) + b"\n")
+            file.write(msgspec.json.encode(record_of(row, chain_id)) + b"\n")
         after, count = bytes(rows[-1][0]), count + len(rows)
     return count
 
 
-def _record(row: tuple[object, ...], chain_id: str | None) -> Record:
+def record_of(row: tuple[object, ...], chain_id: str | None) -> Record:
+    """Return a row of contract_import/verified_contracts_list as a line of the file."""
     address, match, creation_match, name, path, version, license_, settings, sources, arguments = (
         bytes(value) if isinstance(value, memoryview) else value for value in row
     )

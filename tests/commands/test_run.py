@@ -16,11 +16,14 @@ from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
+from tests.support.explorer import compiled, standard_input
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import settings_for
 from tests.support.scan_run import ScanRun, scan_run
 from tests.support.serving import accepts, free_port, wait_until
 
+VERSION = "0.8.28"
+BOX = "contract Box { uint public stored = 5; }"
 SCAN = (sys.executable, "-m", "scan")
 
 
@@ -99,21 +102,49 @@ def test_several_chains_run_behind_one_address(folder: Path) -> None:
         assert not any(map(accepts, ports))
 
 
+def deploy(anvil: Anvil) -> str:
+    """Return the address of a contract; where it lands depends on what its sender did before."""
+    code = compiled(VERSION, standard_input({"Box.sol": BOX}), "Box.sol", "Box").creation
+    sent = anvil.send(anvil.accounts[0], None, data=f"0x{code.removeprefix('0x')}", gas=1_000_000)
+    return str(anvil.receipt_of(sent)["contractAddress"])
+
+
+def is_verified(scan: ScanRun, address: str) -> bool:
+    try:
+        answer = requests.get(f"{scan.url}/api/v1/contracts/{address}", timeout=30)
+    except requests.ConnectionError:  # while the service changes to another database
+        return False
+    return answer.status_code == 200 and answer.json()["match"] == "full"
+
+
 @pytest.mark.long
-def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folder: Path) -> None:
+def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(
+    folder: Path, solc_dir: Path
+) -> None:
+    """Contracts that are deployed there again are verified again."""
     port = free_port()
+    limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000/second", "SCAN_SOLC_DIR": str(solc_dir)}
     with Anvil(port=port) as first:
-        first.mine(3)
-        with scan_run(SCAN, folder, RPC_URL=first.url) as scan:
+        first.mine(2)
+        with scan_run(SCAN, folder, RPC_URL=first.url, **limits) as scan:
+            box = deploy(first)
             scan.wait_for_block(3)
+            fields = {"sourceCode": BOX, "compilerVersion": VERSION, "contractName": "Box"}
+            body = {"address": box, "optimizationUsed": 0, **fields}
+            answer = requests.post(f"{scan.url}/api/v1/verify", json=body, timeout=60)
+            assert answer.status_code == 200, answer.text
+            wait_until(lambda: [*(folder / "var" / "sources").glob("*.json")] != [])
             before = (folder / "var" / "database_url").read_text()
             first.stop()
             with Anvil("--chain-id", "4242", port=port) as second:
                 second.mine(1)
                 scan.wait_for_block(1)
                 assert (folder / "var" / "database_url").read_text() != before
-                second.mine(1)
-                scan.wait_for_block(2)
+                second.receipt_of(second.send(second.accounts[0], second.accounts[1]))
+                again = deploy(second)
+                assert again != box
+                scan.wait_for_block(3)
+                wait_until(lambda: is_verified(scan, again), timeout_s=60)
             assert "serves chain 4242 with genesis 0x" in scan.output()
             with Anvil(port=port) as third:  # as the first was, and begins before it ended
                 wait_until(
@@ -121,5 +152,8 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folde
                     timeout_s=60,
                 )
                 assert third.head() == 0
+                third.mine(2)
+                assert deploy(third) == box
+                wait_until(lambda: is_verified(scan, box), timeout_s=60)
     chains = json.loads((folder / "var" / "chains.json").read_text())
     assert list(chains) == [f"http://127.0.0.1:{port}"]
