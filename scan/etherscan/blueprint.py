@@ -1,14 +1,18 @@
-"""One Etherscan-compatible request: parameters, chain id, action, response."""
+"""One Etherscan-compatible request: parameters, chain id, action, response; the list of chains."""
 
 from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
 
 from scan.etherscan.actions import find_action
+from scan.etherscan.chain_list import chain_list, public_url, record
 from scan.etherscan.parameters import Parameters
-from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
+from scan.etherscan.replies import CHAIN_LIST, PATHS, Failure, Reply, RpcReply
 from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
-from scan.http.requests import form, reader
+from scan.http.requests import form, query_arguments, reader
+from scan.http.responses import JsonResponse, json_value
+from scan.http.services import services
+from scan.queries.network import KNOWN_CHAINS
 
 MOST_CACHED_BYTES = 512 * 1024  # larger responses would evict everything else from the cache
 WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
@@ -43,6 +47,21 @@ for path in PATHS:
     blueprint.add_url_rule(
         path, path.strip("/").replace("/", "_"), _respond, methods=["GET", "POST"]
     )
+
+
+@blueprint.get(CHAIN_LIST)
+def list_own_chain() -> JsonResponse:
+    """Return the chain of this service; none before the first block."""
+    query_arguments()
+    settings, chain_id = services().settings, reader().sources.chain_id.read()
+    reader().do_not_cache()  # it names the host that the client has used
+    base = f"{public_url(request.environ, settings.trusted_proxies)}{settings.base_path}"
+    records = []
+    if chain_id is not None:
+        known, _ = KNOWN_CHAINS.get(chain_id, (f"Chain {chain_id}", ""))
+        name = settings.chain_name or known
+        records = [record(chain_id, name, f"{base}/", f"{base}/v2/api", is_answering=True)]
+    return json_value(chain_list(records))
 
 
 def _require_own_chain(parameters: Parameters) -> None:

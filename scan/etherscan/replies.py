@@ -14,6 +14,7 @@ from scan.http.interfaces import Interface
 from scan.server.wsgi import WsgiResponse, json_response
 
 PATHS = ("/api", "/v2/api")
+CHAIN_LIST = "/v2/chainlist"
 RATE_LIMITED = "Max rate limit reached. "
 
 
@@ -64,4 +65,4 @@ def refuse(error: ScanError) -> WsgiResponse:
     return json_response(200, value, list(error.headers.items()))
 
 
-ETHERSCAN = Interface(refuse, paths=frozenset(PATHS), api_key_parameter="apikey")
+ETHERSCAN = Interface(refuse, paths=frozenset({*PATHS, CHAIN_LIST}), api_key_parameter="apikey")

@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
-from scan.etherscan.replies import ETHERSCAN
+from scan.etherscan.chain_list import chain_list, public_url, record
+from scan.etherscan.replies import CHAIN_LIST, ETHERSCAN
 from scan.gateway.chains import Chain, read_chains
 from scan.gateway.forwarding import REQUESTS_AT_ONCE, Forwarded, Service
 from scan.http.interfaces import interface_of
@@ -30,7 +31,6 @@ _CHAIN_OF_SOURCIFY = re.compile(r"(?:/server)?/v2/(?:contracts?|verify(?:/[a-z]+
 _JOB = re.compile(r"(?:/server)?/v2/verify/[^/]+")
 _URLENCODED_FIELD = b"&chainid="
 _MULTIPART_FIELD = b'; name="chainid"\r\n'
-_HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,255}")
 
 Response = WsgiResponse | Forwarded
 StartResponse = Callable[[str, list[tuple[str, str]]], Any]
@@ -95,6 +95,8 @@ class Gateway:
         return service.forward(environ, target, _body(environ))
 
     def _by_chain_id(self, environ: Environ, path: str) -> Response:
+        if path == CHAIN_LIST:
+            return self._chain_list(environ)
         if ETHERSCAN.has(path):
             return self._etherscan(environ)
         if match := _CHAIN_OF_SOURCIFY.fullmatch(path):
@@ -103,8 +105,6 @@ class Gateway:
             return self._verification_job(environ)
         if path in ("/chains", "/server/chains"):
             return json_response(200, [_sourcify_record(chain) for chain in self._chains], [])
-        if path == "/v2/chainlist":
-            return self._chain_list(environ)
         if path == "/healthz":
             return json_response(200, {"status": "ok"}, [])
         if path == "":
@@ -154,30 +154,16 @@ class Gateway:
         return not_found
 
     def _chain_list(self, environ: Environ) -> WsgiResponse:
-        base = self._public_url(environ)
+        base = public_url(environ, self._trusted_proxies)
         answering = self._pool.map(Service.answers, self._of_path.values())
         records = [
-            {
-                "chainname": chain.name,
-                "chainid": str(chain.chain_id),
-                "blockexplorer": f"{base}/{chain.path}/",
-                "apiurl": f"{base}/v2/api?chainid={chain.chain_id}",
-                "status": int(is_answering),
-                "comment": "",
-            }
+            record(
+                *(str(chain.chain_id), chain.name, f"{base}/{chain.path}/", f"{base}/v2/api"),
+                is_answering=is_answering,
+            )
             for chain, is_answering in zip(self._chains, answering, strict=True)
         ]
-        comments = "status: 1 the chain's service answers, 0 it does not"
-        value = {"comments": comments, "totalcount": len(records), "result": records}
-        return json_response(200, value, [])
-
-    def _public_url(self, environ: Environ) -> str:
-        """Return the URL that the client has used; empty where it names no proper host."""
-        host = environ.get("HTTP_HOST", "")
-        proto = environ.get("HTTP_X_FORWARDED_PROTO", "") if self._trusted_proxies else ""
-        return (
-            f"{'https' if proto == 'https' else 'http'}://{host}" if _HOST.fullmatch(host) else ""
-        )
+        return json_response(200, chain_list(records), [])
 
 
 def _target(environ: Environ) -> str:

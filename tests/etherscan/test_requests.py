@@ -234,3 +234,22 @@ def test_lists_are_cached_until_the_index_changes(client: FlaskClient, scenario:
     plain = Client(client.application)
     again = plain.get("/api", query_string=asked, headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
+
+
+def test_the_list_of_chains_has_the_indexed_one(client: FlaskClient, indexed: Indexing) -> None:
+    settings = replace(indexed.settings, base_path="/dev", chain_name="Devnet")
+    listed = create_app(settings).test_client().get("/dev/v2/chainlist", base_url="http://a.test")
+    chain = {
+        "chainname": "Devnet",
+        "chainid": "31337",
+        "blockexplorer": "http://a.test/dev/",
+        "apiurl": "http://a.test/dev/v2/api?chainid=31337",
+        "status": 1,
+        "comment": "",
+    }
+    assert (listed.json["totalcount"], listed.json["result"]) == (1, [chain])
+    # Nothing that one client sends as its host is shown to another.
+    for host in ("evil.test", "evil.test/<x>"):
+        client.get("/v2/chainlist", headers={"Host": host})
+    assert "evil" not in client.get("/v2/chainlist").text
+    assert in_form(client.get("/v2/chainlist?x=1"))["status"] == "0"

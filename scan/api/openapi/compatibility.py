@@ -47,6 +47,14 @@ def etherscan_paths(actions: Mapping[str, Collection[str]]) -> Json:
             "post": {**shared, "operationId": f"postEtherscan{version}", "requestBody": form},
         }
     paths["/api"]["get"]["description"] = _ETHERSCAN + supported
+    paths["/v2/chainlist"] = {
+        "get": {
+            "tags": [ETHERSCAN_TAG],
+            "summary": "The indexed chain",
+            "operationId": "listEtherscanChains",
+            "responses": {"200": {"$ref": "#/components/responses/Etherscan"}},
+        }
+    }
     return paths
 
 
