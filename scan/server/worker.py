@@ -8,7 +8,6 @@ import errno
 import selectors
 import socket
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from datetime import datetime
@@ -24,6 +23,8 @@ from scan.server.connection import Connection, State
 from scan.server.cors import CORS
 from scan.server.cpu_affinity import OneProcessor
 from scan.server.file_body import FileBody
+from scan.server.largest_clients import beyond, first_of_largest
+from scan.server.malformed_request import MalformedRequest, UnparsedRequest
 from scan.server.received_bytes import MoreNeeded
 from scan.server.streamed_response import EVENT_STREAM, OpenResponse
 from scan.server.wsgi import refuse
@@ -42,31 +43,6 @@ LOG_EVERY_S = 60.0
 
 _OUT_OF_DESCRIPTORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _RETRIED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED, errno.EINTR}
-_REFUSALS = {
-    errors.LimitRequestLine: (414, "too_large", "The request line is too long."),
-    errors.LimitRequestHeaders: (431, "too_large", "The request headers are too large."),
-    errors.ExpectationFailed: (417, "bad_request", "Only Expect: 100-continue is understood."),
-    errors.UnsupportedTransferCoding: (501, "bad_request", "Unknown transfer coding."),
-}
-
-
-class MalformedRequest(ScanError):
-    """What is no HTTP request, or one that gunicorn refuses."""
-
-    def __init__(self, error: Exception) -> None:
-        default = (400, "bad_request", "This is not a well-formed HTTP request.")
-        self.status, self.code, message = _REFUSALS.get(type(error), default)
-        super().__init__(message)
-
-
-class _Unparsed:
-    """To gunicorn's Response, the request that could not be parsed."""
-
-    method = "GET"
-    version = (1, 1)
-
-    def should_close(self) -> bool:
-        return True
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -185,16 +161,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def _limit_received(self) -> None:
         """Refuse the oldest upload of the client that has sent most of what is not whole yet."""
         uploads = {
-            conn: self._client_of(conn.environ) if conn.request else str(conn.client)
+            conn: conn.received_bytes
             for conn in self._connections
             if conn.received_bytes > 0 and conn.state is State.RECEIVING
         }
-        of_client: Counter[str] = Counter()
-        for conn, client in uploads.items():
-            of_client[client] += conn.received_bytes
         if uploads:
-            refused = max(uploads, key=lambda conn: of_client[uploads[conn]])
+            refused = first_of_largest(uploads, self._sender_of)
             self._refuse(refused, Unavailable("Too many uploads at once; try again shortly."))
+
+    def _sender_of(self, conn: Connection) -> str:
+        return self._client_of(conn.environ) if conn.request else str(conn.client)
 
     def _advance(self, conn: Connection) -> None:
         """As far as what has come allows."""
@@ -325,7 +301,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.log.error("Error parsing a request", exc_info=error)
             error = ScanError("The request could not be served.")
         status, headers, body, _ = refuse(error)
-        conn.response = Response(_Unparsed(), conn.to_send, self.cfg)
+        conn.response = Response(UnparsedRequest(), conn.to_send, self.cfg)
         conn.response.start_response(status, [*CORS, *headers])
         conn.response.write(body)
         self._send(conn)
@@ -416,11 +392,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.close(conn)
 
     def _limit_unsent(self) -> None:
-        """Close connections until what the others have to take fits into MAX_UNSENT_BYTES.
-
-        First those of the client that has most to take, and of them the one with most: who takes
-        what is sent to him, as an honest reader of a stream does, loses nothing to others.
-        """
+        """Close connections until what the others have to take fits into MAX_UNSENT_BYTES."""
         states = (State.SENDING, State.STREAMING)
         unsent = {
             conn: len(conn.to_send)
@@ -428,18 +400,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             if conn.state in states and len(conn.to_send)
         }
         self._unsent_bytes = sum(unsent.values())
-        if self._unsent_bytes <= MAX_UNSENT_BYTES:
-            return
-        clients = {conn: self._client_of(conn.environ) for conn in unsent}
-        of_client: Counter[str] = Counter()
-        for conn, count in unsent.items():
-            of_client[clients[conn]] += count
-        while self._unsent_bytes > MAX_UNSENT_BYTES:
-            most = max(unsent, key=lambda conn: (of_client[clients[conn]], unsent[conn]))
-            count = unsent.pop(most)
-            of_client[clients[most]] -= count
-            self._unsent_bytes -= count
-            self.close(most)
+        for conn in beyond(unsent, lambda conn: self._client_of(conn.environ), MAX_UNSENT_BYTES):
+            self._unsent_bytes -= unsent[conn]
+            self.close(conn)
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """When stopping: take what has connected already, then refuse.
