@@ -23,8 +23,10 @@ import orjson
 import requests
 
 from app import create_app
+from demo.scenario import PEOPLE, SOURCE, Town, play
 from scan.commands.chain_recording import DERIVED, RecordedAnswers, pack
-from scan.commands.demo_node import STATE_METHODS, Recording
+from scan.commands.demo_chain import LOOP, DemoChain
+from scan.commands.replay import STATE_METHODS, Recording
 from scan.contracts.token_uri import SELECTORS
 from scan.ethereum.block_parameter import NO_BLOCK
 from scan.ethereum.trace_reader import CALLS, STATE
@@ -32,26 +34,33 @@ from tests.support.anvil import Anvil, Contract, Node
 from tests.support.database import Postgres, execute
 from tests.support.explorer import place_compilers
 from tests.support.indexing import settings_for
-from tests.support.scenario import STRANGERS, Stage, play
-from tests.support.solidity import COMPILER, NODE, SETTINGS, SOURCES, artifact
+from tests.support.scenario import STRANGERS
+from tests.support.solidity import COMPILER, NODE, SETTINGS, SOURCES
 
 CHAIN = Path(__file__).with_name("chain.jsonl.gz")
 OPERATOR_DATA = Path(__file__).with_name("operator_data.json.gz")
 LARGEST_BYTES = 3 * 1024 * 1024
-ROUNDS = 300
 QUIET_S = 5.0
 TIMEOUT_S = 600.0
 
 # The file of each contract that is verified.
 VERIFIED = {
-    **dict.fromkeys(("gold", "keepers", "forge", "weth"), "Tokens.sol"),
-    **dict.fromkeys(("failing", "maker"), "Makers.sol"),
+    **dict.fromkeys(("dollar", "forge", "weth"), "Tokens.sol"),
     **dict.fromkeys(("reasons", "guard"), "Reasons.sol"),
     **dict.fromkeys(("lanterns", "procession"), "Lanterns.sol"),
+    **dict.fromkeys(("savings implementation", "savings proxy"), SOURCE.name),
     "router": "Exchange.sol",
 }
-LABELED_PEOPLE = {0: "Meridian treasury", 1: "Market maker", 3: "Lantern workshop"}
-LABELED = {"router": "Demo router", "uniswap-v2": "Uniswap V2 factory", "weth": "Wrapped Ether"}
+LABELED_PEOPLE = {0: "Meridian treasury", 1: "Market maker", 3: "Lantern workshop", 11: "Bundler"}
+LABELED = {
+    "router": "Demo router",
+    "uniswap-v2": "Uniswap V2 factory",
+    "uniswap-v3": "Uniswap V3 factory",
+    "pancakeswap-v2": "PancakeSwap V2 factory",
+    "pancakeswap-v3": "PancakeSwap V3 factory",
+    "savings": "Harbor Savings",
+    "entry point": "EntryPoint 0.7",
+}
 VERIFIED_ROWS = """
 SELECT to_json(v)
 FROM (
@@ -107,48 +116,53 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    with Anvil() as anvil:
-        stage = play(anvil, rounds=ROUNDS, poison=False)
-        show_the_best(stage)
+    with Anvil("--accounts", str(PEOPLE)) as anvil:
+        town, first_of_loop = play(anvil)
         recorder = Recorder(anvil.url)
         with indexed(recorder, anvil.head()) as url:
-            verified = verify(url, recorder.url, stage)
+            verified = verify(url, recorder.url, town)
             ask_for_uris(Node(recorder.url), url, anvil.head())
-        ask_for_views(Node(recorder.url), stage)
+        ask_for_views(Node(recorder.url), town)
         ask_for_traces(Node(recorder.url), anvil)
         rows = [row for row in recorder.answers.rows() if NO_BLOCK not in row["params"]]
         head = anvil.head()
         if blocks_in(rows) != head + 1:
             raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were requested")
-        kept = only_changes(map(without_unchanged_code, rows))
+        kept = without_block_traces(only_changes(map(without_unchanged_code, rows)))
+        kept.append({"method": LOOP, "params": [], "result": first_of_loop})
+        check_balances(kept, anvil, first_of_loop)
         write(kept)
-        write_operator_data(stage, verified)
+        write_operator_data(town, verified)
     print(f"{len(kept)} responses about {blocks_in(kept)} blocks, {CHAIN.stat().st_size} bytes")
 
 
-def show_the_best(stage: Stage) -> None:
-    """The newest blocks: pictures on the chain, calls within calls, and failures with reasons."""
-    lanterns = stage.deploy("lanterns", "Lanterns")
-    stage.deploy("procession", "Procession", lanterns.address)
-    stage.deploy("reasons", "Reasons")
-    guard = stage.anvil.read(stage.contracts["reasons"], "guard")
-    stage.contracts["guard"] = Contract(guard, artifact("Guard"))
-    for token_id in range(1, 13):
-        to = stage.contracts["procession"].address if token_id > 6 else stage.people[token_id % 3]
-        stage.do(0, "lanterns", "mint", to, token_id)
-    stage.mine()
-    for who, key, function, args in (
-        (1, "lanterns", "light", (1, 5)),
-        (2, "lanterns", "light", (1, 5)),
-        (3, "reasons", "item", (7,)),
-        (4, "procession", "march", ([7, 8, 9], 10)),
-        (5, "reasons", "burnInside", ()),
-        (6, "reasons", "withRequire", (False,)),
-        (7, "procession", "marchOrSay", ([7, 8, 9], 60)),
-        (4, "procession", "march", ([10, 11, 12], 70)),
-    ):
-        stage.do(who, key, function, *args, gas=400_000)
-        stage.mine()
+def without_block_traces(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without what follows from the traces of transactions, and does so exactly."""
+    kept = [row for row in rows if row["method"] != "debug_traceBlockByHash"]
+    replayed = Recording(map(orjson.dumps, kept))
+    for row in rows:
+        if row["method"] != "debug_traceBlockByHash":
+            continue
+        if replayed.respond(row["method"], row["params"]) != {"result": row["result"]}:
+            raise SystemExit(f"the calls of block {row['params'][0]} would be others")
+    return kept
+
+
+def check_balances(rows: list[dict[str, Any]], anvil: Anvil, first_of_loop: int) -> None:
+    """Balances, nonces and codes that follow from traces are the node's."""
+    chain = DemoChain(map(orjson.dumps, rows), ended_at=2_000_000_000)
+    for _ in range(first_of_loop, anvil.head() + 1):
+        chain.add(chain.next_block(0))
+    accounts = set()
+    for number in range(chain.head + 1):
+        block = chain.respond("eth_getBlockByNumber", [hex(number), True])["result"]
+        accounts |= {block["miner"], *(t["from"] for t in block["transactions"])}
+    for number in {0, 30, 90, 400, first_of_loop - 1, anvil.head()}:
+        for method in ("eth_getBalance", "eth_getTransactionCount", "eth_getCode"):
+            for account in sorted(accounts):
+                params = [account, hex(number)]
+                if chain.respond(method, params) != {"result": anvil.call(method, *params)}:
+                    print(f"{method} of {account} at {number} would be another")
 
 
 @contextmanager
@@ -171,13 +185,13 @@ def indexed(recorder: Recorder, head: int) -> Iterator[str]:
         yield url
 
 
-def verify(url: str, node_url: str, stage: Stage) -> list[dict[str, Any]]:
+def verify(url: str, node_url: str, town: Town) -> list[dict[str, Any]]:
     """Verifies contracts as a client does; the rows that are stored."""
     with TemporaryDirectory() as folder:
         compilers = {"solc_dir": place_compilers(Path(folder)), "path": os.environ["PATH"]}
         client = create_app(settings_for(url, node_url, **compilers)).test_client()
         for key, path in VERIFIED.items():
-            contract = stage.contracts[key]
+            contract = town.contracts[key]
             body = {
                 "address": contract.address,
                 "sourceCode": orjson.dumps(standard_json(path)).decode(),
@@ -196,7 +210,8 @@ def standard_json(path: str) -> dict[str, Any]:
     ahead = [path]
     while ahead:
         path = ahead.pop()
-        folder = SOURCES if "/" not in path else NODE / "node_modules"
+        folder = NODE / "node_modules" if "/" in path else SOURCES
+        folder = SOURCE.parent if path == SOURCE.name else folder
         text = (folder / path).read_text()
         sources[path] = {"content": text}
         imported = re.findall(r'^import [^"]*"([^"]+)";', text, re.M)
@@ -246,10 +261,10 @@ def wait_until_quiet(recorder: Recorder, indexer: subprocess.Popen[bytes]) -> No
         time.sleep(0.2)
 
 
-def ask_for_views(node: Node, stage: Stage) -> None:
+def ask_for_views(node: Node, town: Town) -> None:
     """Requests that views will make for the demo's contracts and accounts at its head."""
-    contracts = [*stage.contracts.values(), *stage.pools.values()]
-    people = [*stage.people, *STRANGERS]
+    contracts = [*town.contracts.values(), *town.pools.values()]
+    people = [*town.people, *STRANGERS]
     calls = [("eth_call", [call, "latest"]) for c in contracts for call in views(c, people)]
     addresses = [c.address for c in contracts] + people
     for method in ("eth_getBalance", "eth_getCode", "eth_getTransactionCount"):
@@ -269,8 +284,8 @@ def views(contract: Contract, people: Iterable[str]) -> Iterator[dict[str, str]]
         inputs = [parameter["type"] for parameter in entry["inputs"]]
         if not inputs:
             yield call_of(contract, entry["name"])
-        elif entry["name"] == "balanceOf" and inputs == ["address"]:
-            yield from (call_of(contract, "balanceOf", person) for person in people)
+        elif inputs == ["address"]:
+            yield from (call_of(contract, entry["name"], person) for person in people)
         elif entry["name"] == "balanceOf" and inputs == ["address", "uint256"]:
             yield from (call_of(contract, "balanceOf", person, 7) for person in people)
         elif entry["name"] in ("ownerOf", "tokenURI"):
@@ -324,11 +339,11 @@ def write(rows: list[dict[str, Any]]) -> None:
     CHAIN.write_bytes(packed)
 
 
-def write_operator_data(stage: Stage, verified: list[dict[str, Any]]) -> None:
+def write_operator_data(town: Town, verified: list[dict[str, Any]]) -> None:
     labels = sorted(
         [
-            *((stage.people[n], label) for n, label in LABELED_PEOPLE.items()),
-            *((stage.contracts[key].address.lower(), label) for key, label in LABELED.items()),
+            *((town.people[n], label) for n, label in LABELED_PEOPLE.items()),
+            *((town.contracts[key].address.lower(), label) for key, label in LABELED.items()),
         ]
     )
     packed = orjson.dumps({"labels": labels, "verified": verified})

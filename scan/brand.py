@@ -55,6 +55,7 @@ class Brand:
     colours: Palette = ()
     stylesheet: str = ""
     links: tuple[tuple[str, str], ...] = ()  # text, URL
+    tagline: str = ""
     notice: str = ""
     is_indexed: bool = True  # by search engines
 

@@ -194,6 +194,7 @@ class Settings:
                 colours=read("SCAN_BRAND_COLORS", brand.colours, ()),
                 stylesheet=read("SCAN_BRAND_CSS", brand.stylesheet, ""),
                 links=read("SCAN_BRAND_LINKS", brand.links, ()),
+                tagline=read("SCAN_BRAND_TAGLINE", _short(160), ""),
                 notice=read("SCAN_BRAND_NOTICE", _short(300), ""),
                 is_indexed=read("SCAN_BRAND_ROBOTS", _one_of("index", "none"), "index") == "index",
             ),

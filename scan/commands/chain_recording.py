@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import orjson
 
-from scan.commands.demo_node import HEADER, STATE_METHODS
+from scan.commands.replay import HEADER, STATE_METHODS
 from scan.commands.startup import prepare_database, require_node
 from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, write_private

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from scan.commands import demo_data, demo_node, several_chains
+from scan.commands import demo_chain, demo_data, demo_node, several_chains
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.startup import (
@@ -65,11 +65,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     recording = options.recording or (None if settings.rpc_urls else demo_node.RECORDING)
-    if recording is not None:
-        settings = _with_replaying_node(settings, recording)
     stop = threading.Event()
     on_stop_signals(stop.set)
     with _locked_data_dir(settings):
+        if recording is not None:
+            settings = _with_replaying_node(settings, recording)
         _require_free_port(settings, stop)
         if recording == demo_node.RECORDING:
             log.info("RPC_URL is not set: using the bundled demo chain")
@@ -122,7 +122,10 @@ def _bind_error(settings: Settings) -> OSError | None:
 
 def _with_replaying_node(settings: Settings, recording: Path) -> Settings:
     try:
-        server = demo_node.start(recording)
+        if recording == demo_node.RECORDING:
+            server = demo_chain.start(settings.data_dir)
+        else:
+            server = demo_node.start(recording)
     except ValueError as error:
         raise SettingError("--recording", str(recording), str(error)) from None
     return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)

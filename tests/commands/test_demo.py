@@ -8,7 +8,9 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands import demo_data
-from scan.commands.demo_node import DemoNode
+from scan.commands.demo_chain import DemoChain
+from scan.commands.demo_node import RECORDING, DemoNode
+from scan.commands.replay import read_lines
 from tests.conftest import DEMO
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
@@ -17,11 +19,14 @@ LARGEST_BYTES = 3 * 1024 * 1024
 
 
 @pytest.fixture(scope="module")
-def demo(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[FlaskClient]:
-    with postgres.cloned(template) as url, Indexing(url, demo_node.url) as indexing:
+def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+    """As it starts, before blocks are added."""
+    node = DemoNode(DemoChain(read_lines(RECORDING), ended_at=1_800_000_000), 0)
+    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         demo_data.load(indexing.settings)
-        indexing.wait_for(demo_node.recording.head)
+        indexing.wait_for(node.recording.head)
         yield create_app(indexing.settings).test_client()
+    node.stop()
 
 
 def query(demo: FlaskClient, entity: str) -> list[dict[str, object]]:
@@ -61,7 +66,6 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
         "/.well-known/security.txt",
         *("/pool/<address>", "/api/v1/pools/<address>"),
         *(f"/api/v1/pools/<address>/{name}" for name in ("candles", "volume")),
-        "/nft/<address>/<token_id>/picture",
         *("/user-operation/<operation_hash>", "/api/v1/user-operations/<operation_hash>"),
         "/api/v2/proxy/account-abstraction/operations/<operation_hash>",
         "/api/v2/blocks/<block>/countdown",
@@ -98,8 +102,12 @@ def test_the_demo_shows_every_type_of_token(demo: FlaskClient) -> None:
 
 
 def test_the_demo_trades_on_exchanges_known_by_name(demo: FlaskClient) -> None:
-    names = {trade["dex"] for trade in query(demo, "dex_trades")}
-    assert names >= {"uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"}
+    """With weeks of candles."""
+    pools = demo.get("/api/v1/pools").json["pools"]
+    names = {"uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"}
+    assert {pool["dex"] for pool in pools} == names
+    days = demo.get(f"/api/v1/pools/{pools[0]['address']}/candles?interval=1d").json["candles"]
+    assert len(days) > 20 and all(2_000 < float(day["close"]) < 6_000 for day in days)
 
 
 def test_the_demo_has_failures_and_creations(demo: FlaskClient) -> None:
@@ -112,15 +120,30 @@ def test_the_demo_has_failures_and_creations(demo: FlaskClient) -> None:
     ]
     assert {row["status"] for row in rows} == {True, False}
     assert any(row["toAddress"] is None for row in rows)
+    assert sum(not row["status"] for row in rows) < len(rows) / 20
 
 
-def test_balances_of_the_past_are_an_error_since_the_demo_has_none(demo: FlaskClient) -> None:
+def test_balances_of_the_past_are_there(demo: FlaskClient) -> None:
     address = query(demo, "transactions")[0]["fromAddress"]
     path = f"/api?module=account&action=balance&address={address}&tag="
-    assert demo.get(path + "latest").get_json()["status"] == "1"
-    past = demo.get(path + "0x1").get_json()
-    assert past["status"] == "0" and "does not have the state" in past["result"]
-    assert demo.get(f"/address/{address}").status_code == 200
+    balances = {demo.get(path + tag).get_json()["result"] for tag in ("0x0", "0x12c", "latest")}
+    assert len(balances) == 3 and str(10_000 * 10**18) in balances
+
+
+def test_a_verified_proxy_is_read_by_its_implementation(demo: FlaskClient) -> None:
+    [found] = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    proxy = demo.get(f"/api/v1/contracts/{found['value']}").json
+    implementation = demo.get(f"/api/v1/contracts/{proxy['proxy']['implementation']}").json
+    names = (proxy["contractName"], implementation["contractName"])
+    assert names == ("SavingsProxy", "HarborSavings")
+    values = demo.get(f"/api/v1/contracts/{found['value']}/values").json["values"]
+    results = {value["function"]: value["result"] for value in values}
+    assert int(results["totalDeposits()"]) > 0
+
+
+def test_the_demo_has_user_operations(demo: FlaskClient) -> None:
+    operations = demo.get("/api/v1/user-operations").json["userOperations"]
+    assert len(operations) == 3 and all(operation["success"] for operation in operations)
 
 
 def test_failed_calls_have_reasons_and_traces(demo: FlaskClient) -> None:
@@ -151,7 +174,7 @@ def test_every_transaction_has_its_calls_and_state_changes(demo: FlaskClient) ->
 
 def test_contracts_are_verified_and_addresses_labelled(demo: FlaskClient) -> None:
     names = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
-    assert {"Lanterns", "Procession", "Coin", "Router"} <= names
+    assert {"Lanterns", "Procession", "Coin", "Router", "HarborSavings"} <= names
     labels = {
         demo.get(f"/api/v1/addresses/{row['fromAddress']}").json["label"]
         for row in query(demo, "transactions")

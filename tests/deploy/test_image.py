@@ -85,7 +85,7 @@ def test_the_entry_point_serves_the_demo_and_is_found_healthy(root: Path) -> Non
     executable = shutil.which(program, path=path)
     assert executable is not None and executable.startswith(str(root))
     with scan_run([executable], folder, PATH=path, HOST=environment["HOST"]) as scan:
-        scan.wait_for_block(365)
+        scan.wait_for_block(718, or_later=True)
         assert requests.get(f"{scan.url}/api/v1/stats", timeout=30).ok
         [check] = last.of("HEALTHCHECK")
         words = json.loads(check.partition("CMD ")[2])

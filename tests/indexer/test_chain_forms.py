@@ -13,7 +13,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands.demo_node import DemoNode, Recording
+from scan.commands.demo_node import DemoNode
+from scan.commands.replay import Recording
 from scan.ethereum.block_hashing import contradicting_fields
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource

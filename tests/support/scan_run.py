@@ -32,10 +32,11 @@ class ScanRun:
         except requests.RequestException:
             return {}
 
-    def wait_for_block(self, number: int) -> None:
+    def wait_for_block(self, number: int, *, or_later: bool = False) -> None:
         def is_there() -> bool:
             assert self.process.poll() is None, self.output()
-            return self.ready().get("indexedBlock") == number
+            indexed = self.ready().get("indexedBlock")
+            return indexed == number or bool(or_later and indexed and indexed > number)
 
         wait_until(is_there, timeout_s=START_TIMEOUT_S)
 

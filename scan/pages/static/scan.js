@@ -286,6 +286,12 @@
       if (input.value.trim().length < 2) close();
       else timer = setTimeout(suggest, 200);
     });
+    document.addEventListener("keydown", (event) => {
+      const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
+      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      input.focus();
+    });
     input.addEventListener("blur", close);
     input.addEventListener("keydown", (event) => {
       if (!list) return;

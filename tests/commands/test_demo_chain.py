@@ -1,0 +1,185 @@
+"""The demo chain as `scan run` serves it: its times end now, and blocks are added to it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scan.commands import demo_chain
+from scan.commands.demo_chain import INTERVAL_S, DemoChain
+from scan.commands.demo_node import RECORDING, DemoNode
+from scan.commands.replay import Recording, read_lines
+from scan.ethereum.block_hashing import contradicting_fields, has_its_hash
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing
+
+NOW = 1_800_000_000
+AFTER_THE_LOOP = 12
+
+
+def grown(blocks: int) -> DemoChain:
+    chain = DemoChain(read_lines(RECORDING), NOW)
+    for number in range(1, blocks + 1):
+        chain.add(chain.next_block(NOW + number * INTERVAL_S))
+    return chain
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recording:
+    return Recording.read(RECORDING)
+
+
+@pytest.fixture(scope="module")
+def first(recorded: Recording) -> int:
+    """The first block of the loop."""
+    return int(ask(recorded, demo_chain.LOOP))
+
+
+@pytest.fixture(scope="module")
+def chain(recorded: Recording, first: int) -> DemoChain:
+    """After the whole loop, and some blocks of the next one."""
+    return grown(recorded.head + 1 - first + AFTER_THE_LOOP)
+
+
+def ask(node: Recording, method: str, *params: Any) -> Any:
+    return node.respond(method, list(params))["result"]
+
+
+def test_it_ends_now_and_begins_weeks_ago(first: int) -> None:
+    chain = grown(0)
+    blocks = [ask(chain, "eth_getBlockByNumber", n, False) for n in ("earliest", "latest")]
+    begins, ends = (int(block["timestamp"], 16) for block in blocks)
+    assert (chain.head, ends) == (first - 1, NOW)
+    assert 20 * 86_400 < ends - begins < 25 * 86_400
+    assert ask(chain, "eth_getBlockByNumber", hex(first), False) is None
+
+
+@pytest.mark.check
+def test_every_block_follows_from_its_parts(chain: DemoChain) -> None:
+    """By the indexer's own checks: the parent, the hash, the roots, and hashes of transactions."""
+    parent = {"hash": "0x" + 64 * "0", "timestamp": "0x0"}
+    for number in range(chain.head + 1):
+        block = ask(chain, "eth_getBlockByNumber", hex(number), True)
+        receipts = ask(chain, "eth_getBlockReceipts", hex(number))
+        header = read_json(block, BlockJson, number)
+        assert block["parentHash"] == parent["hash"] and has_its_hash(header), number
+        assert not contradicting_fields(header, read_json(receipts, ReceiptsJson, number)), number
+        assert int(block["timestamp"], 16) > int(parent["timestamp"], 16)
+        logs = [log for receipt in receipts for log in receipt["logs"]]
+        for record in (*block["transactions"], *receipts, *logs):
+            assert (record["blockHash"], record["blockNumber"]) == (block["hash"], hex(number))
+            assert record.get("blockTimestamp", block["timestamp"]) == block["timestamp"]
+        parent = block
+
+
+def test_it_is_the_same_for_the_same_times(chain: DemoChain, first: int) -> None:
+    again = grown(chain.head + 1 - first)
+    newest = [ask(each, "eth_getBlockByNumber", "latest", True) for each in (chain, again)]
+    assert newest[0] == newest[1]
+
+
+def test_accounts_have_at_each_block_what_the_node_had(
+    chain: DemoChain, recorded: Recording, first: int
+) -> None:
+    last = hex(recorded.head)
+    before, after = hex(first - 1), hex(chain.head)
+    sent: dict[str, int] = {}
+    for number in range(first, recorded.head + 1):
+        for transaction in ask(chain, "eth_getBlockByNumber", hex(number), True)["transactions"]:
+            sent[transaction["from"]] = sent.get(transaction["from"], 0) + 1
+    for account, count in sent.items():
+        for method in ("eth_getBalance", "eth_getTransactionCount"):
+            assert ask(chain, method, account, last) == ask(recorded, method, account, "latest")
+        nonces = [
+            int(ask(chain, "eth_getTransactionCount", account, n), 16) for n in (before, last)
+        ]
+        assert nonces[1] - nonces[0] == count
+        numbers = (before, last, hex(first + AFTER_THE_LOOP - 1), after)
+        balances = [int(ask(chain, "eth_getBalance", account, n), 16) for n in numbers]
+        fees = balances[0] - balances[1]
+        assert 0 < fees < 10**17, "the loop undoes everything else"
+        assert balances[2] - balances[3] == fees
+    assert ask(chain, "eth_getBalance", "0x" + 40 * "9", "0x5") == "0x0"
+
+
+def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain: DemoChain) -> None:
+    numbers = range(chain.head - AFTER_THE_LOOP + 1, chain.head + 1)
+    blocks = [ask(chain, "eth_getBlockByNumber", hex(n), True) for n in numbers]
+    transactions = [t for block in blocks for t in block["transactions"]]
+    assert transactions
+    for transaction in transactions:
+        hash_ = transaction["hash"]
+        assert ask(chain, "eth_getTransactionByHash", hash_) == transaction
+        assert ask(chain, "eth_getTransactionReceipt", hash_)["transactionHash"] == hash_
+        calls = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
+        trace = ask(chain, "debug_traceTransaction", hash_, calls)
+        assert (trace["from"], trace["input"]) == (transaction["from"], transaction["input"])
+        state = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
+        changes = ask(chain, "debug_traceTransaction", hash_, state)
+        sender = changes["pre"][transaction["from"]]
+        assert sender["nonce"] == int(transaction["nonce"], 16)
+    of_block = ask(chain, "debug_traceBlockByHash", blocks[0]["hash"], {"tracer": "callTracer"})
+    assert [row["txHash"] for row in of_block] == [t["hash"] for t in blocks[0]["transactions"]]
+    logs = ask(chain, "eth_getLogs", {"fromBlock": hex(numbers[0]), "toBlock": "latest"})
+    assert {log["transactionHash"] for log in logs} <= {t["hash"] for t in transactions}
+
+
+@pytest.fixture
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DemoNode]:
+    monkeypatch.setattr(demo_chain, "INTERVAL_S", 0.01)
+    node = demo_chain.start(tmp_path, now=lambda: NOW)
+    yield node
+    node.stop()
+
+
+def test_a_restarted_service_goes_on_with_the_same_chain(
+    node: DemoNode, tmp_path: Path, first: int
+) -> None:
+    """Also after a kill that cut the last line short."""
+    before = node.recording
+    while before.head < first + 3:
+        pass
+    [path] = tmp_path.iterdir()
+    kept = path.read_text().splitlines(keepends=True)[:4]
+    path.write_text("".join(kept) + "18000000")
+    later = demo_chain.start(tmp_path, now=lambda: NOW + 86_400)
+    try:
+        while later.recording.head < first + 3:
+            pass
+        hashes = [
+            [
+                ask(chain, "eth_getBlockByNumber", hex(n), False)["hash"]
+                for n in (0, first, first + 2)
+            ]
+            for chain in (before, later.recording)
+        ]
+        assert hashes[0] == hashes[1]
+        blocks = [
+            ask(later.recording, "eth_getBlockByNumber", hex(n), False)
+            for n in (first + 2, first + 3)
+        ]
+        assert [int(block["timestamp"], 16) for block in blocks] == [NOW + 3, NOW + 86_400]
+    finally:
+        later.stop()
+
+
+def test_it_ends_before_it_fills_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_chain, "MAX_ADDED", 2)
+    assert not grown(1).is_full and grown(2).is_full
+
+
+def test_the_indexer_follows_it(postgres: Postgres, template: str, chain: DemoChain) -> None:
+    """Into a later loop, without a warning about hashes."""
+    node = DemoNode(chain, 0)
+    try:
+        with postgres.cloned(template) as url:
+            Indexing(url, node.url).run_until(chain.head)
+            chain.add(chain.next_block(NOW + 86_400))
+            Indexing(url, node.url).run_until(chain.head)
+            [(newest,)] = execute(url, "SELECT hash FROM blocks ORDER BY number DESC LIMIT 1")
+            assert bytes(newest).hex() == ask(chain, "eth_getBlockByNumber", "latest")["hash"][2:]
+            assert execute(url, "SELECT count(*) FROM orphaned_blocks") == [(0,)]
+    finally:
+        node.stop()
