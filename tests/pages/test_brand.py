@@ -52,6 +52,7 @@ def branded(indexed: Indexing, brand_of: BrandOf) -> FlaskClient:
         NAME="Acme <Explorer>",
         COLORS=COLOURS,
         LINKS="Imprint=https://acme.example/imprint?a=1&b=2, Blocks=/blocks",
+        TAGLINE="All of <Acme>",
         NOTICE=NOTICE,
         ROBOTS="none",
     )
@@ -76,6 +77,14 @@ def test_a_page_has_the_operators_face(branded: FlaskClient) -> None:
     assert ".badge { border-radius: 0; }" in css.text
     refused = branded.get("/no/such/page", headers={"Accept": "text/html"})
     assert refused.status_code == 404 and "Acme &lt;Explorer&gt;" in refused.text
+
+
+def test_the_home_page_says_what_the_site_is(branded: FlaskClient, client: FlaskClient) -> None:
+    text = branded.get("/").text
+    assert '<p class="sentence">All of &lt;Acme&gt;</p>' in text
+    for name in ('name="description"', 'property="og:description"'):
+        assert f'<meta {name} content="All of &lt;Acme&gt;">' in text
+    assert "every block, transaction, token and contract" in client.get("/").text
 
 
 def test_crawlers_are_told_what_to_leave(branded: FlaskClient, client: FlaskClient) -> None:

@@ -482,6 +482,27 @@ def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
+def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(
+    page: Page, over_http: str
+) -> None:
+    show_at(page, 1024)
+    page.open(f"{over_http}/txs")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.links a')].every(a => a.checkVisibility())"
+    )
+    assert {"/charts", "/gas", "/dex", "/docs/"} <= set(
+        page.evaluate("[...document.querySelectorAll('.links a')].map(a => a.pathname)")
+    )
+    assert page.evaluate(
+        "[...document.querySelectorAll('.table')].every(t => t.scrollWidth <= t.clientWidth)"
+    )
+    page.evaluate(
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))"
+    )
+    assert page.evaluate("document.activeElement.name") == "q"
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
 def test_decimal_points_are_below_each_other(page: Page, over_http: str, scenario: Played) -> None:
     show_at(page, 1280)
     dollar = scenario.stage.contracts["dollar"].address

@@ -116,6 +116,31 @@ def test_every_link_of_every_page_leads_somewhere(client: FlaskClient, paths: li
             assert status == 200 or (status == 404 and link.startswith("/address")), link
 
 
+def test_pages_describe_themselves_to_previews(
+    client: FlaskClient, explorer: Explorer, hostile: str, scenario: Played
+) -> None:
+    """With what is on the page, whatever the chain calls it."""
+    transfer = scenario.truth.token_transfers[0]
+    page = client.get(f"/tx/{transfer['transactionHash']}").text
+    sentence = re.search(r'<p class="sentence">(.+?)</p>', page, re.S)
+    expected = " ".join(re.sub(r"<[^>]+>", "", sentence[1]).split())
+    descriptions = {
+        f"/tx/{transfer['transactionHash']}": expected,
+        f"/token/{transfer['tokenAddress']}": " holders and ",
+        f"/address/{transfer['fromAddress']}": to_checksum_address(transfer["fromAddress"]),
+        "/block/3": "Block 3 of ",
+        "/blocks": "Blocks, transactions, tokens and contracts of ",
+    }
+    for path, expected in descriptions.items():
+        for name in ('name="description"', 'property="og:description"'):
+            [content] = re.findall(rf'<meta {name} content="([^"]*)">', client.get(path).text)
+            assert expected in content, path
+    tags = Markup(explorer.client.get(f"/token/{hostile}").text).tags
+    contents = [attributes.get("content") or "" for tag, attributes in tags if tag == "meta"]
+    assert any("window.ran = 'name'" in content for content in contents)
+    assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
+
+
 def test_the_newest_block_has_no_next_one(client: FlaskClient, scenario: Played) -> None:
     head = scenario.anvil.head()
     assert "Next block" not in client.get(f"/block/{head}").text
