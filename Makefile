@@ -3,7 +3,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 # All requirements, build system included, are verified by hash; only the project itself is not.
-SYNC = $(PIP) install --require-hashes $(2) --requirement $(1) && \
+# pip is silent for a minute or two otherwise: the packages that it downloads are named.
+SYNC = echo "Installing $(1) into $(VENV)" && \
+	set -o pipefail && \
+	$(BIN)/pip --disable-pip-version-check --no-color install --require-hashes $(2) --requirement $(1) | \
+		sed -un 's/^ *\(Downloading\|Using cached\) \([^ ]*\).*/  \2/p' && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
 # Two workers more than processors, since tests wait for a third of their time; at most 8, since each
@@ -71,24 +75,24 @@ $(VENV)/bin/python:
 	python3 -m venv $(VENV)
 
 $(VENV)/.run: setup.py requirements/runtime.txt | $(VENV)/bin/python
-	$(call SYNC,requirements/runtime.txt)
+	@$(call SYNC,requirements/runtime.txt)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	@# Source distributions are built with the setuptools that the previous step installed.
-	$(call SYNC,requirements/dev.txt,--no-build-isolation)
+	@$(call SYNC,requirements/dev.txt,--no-build-isolation)
 	@touch $@
 
 $(VENV)/.spark: requirements/spark.txt $(VENV)/.dev
-	$(call SYNC,requirements/spark.txt,--no-build-isolation)
+	@$(call SYNC,requirements/spark.txt,--no-build-isolation)
 	@touch $@
 
 $(VENV)/.release: requirements/release.txt $(VENV)/.dev
-	$(call SYNC,requirements/release.txt)
+	@$(call SYNC,requirements/release.txt)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.run
-	$(call SYNC,requirements/bench.txt)
+	@$(call SYNC,requirements/bench.txt)
 	@touch $@
 
 tests/support/node/node_modules/.done: tests/support/node/package.json tests/support/node/package-lock.json

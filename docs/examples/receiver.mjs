@@ -43,6 +43,8 @@ async function receive(request, response) {
 }
 
 function handle({ event, data }) {
+  // Sent by POST /api/v1/webhooks/:id/test: nothing happened on the chain.
+  if (data.test) return console.log("test", event);
   if (!data.hash) throw new Error("an event without a transaction");
   const subjects = { log: data.topics?.[0] ?? "anonymous", dex_trade: data.amountIn };
   const subject = subjects[event] ?? data.value; // tx, token_transfer, internal_transfer

@@ -61,6 +61,9 @@ class Receiver(BaseHTTPRequestHandler):
 
 def handle(event: dict) -> None:
     data = event["data"]
+    if data.get("test"):  # sent by POST /api/v1/webhooks/:id/test: nothing happened on the chain
+        print("test", event["event"], flush=True)
+        return
     verb = "undo" if data.get("removed") else "note"
     if event["event"] == "log":
         subject = data["topics"][0] if data["topics"] else "anonymous"

@@ -39,8 +39,18 @@ PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
 
 
+class _SetByVariable(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        parser.error(f"{self.dest} is set by the environment: {self.dest}={self.metavar} scan run")
+
+
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
+    for name, example in (("PORT", "9000"), ("HOST", "0.0.0.0")):
+        option = f"--{name.lower()}"
+        command.add_argument(
+            option, dest=name, metavar=example, action=_SetByVariable, help=argparse.SUPPRESS
+        )
     source = command.add_mutually_exclusive_group()
     source.add_argument(
         "--chains",

@@ -5,7 +5,9 @@ import time
 from scan.errors import RateLimited
 from scan.rate_limits.windows import RateLimitResult
 
-GET_A_KEY = " An API key in X-API-Key raises the limit; see POST /api/v1/keys."
+GET_A_KEY = (
+    " An API key in X-API-Key raises the limit: the page /keys or POST /api/v1/keys makes one."
+)
 
 
 def limit_headers(result: RateLimitResult) -> list[tuple[str, str]]:

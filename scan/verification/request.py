@@ -123,7 +123,9 @@ def _contract_name(value: object, name: str) -> tuple[str | None, str | None]:
 
 def _source(value: object, name: str) -> _Source:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidParameter(f"{name} must be Solidity source text.", field=name)
+        raise InvalidParameter(
+            f"The source is missing: {name} must be Solidity or standard JSON.", field=name
+        )
     if len(value) > 4 * MAX_SOURCE_BYTES:
         raise _too_large()
     text = value.strip()

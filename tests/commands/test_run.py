@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.commands import node_chain
+from scan.commands import main, node_chain
 from scan.commands.node_chain import ChainWatch
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
@@ -26,6 +26,17 @@ VERSION = "0.8.28"
 BOX = "contract Box { uint public stored = 5; }"
 LAST_BLOCK = 718  # of the demo before it starts; then it adds others
 SCAN = (sys.executable, "-m", "scan")
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("option", ["--port", "--host"])
+def test_an_option_that_is_a_variable_names_it(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", option, "9000"])
+    name = option[2:].upper()
+    assert f"{name} is set by the environment: {name}=" in capsys.readouterr().err
 
 
 @pytest.fixture

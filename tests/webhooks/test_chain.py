@@ -188,11 +188,11 @@ def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(
     port = free_port()
     with _example([*command, str(port)], "the secret") as lines:
 
-        def post(event: dict[str, Any]) -> int:
+        def post(event: dict[str, Any], delivery: str = "17") -> int:
             body = json.dumps(event).encode()
             headers = {
                 "X-Scan-Signature": signature_header("the secret", body),
-                "X-Scan-Delivery": "17",
+                "X-Scan-Delivery": delivery,
                 "Content-Type": "application/json",
             }
             url = f"http://127.0.0.1:{port}/"
@@ -203,6 +203,9 @@ def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(
         assert next(lines) == "note tx 0xab 3"
         assert post({"event": "tx", "data": {"hash": "0xab", "value": "3"}}) == 204
         assert post({"event": "tx", "data": {}}) == 204, "the delivery was handled"
+        test = {"hash": "0x00", "value": "0", "test": True}
+        assert post({"event": "tx", "data": test}, delivery="18") == 204
+        assert next(lines) == "test tx"
 
 
 def _watched(truth: Truth) -> list[str]:
