@@ -50,18 +50,23 @@ class Listing(NamedTuple):
         return (self.number - 1) * PAGE_SIZE + 1
 
 
+# Ours by the name that Blockscout has for it; the first that a page has.
 BLOCKSCOUT_TABS = {
-    "txs": "transactions",
-    "token_transfers": "transfers",
-    "internal_txns": "internal",
-    "coin_balance_history": "chart",
-    "tokens_erc20": "tokens",
-    "tokens_nfts": "items",
-    "inventory": "items",
-    "logs": "events",
-    "contract_code": "contract",
-    "read_contract": "contract",
-    "write_contract": "contract",
+    "index": ("transactions", "overview", "transfers"),
+    "txs": ("transactions",),
+    "token_transfers": ("transfers", "overview"),
+    "internal_txns": ("internal",),
+    "internal": ("internal", "calls"),
+    "raw_trace": ("calls",),
+    "coin_balance_history": ("chart",),
+    "tokens_erc20": ("tokens",),
+    "tokens_nfts": ("items",),
+    "inventory": ("items",),
+    "logs": ("events",),
+    "user_ops": ("overview",),
+    "contract_code": ("contract",),
+    "read_contract": ("contract",),
+    "write_contract": ("contract",),
 }
 
 
@@ -69,8 +74,8 @@ def requested_tab(tabs: Sequence[str]) -> str:
     """Return the requested tab, the first by default, also by the name that Blockscout has for it;
     raises InvalidParameter for one that there is not."""
     requested = request.args.get("tab", tabs[0])
-    ours = BLOCKSCOUT_TABS.get(requested)
-    return parameters.one_of(ours if ours in tabs else requested, "tab", tabs)
+    ours = (name for name in BLOCKSCOUT_TABS.get(requested, ()) if name in tabs)
+    return parameters.one_of(next(ours, requested), "tab", tabs)
 
 
 def page_number() -> int:

@@ -3,10 +3,13 @@
 Every target begins with a path of ours, in which arguments are quoted: none leads elsewhere.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
+
+from scan import parameters
+from scan.errors import InvalidParameter, NotFound
 
 # What has no counterpart leads to the page that is nearest.
 TARGETS: Mapping[str, str] = {
@@ -50,12 +53,25 @@ TARGETS: Mapping[str, str] = {
     "/verified-contracts": "/contracts",
     "/verifyContract": "/contracts",
 }
+# What a target takes in its path: without it there is no such page.
+CHECKS: Mapping[str, Callable[[str], object]] = {
+    "address": parameters.address,
+    "block": parameters.block_number_or_hash,
+    "operation": parameters.hash32,
+    "token_id": parameters.token_id,
+    "transaction": parameters.hash32,
+}
 
 blueprint = Blueprint("pages_redirects", __name__)
 
 
 def _redirect(**arguments: str) -> Response:
     assert request.url_rule is not None  # or there would be no view
+    try:
+        for name in CHECKS.keys() & arguments.keys():
+            CHECKS[name](arguments[name])
+    except InvalidParameter as error:
+        raise NotFound(f"There is no such page. {error.message}") from None
     given = {"q": request.args.get("q", ""), **arguments}
     quoted = {name: quote(value, safe="") for name, value in given.items()}
     target = TARGETS[request.url_rule.rule].format_map(quoted)

@@ -15,10 +15,11 @@ from scan.ethereum.traces import is_creation
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite
 from scan.http.requests import reader
-from scan.pages.records import Record
+from scan.pages.records import Record, requested_tab
 from scan.queries import transactions
 
 OVERVIEW, EVENTS, CALLS, STATE = "overview", "events", "calls", "state"
+TRACED = (CALLS, STATE, "internal", "raw_trace")  # the last two are Blockscout's
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
 MAX_SLOTS = 50  # of an account
@@ -28,8 +29,7 @@ MAX_INDENT = 12  # deeper calls are not indented further
 def tab() -> str:
     """Return the requested tab, empty for the overview; raises InvalidParameter for one that
     there is not."""
-    tabs = (OVERVIEW, EVENTS, CALLS, STATE)
-    name = parameters.one_of(request.args.get("tab") or OVERVIEW, "tab", tabs)
+    name = requested_tab((OVERVIEW, EVENTS, CALLS, STATE))
     return "" if name == OVERVIEW else name
 
 
@@ -45,7 +45,7 @@ def is_open(shown_tab: str) -> bool:
 
 def prerequisite(query: str) -> Prerequisite | None:
     """Return what the page needs, by its query string."""
-    is_traced = any(f"tab={name}" in query for name in (CALLS, STATE))
+    is_traced = any(f"tab={name}" in query for name in TRACED)
     return Prerequisite.NODE if is_traced else None
 
 

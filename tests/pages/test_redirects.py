@@ -44,10 +44,25 @@ def test_no_target_is_elsewhere(client: FlaskClient, value: str) -> None:
         assert not location.startswith("//") and "\n" not in location
 
 
+@pytest.mark.parametrize("value", ["x", "-1", "0x12", "9" * 80, "0x" + 39 * "1" + "g", "%00"])
+def test_what_no_target_can_be_is_not_found(client: FlaskClient, value: str) -> None:
+    for path in TARGETS:
+        if "<" in path:
+            filled = re.sub(r"<\w+>", value, path)
+            assert client.get(filled, headers={"Accept": "text/html"}).status_code == 404, filled
+
+
 def test_tabs_have_blockscouts_names_too(client: FlaskClient, scenario: Played) -> None:
     person = next(iter(scenario.truth.addresses))
     for theirs, ours in (("internal_txns", "internal"), ("txs", "transactions")):
         one = client.get(f"/address/{person}?tab={theirs}", headers={"Accept": "text/html"})
         other = client.get(f"/address/{person}?tab={ours}", headers={"Accept": "text/html"})
         assert one.status_code == other.status_code == 200
-    assert client.get(f"/address/{person}?tab=nothing").status_code == 400
+    sent = scenario.truth.transactions[0]["hash"]
+    for theirs in ("index", "token_transfers", "internal", "logs", "raw_trace", "state"):
+        page = client.get(f"/tx/{sent}?tab={theirs}", headers={"Accept": "text/html"})
+        assert page.status_code == 200, theirs
+    assert client.get(f"/tx/{sent}?tab=logs").data == client.get(f"/tx/{sent}?tab=events").data
+    for path in (f"/address/{person}", f"/tx/{sent}"):
+        for wrong in ("nothing", "", "transactions%00", "write_contract_x"):
+            assert client.get(f"{path}?tab={wrong}").status_code == 400, (path, wrong)
