@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError,
 from scan.etherscan.chain_list import chain_list, public_url, record
 from scan.etherscan.replies import CHAIN_LIST, ETHERSCAN
 from scan.gateway.chains import Chain, read_chains
-from scan.gateway.forwarding import REQUESTS_AT_ONCE, Forwarded, Service
+from scan.gateway.forwarding import REQUESTS_AT_ONCE, Forwarded, Service, ServiceState
 from scan.http.interfaces import interface_of
 from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
 from scan.server.wsgi import Environ, WsgiResponse, json_response
@@ -105,6 +105,8 @@ class Gateway:
             return self._verification_job(environ)
         if path in ("/chains", "/server/chains"):
             return json_response(200, [_sourcify_record(chain) for chain in self._chains], [])
+        if path == "/readyz":
+            return self._readiness()
         if path == "/healthz":
             return json_response(200, {"status": "ok"}, [])
         if path == "":
@@ -153,15 +155,37 @@ class Gateway:
             raise unavailable or Unavailable("No chain's service answers; try again shortly.")
         return not_found
 
+    def _states(self) -> list[ServiceState]:
+        return list(self._pool.map(Service.state, self._of_path.values()))
+
+    def _readiness(self) -> WsgiResponse:
+        """Return /readyz of all chains in one: ready where each is, as far behind as the last."""
+        states = self._states()
+        problems = [f"{state.chain.path}: {state.problem}" for state in states if state.problem]
+        value = {
+            "status": "unavailable" if problems else "ready",
+            "problem": "; ".join(problems) or None,
+            "lagBlocks": max((state.lag_blocks or 0 for state in states), default=0),
+            "chains": [
+                {
+                    "path": state.chain.path,
+                    "chainId": state.chain.chain_id,
+                    "lagBlocks": state.lag_blocks,
+                    "problem": state.problem or None,
+                }
+                for state in states
+            ],
+        }
+        return json_response(503 if problems else 200, value, [])
+
     def _chain_list(self, environ: Environ) -> WsgiResponse:
         base = public_url(environ, self._trusted_proxies)
-        answering = self._pool.map(Service.answers, self._of_path.values())
         records = [
             record(
                 *(str(chain.chain_id), chain.name, f"{base}/{chain.path}/", f"{base}/v2/api"),
                 is_answering=is_answering,
             )
-            for chain, is_answering in zip(self._chains, answering, strict=True)
+            for chain, is_answering, *_ in self._states()
         ]
         return json_response(200, chain_list(records), [])
 

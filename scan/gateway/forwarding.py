@@ -49,6 +49,15 @@ class Forwarded(NamedTuple):
         return f"{self.status} {known.get(self.status, 'Unknown')}"
 
 
+class ServiceState(NamedTuple):
+    """What a chain's service says of itself; empty `problem`: it is ready, and of this chain."""
+
+    chain: Chain
+    is_answering: bool
+    problem: str
+    lag_blocks: int | None = None
+
+
 class Service:
     """The service of one chain, for any thread."""
 
@@ -85,17 +94,26 @@ class Service:
                 response.close()
                 raise self._unavailable("has ended its response early") from error
 
-    def answers(self) -> bool:
-        """Return whether the service answers at all, and has room for the question."""
+    def state(self) -> ServiceState:
+        """Ask the service for /readyz, which it computes at most once a second."""
         try:
             with ExitStack() as places:
                 self._take(self._requests, places)
                 timeout = urllib3.Timeout(connect=CONNECT_S, read=CONNECT_S)
-                path = f"{self._url.path or ''}/healthz"
+                path = f"{self._url.path or ''}/readyz"
                 response = self._pool.request("GET", path, timeout=timeout, retries=False)
-                return bool(response.status == 200)
-        except (HTTPError, Unavailable):
-            return False
+                said = dict(response.json())
+        except (HTTPError, ValueError, TypeError):
+            return ServiceState(self.chain, is_answering=False, problem="does not answer")
+        except Unavailable:
+            return ServiceState(self.chain, is_answering=False, problem="has too many requests")
+        served = said.get("chainId")
+        if served not in (None, self.chain.chain_id):
+            problem = f"serves chain {served}, not {self.chain.chain_id}"
+            return ServiceState(self.chain, is_answering=False, problem=problem)
+        problem = said.get("problem") or ("" if response.status == 200 else "is not ready")
+        lag = said.get("lagBlocks")
+        return ServiceState(self.chain, True, str(problem), lag if type(lag) is int else None)
 
     def _send(
         self, environ: Environ, target: str, body: bytes, read_s: float

@@ -2,6 +2,7 @@
 
 import json
 import stat
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -108,6 +109,10 @@ def test_several_chains_run_behind_one_address(folder: Path) -> None:
                 ("31337", 1),
                 ("56", 1),
             ]
+            status = subprocess.run(
+                [*SCAN, "status", "--url", scan.url], capture_output=True, text=True, timeout=60
+            )
+            assert (status.returncode, status.stdout) == (0, f"{scan.url}: ready\n")
             query = "module=block&action=eth_block_number&chainid=56"
             answer = requests.get(f"{scan.url}/v2/api?{query}", timeout=10).json()
             assert answer["result"] == "0x3"

@@ -14,7 +14,10 @@ from uuid import uuid4
 
 import pytest
 import requests
+from werkzeug.test import Client
 
+from scan.gateway.application import Gateway
+from scan.gateway.chains import Chain
 from scan.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_AT_ONCE
 from tests.pages.conftest import browser, page  # noqa: F401  # fixtures
 from tests.support.anvil import Anvil
@@ -206,6 +209,23 @@ def test_the_lists_of_chains(front: Front, base: str) -> None:
     }
 
 
+def test_a_service_of_another_chain_is_noticed(front: Front) -> None:
+    """A file may name a service by a wrong chain_id."""
+    chains = [
+        Chain(path, chain_id, path, front.instances["bsc"], {})
+        for path, chain_id in (("right", 56), ("wrong", 57))
+    ]
+    client = Client(Gateway(chains, 0))
+    ready = client.get("/readyz")
+    assert ready.status_code == 503
+    said = {chain["path"]: chain["problem"] for chain in ready.json["chains"]}
+    assert "serves chain" not in str(said["right"])
+    assert said["wrong"] == "serves chain 56, not 57"
+    assert "wrong: serves chain 56, not 57" in ready.json["problem"]
+    listed = client.get("/v2/chainlist").json["result"]
+    assert [chain["status"] for chain in listed] == [1, 0]
+
+
 def test_a_job_of_verification_is_that_of_its_chain(front: Front) -> None:
     address = deployed_on(front.anvils["bsc"], 1)
     body = {
@@ -366,5 +386,8 @@ def test_other_chains_go_on_while_one_is_dead(front: Front, base: str) -> None:
     assert (blocks.status_code, blocks.json()["code"]) == (503, "unavailable")
     listed = requests.get(f"{base}/v2/chainlist", timeout=20).json()["result"]
     assert [chain["status"] for chain in listed] == [1, 0]
+    ready = requests.get(f"{front.gateway}/readyz", timeout=20)
+    assert (ready.status_code, ready.json()["status"]) == (503, "unavailable")
+    assert "bsc: does not answer" in ready.json()["problem"]
     answer = of_form(base, "/api", **named | {"chainid": "1"})
     assert answer["result"] == hex(front.anvils["eth"].head())
