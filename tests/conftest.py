@@ -4,6 +4,7 @@ import atexit
 import gc
 import logging
 import os
+import pickle
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -29,6 +30,7 @@ from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import Stage, play, purses
 from tests.support.serving import NOT_INSTALLED, ROOT, gunicorn, in_thread
+from tests.support.solidity import alone
 from tests.support.table_digest import Digest, explain
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
@@ -38,6 +40,7 @@ hypothesis.settings.register_profile("scan", deadline=None)
 hypothesis.settings.load_profile("scan")
 
 DEMO = ROOT / "demo" / "chain.jsonl.gz"
+SHARED_NODE = pytest.StashKey[Anvil]()
 
 
 class Played(NamedTuple):
@@ -49,16 +52,33 @@ class Played(NamedTuple):
 
 
 class SharingScheduling(LoadFileScheduling):
-    """The tests of a file run in one worker, and so do all of `seeded_template`."""
+    """The tests of a file run in one worker; so do all of `seeded_template`, and all of the audit,
+    which share an index."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = super()._split_scope(nodeid)
-        return "query plans" if file.endswith("/test_query_plans.py") else str(file)
+        file = str(super()._split_scope(nodeid))
+        if file.endswith(("/test_query_plans.py", "/test_search.py")):
+            return "query plans"
+        return "audit" if file.startswith("tests/audit/") else file
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharingScheduling:
     return SharingScheduling(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """The process that starts the workers starts the node they share, which ends with it."""
+    shared = node.config.stash
+    if SHARED_NODE not in shared:
+        shared[SHARED_NODE] = Anvil()
+    node.workerinput["scenario_node"] = pickle.dumps(shared[SHARED_NODE])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if SHARED_NODE in config.stash:
+        config.stash[SHARED_NODE].stop()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -196,11 +216,26 @@ def anvil() -> Iterator[Anvil]:
 
 
 @pytest.fixture(scope="session")
-def scenario() -> Iterator[Played]:
-    with Anvil() as node:
-        stage = play(node)
-        purses(stage)
-        yield Played(node, stage, read_truth(node))
+def scenario(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Played]:
+    """The workers of a run share a node, on which the first of them plays."""
+    shared = getattr(request.config, "workerinput", {}).get("scenario_node")
+    if shared is None:
+        with Anvil() as node:
+            yield _played(node)
+    else:
+        kept = tmp_path_factory.getbasetemp().parent / "scenario"
+        with alone(kept):
+            if not kept.exists():
+                kept.write_bytes(pickle.dumps(_played(pickle.loads(shared))))
+        yield pickle.loads(kept.read_bytes())
+
+
+def _played(node: Anvil) -> Played:
+    stage = play(node)
+    purses(stage)
+    return Played(node, stage, read_truth(node))
 
 
 @pytest.fixture(scope="session")

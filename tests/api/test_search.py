@@ -10,7 +10,6 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from bench.seed import seed
 from scan.http.services import Services
 from tests.conftest import Played
 from tests.support.database import Postgres
@@ -95,10 +94,11 @@ def test_an_empty_text_finds_nothing(client: FlaskClient) -> None:
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, template: str) -> Iterator[tuple[FlaskClient, ExplainingDatabase]]:
-    """30,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
-    with postgres.cloned(template) as url:
-        seed(url, 30_000)
+def seeded(
+    postgres: Postgres, seeded_template: str
+) -> Iterator[tuple[FlaskClient, ExplainingDatabase]]:
+    """100,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
+    with postgres.cloned(seeded_template) as url:
         _add_names(url)
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))

@@ -81,13 +81,13 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
 
 
 def test_without_the_extra_the_log_says_how_to_install_it(
-    database_url: str, scenario: Played, tmp_path: Path
+    database_url: str, anvil: Anvil, tmp_path: Path
 ) -> None:
-    anvil, head = scenario.anvil, scenario.anvil.head()
-    with IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR) as process:
-        process.kill()
-        process.command = (sys.executable, "-c", WITHOUT_EXTRA)
-        process.start()
+    head = 40
+    anvil.mine(head)
+    process = IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR)
+    process.command = (sys.executable, "-c", WITHOUT_EXTRA)
+    with process:
         process.wait_for(head, hash_of(anvil, head))
         lines = [line for line in process.output().splitlines() if "scan[bulk]" in line]
     assert len(lines) == 1, lines

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
 from scan.bulk import cluster, spool_queue
@@ -52,6 +51,8 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URI of a bucket of S3, whose credentials are in the environment."""
+    from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
+
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)

@@ -1,5 +1,6 @@
 """Forks while a bulk backfill runs, and what it refuses to begin on."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_blocks_of_another_fork_are_read_again(
     monkeypatch: pytest.MonkeyPatch,
     step: str,
 ) -> None:
-    settings = settings_for(database_url, stage.anvil.url, partition_rows=10)
+    settings = settings_for(database_url, stage.anvil.url, partition_rows=40)
     last_block = stage.anvil.head() - 1
     plainly = getattr(ChainBackfill, step)
     calls = []
@@ -114,4 +115,5 @@ def problem_of_the_indexer(settings: Settings) -> str:
             rows = execute(settings.database_url, "SELECT problem FROM indexer_status")
             if rows and rows[0][0]:
                 break
+            time.sleep(0.02)
     return str(rows[0][0]).partition(":")[0]

@@ -1,7 +1,6 @@
 """`scan run` as a person has it: the demo chain, and a development node that comes and goes."""
 
 import json
-import stat
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,6 @@ from tests.support.serving import accepts, free_port, wait_until
 
 VERSION = "0.8.28"
 BOX = "contract Box { uint public stored = 5; }"
-LAST_BLOCK = 718  # of the demo before it starts; then it adds others
 SCAN = (sys.executable, "-m", "scan")
 
 
@@ -46,16 +44,6 @@ def folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="scan-run-") as found:
         Path(found).chmod(0o755)
         yield Path(found)
-
-
-def test_the_demo_leaves_nothing_behind_that_others_can_read(folder: Path) -> None:
-    with scan_run(SCAN, folder) as scan:
-        scan.wait_for_block(LAST_BLOCK, or_later=True)
-        for path in (folder / "var").iterdir():
-            if path.is_file():
-                assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
-        assert stat.S_IMODE((folder / "var" / "postgres").stat().st_mode) == 0o700
-    assert not (folder / "var" / "chains.json").exists()
 
 
 def test_one_wrong_response_is_no_other_chain(

@@ -3,6 +3,7 @@
 import ast
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -64,7 +65,13 @@ def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Pat
         scan.wait_for_block(718, or_later=True)
         assert scan.ready()["status"] == "ready"
         assert "<html" in requests.get(scan.url, timeout=30).text
+        # Nobody else can read what it keeps.
+        for path in (empty / "var").iterdir():
+            if path.is_file():
+                assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+        assert stat.S_IMODE((empty / "var" / "postgres").stat().st_mode) == 0o700
     assert {path.name for path in empty.iterdir()} == {"var", "output"}
+    assert not (empty / "var" / "chains.json").exists()
 
 
 @pytest.mark.long

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,9 +17,12 @@ from scan.indexer import (
 )
 from scan.indexer.writer import Append, InspectedBatch
 from tests.conftest import Played
-from tests.support.database import execute
+from tests.support import scenario as acts
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
+from tests.support.scenario import Stage
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
@@ -54,16 +57,39 @@ def head_of(url: str) -> int:
     return int(str(number))
 
 
-@pytest.fixture(autouse=True)
-def equal_in_the_end(scenario: Played, indexed: Indexing, database_url: str) -> Iterator[None]:
-    yield
-    assert head_of(database_url) == scenario.anvil.head()
-    assert digest(database_url) == digest(indexed.settings.database_url)
+class Indexed(NamedTuple):
+    node: Anvil
+    url: str
+
+
+@pytest.fixture(scope="module")
+def indexed_once(postgres: Postgres, template: str) -> Iterator[Indexed]:
+    """Thirty batches, where the scenario has eighty: each test indexes them anew."""
+    with Anvil() as node, postgres.cloned(template) as url:
+        stage = Stage(node)
+        for act in (
+            *(acts.honest_tokens, acts.collections, acts.wrappers, acts.exchanges),
+            *(acts.creations, acts.failures),
+        ):
+            act(stage)
+        for _ in range(16):
+            acts.everyday(stage, 4)
+        Indexing(url, node.url).run_until(node.head())
+        yield Indexed(node, url)
+
+
+@pytest.fixture
+def node(indexed_once: Indexed, database_url: str) -> Iterator[Anvil]:
+    """Whose chain the test's database has in the end, as an index that took it batch by batch."""
+    yield indexed_once.node
+    assert head_of(database_url) == indexed_once.node.head()
+    assert digest(database_url) == digest(indexed_once.url)
 
 
 @pytest.mark.parametrize("remembered", [0, 200_000])
 def test_tables_are_the_same(
     scenario: Played,
+    indexed: Indexing,
     database_url: str,
     transactions: list[int],
     monkeypatch: pytest.MonkeyPatch,
@@ -73,13 +99,14 @@ def test_tables_are_the_same(
     monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", remembered)
     Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert transactions[0] == 1 and max(transactions) > 4
+    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 def test_a_transaction_ends_where_partitions_are_to_be_made(
-    scenario: Played, database_url: str, transactions: list[int]
+    node: Anvil, database_url: str, transactions: list[int]
 ) -> None:
-    with Indexing(database_url, scenario.anvil.url, partition_rows=20) as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    with Indexing(database_url, node.url, partition_rows=20) as indexing:
+        indexing.wait_for(node.head())
     partitions = execute(
         database_url, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
     )
@@ -88,9 +115,9 @@ def test_a_transaction_ends_where_partitions_are_to_be_made(
 
 
 def test_what_was_read_before_a_fault_is_written(
-    scenario: Played, database_url: str, transactions: list[int]
+    node: Anvil, database_url: str, transactions: list[int]
 ) -> None:
-    head = scenario.anvil.head()
+    head = node.head()
     heads: list[int] = []
 
     def fail_once(calls: Calls, forward: Forward) -> Reply:
@@ -100,14 +127,14 @@ def test_what_was_read_before_a_fault_is_written(
             return Reply(status=500, body={"error": "no"})
         return Reply(body=forward(calls))
 
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = fail_once
-        Indexing(database_url, node.url).run_until(head)
+    with FaultyNode(node.url) as faulty:
+        faulty.fault = fail_once
+        Indexing(database_url, faulty.url).run_until(head)
     assert heads and sum(transactions) == -(-(head + 1) // BLOCKS)  # no block twice
 
 
 def test_after_a_transaction_that_failed_one_batch_is_written_alone(
-    scenario: Played,
+    node: Anvil,
     database_url: str,
     transactions: list[int],
     monkeypatch: pytest.MonkeyPatch,
@@ -123,12 +150,12 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
         return derive(append)
 
     monkeypatch.setattr(Append, "derive", fail_with_several)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    Indexing(database_url, node.url).run_until(node.head())
     assert len(failed) == 2 and all(transactions[index + 1] == 1 for index in failed)
 
 
 def test_a_transaction_of_a_slow_database_ends_in_time(
-    scenario: Played,
+    node: Anvil,
     database_url: str,
     transactions: list[int],
     monkeypatch: pytest.MonkeyPatch,
@@ -156,14 +183,14 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
     monkeypatch.setattr(catch_up, "monotonic", lambda: clock)
     monkeypatch.setattr(Append, "add", add_slowly)
     monkeypatch.setattr(Append, "derive", derive_slowly)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    Indexing(database_url, node.url).run_until(node.head())
     slower = next(n for n in range(len(taken)) if sum(transactions[: n + 1]) >= 20)
     assert max(taken[:slower]) == max(taken[slower + 1 :]) == catch_up.COMMIT_S
     assert max(transactions[:slower]) == 5 and max(transactions[slower + 1 :]) == 2
 
 
 def test_an_indexer_is_heard_of_during_a_long_transaction(
-    scenario: Played,
+    node: Anvil,
     database_url: str,
     transactions: list[int],
     monkeypatch: pytest.MonkeyPatch,
@@ -182,12 +209,12 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
         return derive(append)
 
     monkeypatch.setattr(Append, "derive", wait_and_derive)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    Indexing(database_url, node.url).run_until(node.head())
     assert seen
 
 
 def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
-    scenario: Played,
+    node: Anvil,
     database_url: str,
     transactions: list[int],
     monkeypatch: pytest.MonkeyPatch,
@@ -207,18 +234,18 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
             wait_until(lambda: execute(database_url, "SELECT pid FROM pg_locks WHERE NOT granted"))
 
     monkeypatch.setattr(Append, "add", wait_at_the_third)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    Indexing(database_url, node.url).run_until(node.head())
     waiting[0].join()
     assert 3 in transactions
 
 
 def test_a_stop_rolls_several_batches_back(
-    scenario: Played,
+    node: Anvil,
     database_url: str,
     transactions: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    indexing = Indexing(database_url, scenario.anvil.url)
+    indexing = Indexing(database_url, node.url)
     add = Append.add
 
     def stop_at_the_third(append: Append, batch: InspectedBatch) -> None:
@@ -232,16 +259,16 @@ def test_a_stop_rolls_several_batches_back(
     assert transactions[-1] == 3
     assert head_of(database_url) + 1 == sum(transactions[:-1]) * BLOCKS
     monkeypatch.setattr(Append, "add", add)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    Indexing(database_url, node.url).run_until(node.head())
 
 
 def test_webhooks_get_their_events_batch_by_batch(
-    scenario: Played, database_url: str, transactions: list[int]
+    node: Anvil, database_url: str, transactions: list[int]
 ) -> None:
     execute(
         database_url,
         "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
         r" VALUES (1, '\x01', '\x01', 'https://localhost/', '{tx}', now())",
     )
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    Indexing(database_url, node.url).run_until(node.head())
     assert set(transactions) == {1}

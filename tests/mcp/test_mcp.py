@@ -1,4 +1,9 @@
-"""The tools for language models, used by the protocol's own client over HTTP and over stdin."""
+"""The tools for language models, used by the protocol's own client over HTTP and over stdin.
+
+The client is imported where it is used: every worker collects this file, and it takes 0.6 s.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import json
@@ -7,13 +12,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.shared.exceptions import MCPError
 
 from tests.support import forked_python
 from tests.support.database import Postgres
@@ -22,6 +24,9 @@ from tests.support.openapi_document import DOCUMENT
 from tests.support.serving import gunicorn
 from tests.support.solidity import NODE
 from tests.support.wallets import new_wallet, obtain_key
+
+if TYPE_CHECKING:
+    from mcp.client import Client
 
 Ask = Callable[..., Any]
 
@@ -38,6 +43,8 @@ LIMITS = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")
 
 
 def with_client(url: Any, use: Callable[[Client], Awaitable[Any]]) -> Any:
+    from mcp.client import Client
+
     async def run() -> Any:
         async with Client(url) as client:
             return await use(client)
@@ -57,6 +64,8 @@ def ask(request: pytest.FixtureRequest, demo_url: str) -> Ask:
         return call(f"{demo_url}/mcp", tool, **arguments)
 
     def over_stdin(tool: str, **arguments: Any) -> Any:
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
         command = StdioServerParameters(
             command=sys.executable, args=["-m", "scan", "mcp", "--url", demo_url]
         )
@@ -187,6 +196,8 @@ def test_malformed_arguments_never_leave_their_tool(
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(demo_url: str) -> None:
+    from mcp.shared.exceptions import MCPError
+
     async def use(client: Client) -> str:
         with pytest.raises(MCPError) as caught:
             await client.call_tool("delete_everything", {})

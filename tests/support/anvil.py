@@ -124,6 +124,14 @@ class Anvil(Node):
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Where it is: another process that unpickles this talks to the same node."""
+        return {"url": self.url, "accounts": self.accounts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__init__(state["url"])
+        self.accounts = state["accounts"]
+
     def stop(self) -> None:
         self._process.kill()
         self._process.wait()

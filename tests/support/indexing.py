@@ -17,10 +17,11 @@ TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", PARTITION_R
 
 
 class _Stop(threading.Event):
-    """Set to stop the follower; `wake` ends its wait for the next step."""
+    """Set to stop the follower; `wake` ends its wait for the next step, which sets `waits`."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.waits = threading.Event()
         self._awake = threading.Event()
 
     def set(self) -> None:
@@ -32,6 +33,7 @@ class _Stop(threading.Event):
 
     def wait(self, timeout: float | None = None) -> bool:
         if not self.is_set():
+            self.waits.set()
             self._awake.wait(timeout)
             self._awake.clear()
         return self.is_set()
@@ -86,7 +88,8 @@ class Indexing:
         while not self._is_done(is_it):
             if time.monotonic() > deadline or not self._thread.is_alive():
                 raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
-            time.sleep(0.02)
+            self._stop.waits.wait(0.2)
+            self._stop.waits.clear()
 
     def _is_done(self, is_it: Callable[[int], bool]) -> bool:
         head = self._database.row("indexer/blocks_get_head")
