@@ -23,9 +23,9 @@ _RATE = re.compile(
 )
 # Paths of Scan's own, which below a base path of such a name could not be told from another's.
 _OWN_PATHS = {
-    *("blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys", "live"),
-    *("llms.txt", "mcp", "metrics", "readyz", "tokens", "txs", "watchlist", "webhooks"),
-    *("favicon.ico", "robots.txt", "user-operations"),
+    *("accounts", "blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys"),
+    *("live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "txs", "watchlist", "webhooks"),
+    *("favicon.ico", "internal-transfers", "robots.txt", "token-transfers", "user-operations"),
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),

@@ -23,10 +23,12 @@ TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 
 # Where there is arithmetic, and why none of it is a fact about the chain.
 REASONS = {
+    "pages/accounts.html:loop.index0 shown.first": "the place of a row in its list",
     "pages/address_head.html:account.authorizations": "a list of tabs",
     "pages/address_head.html:sends_messages tab": "a list of tabs",
     "pages/argument_values.py:shown_value": "the largest number of an integer type",
     "pages/block.html:block.number": "links to the blocks beside it",
+    "pages/filters.html:list.number": "the pages of a list",
     "pages/svg_charts.py:": "the geometry of a chart",
     "pages/contract_source.py:_files": "how many lines of source fit into the page",
     "pages/largest_transfers.py:shown_day": "links to the days beside it",

@@ -1,6 +1,6 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /history, /tokens and /items."""
+"""GET /api/v1/accounts, /addresses, /addresses/:address, and its /history, /tokens and /items."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import orjson
 from flask import Blueprint
@@ -12,7 +12,8 @@ from scan.http.list_pages import list_body
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
-from scan.queries import addresses, contract_creations, history
+from scan.queries import accounts, addresses, contract_creations, history
+from scan.queries.accounts import AccountPage
 from scan.queries.contract_creations import creation_record
 from scan.queries.entities import RANGE
 from scan.queries.history import HistoryFilter, HistoryPage
@@ -21,7 +22,6 @@ from scan.queries.pages import Page, Window
 blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
-HISTORY_FILTERS = ("types", "direction", "token", "counterparty")
 
 
 @blueprint.get("/addresses")
@@ -39,6 +39,23 @@ def list_addresses() -> Response:
         for key, summary in zip(keys, addresses.get_many(reader(), keys), strict=True)
     ]
     return json_value({"addresses": rows})
+
+
+@blueprint.get("/accounts")
+def list_accounts() -> Response:
+    """Addresses by balance, the largest first."""
+    arguments = query_arguments(*LISTED)
+    return list_response(
+        "accounts",
+        arguments,
+        lambda window: accounts.page(reader(), window),
+        body=_accounts_body,
+    )
+
+
+def _accounts_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+    assert isinstance(page, AccountPage)
+    return list_body(name, page, arguments, complete=page.reason is None, reason=page.reason)
 
 
 def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
@@ -110,8 +127,10 @@ def list_items_held(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
-    arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor", "format")
-    key, filters = parameters.address(address), _history_filter(arguments)
+    arguments = query_arguments(
+        *HistoryFilter._fields, *RANGE, "orderBy", "limit", "cursor", "format"
+    )
+    key, filters = parameters.address(address), history.read_filter(arguments)
     return list_response(
         "history",
         arguments,
@@ -132,20 +151,4 @@ def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Respon
         reason=page.reason,
         unexplained=unexplained,
         **({"explanation": page.explanation} if page.explanation else {}),
-    )
-
-
-def _history_filter(arguments: Mapping[str, str]) -> HistoryFilter:
-    types: Collection[str] = history.TYPES
-    if "types" in arguments:
-        given = [text.strip() for text in arguments["types"].split(",")]
-        types = tuple(parameters.one_of(text, "types", history.TYPES) for text in given)
-    direction = arguments.get("direction")
-    if direction is not None:
-        parameters.one_of(direction, "direction", history.DIRECTIONS)
-    return HistoryFilter(
-        tuple(sorted(set(types))),
-        direction,
-        parameters.optional_address(arguments, "token"),
-        parameters.optional_address(arguments, "counterparty"),
     )

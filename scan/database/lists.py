@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from scan.settings import ROOT
@@ -27,6 +28,9 @@ class Filter(NamedTuple):
     type: str
     description: str
     condition: str  # on a row; empty where the entity's own condition has it
+    label: str
+    words: Mapping[str, str]  # for the values of a flag
+    list_of: str | None  # the parameter of the filter that matches the same rows, and has a list
 
     @property
     def value(self) -> str:
@@ -132,8 +136,13 @@ class Entity:
 
     @functools.cached_property
     def listed(self) -> Mapping[str, List]:
-        """The lists with a counter and checkpoints, by the parameter that chooses them."""
-        return {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
+        """The lists with a counter and checkpoints, by each parameter that chooses them."""
+        own = {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
+        return own | {
+            param: own[filter_.list_of]
+            for param, filter_ in self.by_param.items()
+            if filter_.list_of
+        }
 
     @property
     def counted(self) -> tuple[List, ...]:
@@ -327,9 +336,12 @@ def _filters(
     key: str,
     kind: str,
     description: str,
+    label: str,
     matches: dict[str, str],
     param: str | None = None,
     synonym: str | None = None,
+    words: Mapping[str, str] = MappingProxyType({}),
+    list_of: str | None = None,
 ) -> list[Filter]:
     """The filter of an entity by a key, after its synonym; none where it has no such filter."""
     if entity not in matches:
@@ -337,8 +349,8 @@ def _filters(
     param = param or key
     condition = matches[entity].format(value=f"%({param})s")
     type_ = of_kind(kind, read_table()["kinds"], "[kinds] of sql/lists.toml")
-    own = Filter(key, param, kind, type_, description, condition)
+    own = Filter(key, param, kind, type_, description, condition, label, words, list_of)
     if synonym is None:
         return [own]
-    described = read_table()["filters"][synonym]["description"]
-    return [own._replace(key=synonym, description=described), own]
+    described = {name: read_table()["filters"][synonym][name] for name in ("description", "label")}
+    return [own._replace(key=synonym, **described), own]

@@ -312,6 +312,13 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("last_trade", "lastTradeHash"),
         _field("last_trade_utc", "lastTradeAt"),
     ),
+    "accounts": (
+        _field("address"),
+        _wei("balance_wei", "balance"),
+        _field("balance_block", "balanceBlock"),
+        _field("transactions", "txCount"),
+        Column("is_contract", lambda record, _: _YES_NO[record["isContract"]]),
+    ),
     "contracts": (
         _field("contract", "address"),
         Column("name", lambda record, _: text(record["contractName"])),

@@ -5,9 +5,9 @@ from io import BytesIO
 from typing import Any
 
 import segno
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
-from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.client import Call
 from scan.ethereum.units import COIN_DECIMALS
@@ -17,35 +17,47 @@ from scan.http.services import services
 from scan.pages.address_head import address_head
 from scan.pages.bytecode_and_events import bytecode_page, events_page
 from scan.pages.contract_source import ShownContract, read_contract
+from scan.pages.filtered_lists import (
+    RANGES,
+    UNORDERED,
+    Field,
+    FilteredList,
+    entity_list,
+    filtered_list,
+)
 from scan.pages.records import (
-    PAGE_SIZE,
-    Listing,
     address_of,
-    listing,
     names_of,
     requested_tab,
-    window,
 )
 from scan.pages.site import HEADERS, page
 from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.queries import (
     addresses,
-    authorizations,
-    dex_trades,
     history,
-    internal_transfers,
-    messages_to_l1,
-    token_transfers,
-    transactions,
 )
-from scan.queries.history import HistoryFilter
 from scan.queries.method_names import add_methods
-from scan.queries.pages import Window
 from scan.verification.compiler_releases import dotted
 
 TABS = (
     *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
     *("messages", "delegations", "contract", "events", "bytecode"),
+)
+# By tab: the entity, the filter that has the address, and the list in the API.
+LISTS = {
+    "transactions": ("transactions", "address", "/addresses/{address}/transactions"),
+    "transfers": ("token_transfers", "address", "/addresses/{address}/transfers"),
+    "internal": ("internal_transfers", "address", "/addresses/{address}/internal"),
+    "trades": ("dex_trades", "address", "/addresses/{address}/trades"),
+    "messages": ("messages_to_l1", "sender", "/messages-to-l1?sender={address}"),
+    "delegations": ("authorizations", "authority", "/authorizations?authority={address}"),
+}
+HISTORY_FIELDS = (
+    Field("types", "Kind", "choice", "", {name: name.replace("_", " ") for name in history.TYPES}),
+    Field("direction", "Direction", "choice", "", {name: name for name in history.DIRECTIONS}),
+    Field("token", "Token", "address"),
+    Field("counterparty", "Counterparty", "address"),
+    *RANGES,
 )
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
@@ -64,7 +76,8 @@ def get_address(address: str) -> Response:
     if tab == "bytecode":
         return bytecode_page(key)
     shown = _list(tab, key)
-    return page(
+    respond = page if shown is None else shown.response
+    return respond(
         "address.html",
         **address_head(key),
         tab=tab,
@@ -101,40 +114,44 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     )
 
 
-def _list(tab: str, key: bytes) -> Listing | None:
-    page_window = window()
-    if tab == "transactions":
-        sent = listing(transactions.page(reader(), page_window, address=key))
-        add_methods(reader(), sent.records)
-        return sent
-    if tab == "history":
-        cursor = request.args.get("cursor")
-        return listing(
-            history.page(reader(), key, Window(PAGE_SIZE, 0, cursor=cursor), HistoryFilter())
+def _list(tab: str, key: bytes) -> FilteredList | None:
+    path, own = f"/address/{to_hex(key)}", to_hex(key)
+    if tab in LISTS:
+        entity, role, api_path = LISTS[tab]
+        shown = entity_list(
+            entity,
+            path,
+            api_path.format(address=own),
+            tab=tab,
+            left_out=("maker",),
+            fixed={role: own},
         )
-    if tab == "transfers":
-        return listing(token_transfers.page(reader(), page_window, address=key))
-    if tab == "internal":
-        return _internal_transfers(key, page_window)
-    if tab == "messages":
-        return listing(messages_to_l1.page(reader(), page_window, sender=key))
-    if tab == "trades":
-        return listing(dex_trades.page(reader(), page_window, maker=key))
-    if tab == "delegations":
-        return listing(authorizations.page(reader(), page_window, authority=key))
-    if tab == "tokens":
-        return listing(addresses.tokens_held(reader(), key, page_window))
-    if tab == "items":
-        return listing(addresses.items_held(reader(), key, page_window))
+        if tab == "transactions":
+            add_methods(reader(), shown.records)
+        return shown
+    held = {"tokens": addresses.tokens_held, "items": addresses.items_held}
+    if tab in held:
+        read = held[tab]
+        return filtered_list(
+            path,
+            f"/addresses/{own}/{tab}",
+            (),
+            lambda window, _: read(reader(), key, window),
+            tab=tab,
+            place=UNORDERED,
+        )
+    if tab == "history":
+        return filtered_list(
+            path,
+            f"/addresses/{own}/{tab}",
+            HISTORY_FIELDS,
+            lambda window, filters: history.page(
+                reader(), key, window, history.read_filter(filters)
+            ),
+            tab=tab,
+            place=("limit", "cursor", "orderBy"),
+        )
     return None
-
-
-def _internal_transfers(key: bytes, page_window: Window) -> Listing | None:
-    """Return None if no traces were read."""
-    try:
-        return listing(internal_transfers.page(reader(), page_window, address=key))
-    except NotFound:
-        return None
 
 
 def _balance_chart(key: bytes) -> Chart | None:

@@ -7,9 +7,9 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import NotFound
 from scan.http.requests import reader
-from scan.pages.records import listing, names_of, window
-from scan.pages.site import page
-from scan.queries import blobs, blocks, execution_requests, transactions
+from scan.pages.filtered_lists import entity_list
+from scan.pages.records import names_of
+from scan.queries import blobs, blocks, execution_requests
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
@@ -20,8 +20,8 @@ blueprint = Blueprint("pages_blocks", __name__)
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    newest = listing(blocks.page(reader(), window()))
-    return page("blocks.html", blocks=newest, names=names_of(newest.records))
+    shown = entity_list("blocks", "/blocks", "/blocks")
+    return shown.response("blocks.html", shown=shown, names=names_of(shown.records))
 
 
 @blueprint.get("/block/<block>")
@@ -33,7 +33,9 @@ def get_block(block: str) -> Response:
             "This block is not indexed: it may not be mined yet, or was orphaned in a reorg."
         )
     record = json.loads(body)
-    sent = listing(transactions.page(reader(), window(record["number"])))
+    number = record["number"]
+    api_path = f"/blocks/{number}/transactions"
+    sent = entity_list("transactions", f"/block/{number}", api_path, block=number)
     add_methods(reader(), sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     carried = blobs.page(reader(), whole).data if "blobCount" in record else "[]"
@@ -43,7 +45,7 @@ def get_block(block: str) -> Response:
     requests = json.loads(requested)
     of_block = [*record.get("withdrawals", ()), *record.get("uncles", ()), *requests]
     names = names_of([record, *sent.records, *of_block])
-    return page(
+    return sent.response(
         "block.html",
         block=record,
         blobs=json.loads(carried),

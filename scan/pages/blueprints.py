@@ -1,6 +1,7 @@
 """The modules of pages, each with its blueprint."""
 
 from scan.pages import (
+    accounts,
     addresses,
     blocks,
     bytecode_and_events,
@@ -24,6 +25,7 @@ PAGES = (
     blocks,
     transactions,
     addresses,
+    accounts,
     tokens,
     items,
     pools,

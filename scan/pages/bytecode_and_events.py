@@ -1,24 +1,20 @@
 """The tabs of a contract beside its source: its bytecode, its events."""
 
-import json
-
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from scan.contracts.disassembly import disassemble
-from scan.errors import NotFound, Reorganised, Unavailable, UpstreamFailed
-from scan.ethereum.log_filter import having_all
+from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head
-from scan.pages.records import PAGE_SIZE, address_of, names_of
+from scan.pages.filtered_lists import entity_list
+from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
-from scan.queries import bytecode, logs
+from scan.queries import bytecode
 from scan.queries.bytecode import Bytecode
-from scan.queries.pages import Window
 from scan.verification.bytecode_metadata import compiler_version
 
 MAX_SHOWN_INSTRUCTIONS = 5_000
-MAX_CURSOR = 1000
 
 blueprint = Blueprint("pages_contract_tabs", __name__)
 
@@ -62,32 +58,22 @@ def get_disassembly(address: str) -> Response:
 
 
 def events_page(key: bytes) -> Response:
-    """Return the contract's events, a page at a time by cursors: how many there are is not known
-    where logs are not stored."""
-    cursor = request.args.get("cursor", "")[:MAX_CURSOR] or None
-    records, following, refusal = [], None, None
-    try:
-        listed = logs.page(
-            reader(), Window(PAGE_SIZE, 0, cursor=cursor), having_all(key, [None] * 4)
-        )
-        records, following = json.loads(listed.data or "[]"), listed.next
-    except (Unavailable, UpstreamFailed, Reorganised) as error:
-        reader().do_not_cache()
-        refusal = error.message
+    """Return the contract's events; how many there are is not known where logs are not stored."""
+    own = to_hex(key)
+    shown = entity_list(
+        *("logs", f"/address/{own}", f"/logs?address={own}"), tab="events", fixed={"address": own}
+    )
     values = [
         argument["value"]
-        for log in records
+        for log in shown.records
         if log["event"]
         for argument in log["event"]["arguments"]
         if argument["type"] == "address" and not argument.get("hashed")
     ]
-    return page(
+    return shown.response(
         "events.html",
         **address_head(key),
         tab="events",
         names=names_of([], to_hex(key), *values),
-        logs=records,
-        following=following,
-        is_first=cursor is None,
-        refusal=refusal,
+        shown=shown,
     )

@@ -6,11 +6,13 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.filtered_lists import entity_list
 from scan.pages.records import address_of, listing, names_of, window
 from scan.pages.site import page
 from scan.pages.svg_charts import candle_chart
-from scan.queries import dex_trades, pools
+from scan.queries import pools
 
 blueprint = Blueprint("pages_pools", __name__)
 
@@ -24,6 +26,12 @@ def list_pools() -> Response:
 @blueprint.get("/pool/<address>")
 def get_pool(address: str) -> Response:
     key = address_of(address)
+    shown = entity_list(
+        *("dex_trades", f"/pool/{to_hex(key)}", f"/dex-trades?pool={to_hex(key)}"),
+        left_out=("tokenAddress", "dex"),
+        more=("interval",),
+        fixed={"pool": to_hex(key)},
+    )
     interval = request.args.get("interval", "1h")
     interval = parameters.one_of(interval, "interval", pools.INTERVALS_S)
     pool = json.loads(pools.get(reader(), key))
@@ -33,8 +41,7 @@ def get_pool(address: str) -> Response:
     except InvalidParameter:  # too many trades in the newest interval
         candles = []
     priced = [candle for candle in candles if candle["open"] is not None]
-    shown = listing(dex_trades.page(reader(), window(), pool=key))
-    return page(
+    return shown.response(
         "pool.html",
         pool=pool,
         interval=interval,

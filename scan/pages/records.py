@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from flask import request
 
@@ -29,7 +30,8 @@ Record = dict[str, Any]
 Names = Mapping[str, Any]
 
 
-class Listing(NamedTuple):
+@dataclass(frozen=True)
+class Listing:
     """One page of a list."""
 
     records: list[Record]
@@ -39,15 +41,16 @@ class Listing(NamedTuple):
     next: str | None = None  # the cursor of the next page
     is_counted: bool = True  # else there are at least `total`
     kept_from: KeptFrom | None = None  # where the list begins; None: it has all rows
+    size: int = PAGE_SIZE
 
     @property
     def pages(self) -> int:
-        return max(1, -(-self.total // PAGE_SIZE))
+        return max(1, -(-self.total // self.size))
 
     @property
     def first(self) -> int:
         """Return the position of the first record in the whole list, from 1."""
-        return (self.number - 1) * PAGE_SIZE + 1
+        return (self.number - 1) * self.size + 1
 
 
 # Ours by the name that Blockscout has for it; the first that a page has.
@@ -90,11 +93,11 @@ def window(block: int | None = None) -> Window:
     return Window(PAGE_SIZE, offset, block_from=block, block_to=block)
 
 
-def listing(page: Page) -> Listing:
+def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
     records = json.loads(page.data or "[]")
     number, following = page_number(), page.next
     if page.total is None:  # not counted: up to here, and one more if more follow
-        total = (number - 1) * PAGE_SIZE + page.count + (following is not None)
+        total = (number - 1) * size + page.count + (following is not None)
     else:
         total = page.total
     return Listing(
@@ -105,6 +108,7 @@ def listing(page: Page) -> Listing:
         following,
         is_counted=page.total is not None,
         kept_from=page.kept_from,
+        size=size,
     )
 
 

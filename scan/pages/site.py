@@ -34,6 +34,7 @@ PATHS = frozenset(
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
         "/user-operations",
+        *("/token-transfers", "/internal-transfers", "/accounts"),
     }
 )
 CONVERSION_WAIT_S = 1.0

@@ -2,20 +2,14 @@
 
 import json
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.formatting import share
 from scan.pages.largest_transfers import shown_day
-from scan.pages.records import (
-    Listing,
-    address_of,
-    listing,
-    names_of,
-    requested_tab,
-    window,
-)
+from scan.pages.records import address_of, listing, names_of, requested_tab, window
 from scan.pages.site import page
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.queries import items, token_transfers, tokens
@@ -32,40 +26,53 @@ def list_tokens() -> Response:
     return page("tokens.html", tokens=listing(tokens.page(reader(), window())))
 
 
+@blueprint.get("/token-transfers")
+def list_token_transfers() -> Response:
+    shown = entity_list("token_transfers", "/token-transfers", "/token-transfers")
+    return shown.response("token_transfers.html", shown=shown, names=names_of(shown.records))
+
+
 @blueprint.get("/token/<address>")
 def get_token(address: str) -> Response:
     key = address_of(address)
     token = json.loads(tokens.get(reader(), key))
     tab = requested_tab(TABS)
-    holder = None  # whose transfers are requested
-    if tab == TABS[0] and request.args.get("holder"):
-        holder = address_of(request.args["holder"])
-    shown = _list(tab, key, holder)
+    shown = _list(tab, key)
+    # Whose transfers are requested, which their direction is shown for.
+    holder = shown.filter("address").lower() if shown else None
     records = shown.records if shown else []
     largest = shown_day(_newest_day(key), key) if tab == "chart" else None
     moved = largest.records if largest else []
-    return page(
+    respond = page if shown is None else shown.response
+    return respond(
         "token.html",
         token=token,
         tab=tab,
         shown=shown,
         shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
-        holder=None if holder is None else to_hex(holder),
-        names=names_of([*records, *moved], to_hex(key), None if holder is None else to_hex(holder)),
+        holder=holder,
+        names=names_of([*records, *moved], to_hex(key)),
         chart=_chart(key) if tab == "chart" else None,
         days=_days(key) if tab == "chart" else None,
         largest=largest,
     )
 
 
-def _list(tab: str, token: bytes, holder: bytes | None) -> Listing | None:
+def _list(tab: str, token: bytes) -> FilteredList | None:
+    path, api_path = f"/token/{to_hex(token)}", f"/tokens/{to_hex(token)}/{tab}"
     if tab == "transfers":
-        return listing(token_transfers.page(reader(), window(), token=token, address=holder))
-    if tab == "holders":
-        return listing(tokens.holders(reader(), token, window()))
-    if tab == "items":
-        return listing(items.page(reader(), token, window()))
-    return None
+        left_out = ("tokenType",)
+        own = {"tokenAddress": to_hex(token)}
+        return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=own)
+    listed = {"holders": tokens.holders, "items": items.page}.get(tab)
+    if listed is None:
+        return None
+    return filtered_list(
+        *(path, api_path, ()),
+        lambda window, _: listed(reader(), token, window),
+        tab=tab,
+        place=UNORDERED,
+    )
 
 
 def _newest_day(token: bytes) -> str | None:

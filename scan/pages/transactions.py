@@ -13,7 +13,8 @@ from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
 from scan.pages import transaction_traces
-from scan.pages.records import Record, listing, names_of, window
+from scan.pages.filtered_lists import entity_list
+from scan.pages.records import Record, names_of
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
 from scan.queries import internal_transfers, pending_transactions, summaries, transactions
@@ -30,9 +31,15 @@ blueprint = Blueprint("pages_transactions", __name__)
 
 @blueprint.get("/txs")
 def list_transactions() -> Response:
-    newest = listing(transactions.page(reader(), window()))
-    add_methods(reader(), newest.records)
-    return page("transactions.html", transactions=newest, names=names_of(newest.records))
+    shown = entity_list("transactions", "/txs", "/transactions")
+    add_methods(reader(), shown.records)
+    return shown.response("transactions.html", shown=shown, names=names_of(shown.records))
+
+
+@blueprint.get("/internal-transfers")
+def list_internal_transfers() -> Response:
+    shown = entity_list("internal_transfers", "/internal-transfers", "/internal-transfers")
+    return shown.response("internal_transfers.html", shown=shown, names=names_of(shown.records))
 
 
 @blueprint.get("/tx/<transaction_hash>")

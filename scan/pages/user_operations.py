@@ -1,21 +1,16 @@
 """/user-operations, of all or by one address, and /user-operation/:hash with its calls."""
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from scan import parameters
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.records import address_of, listing, names_of, window
+from scan.pages.filtered_lists import entity_list
+from scan.pages.records import names_of
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
 from scan.queries import user_operations
 
-ROLES = {
-    "sender": "sender",
-    "paymaster": "paymaster",
-    "bundler": "bundler",
-    "entryPoint": "entry_point",
-}
 SHOWN_INPUT = 2000  # characters
 
 blueprint = Blueprint("pages_user_operations", __name__)
@@ -23,19 +18,8 @@ blueprint = Blueprint("pages_user_operations", __name__)
 
 @blueprint.get("/user-operations")
 def list_user_operations() -> Response:
-    """Those that an address has one part in, where the query string names it."""
-    given = {key: address_of(request.args[key]) for key in ROLES if key in request.args}
-    chosen = dict(list(given.items())[:1])
-    filters = {ROLES[key]: address for key, address in chosen.items()}
-    shown = listing(user_operations.page(reader(), window(), **filters))
-    texts = {key: to_hex(address) for key, address in chosen.items()}
-    return page(
-        "user_operations.html",
-        operations=shown,
-        chosen=texts,
-        filter="&".join(f"{key}={address}" for key, address in texts.items()),
-        names=names_of(shown.records, *texts.values()),
-    )
+    shown = entity_list("user_operations", "/user-operations", "/user-operations")
+    return shown.response("user_operations.html", shown=shown, names=names_of(shown.records))
 
 
 @blueprint.get("/user-operation/<operation_hash>")

@@ -4,11 +4,12 @@ Its rows add up to what the address has: of the coin what came in, less what wen
 balance, and of a token its balance by events. Where that does not hold, `reason` says why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from scan import parameters
 from scan.database.lists import all_credit_types, all_history_types, history_numbers
 from scan.ethereum.forms import FORM_OF_CHAIN
 from scan.ethereum.forms.form import PLACE_BITS
@@ -69,6 +70,23 @@ class HistoryPage(Page):
     reason: str | None = None
     unexplained: int | None = None
     explanation: str = ""
+
+
+def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
+    """Return the filter of a query string; several types are separated by commas."""
+    types: Collection[str] = TYPES
+    if "types" in arguments:
+        given = [text.strip() for text in arguments["types"].split(",")]
+        types = tuple(parameters.one_of(text, "types", TYPES) for text in given)
+    direction = arguments.get("direction")
+    if direction is not None:
+        parameters.one_of(direction, "direction", DIRECTIONS)
+    return HistoryFilter(
+        tuple(sorted(set(types))),
+        direction,
+        parameters.optional_address(arguments, "token"),
+        parameters.optional_address(arguments, "counterparty"),
+    )
 
 
 def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> HistoryPage:

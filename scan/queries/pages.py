@@ -170,7 +170,8 @@ def filtered_page(
         values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
         matched = {name: value for name, value in given.items() if name not in unlisted}
         list_, bounds = _bounds(reader, entity, matched, values)
-        values |= {**dict.fromkeys(all_entities()[entity].by_param), **matched, **of_several}
+        list_, of_row = _from_own_list(entity, list_, matched)
+        values |= {**dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several}
         read = partial(reader.row, f"queries/{list_}_list_by_filters", is_unbounded=True, **values)
         row = read(**bounds)
         if len(reader.versions) > 1:  # the index changed in between
@@ -193,6 +194,18 @@ def _bounds(
     if "from" in matched and matched["from"] == matched.get("to"):
         list_ = f"{entity}_to_self"
     return list_, dict(zip(UNBOUNDED, bounds, strict=True))
+
+
+def _from_own_list(
+    entity: str, list_: str, matched: Mapping[str, Value]
+) -> tuple[str, Mapping[str, Value | None]]:
+    """Exchange the values of two filters that match the same rows, where the one without a list of
+    its own has the fewest entries."""
+    for param, filter_ in all_entities()[entity].by_param.items():
+        if filter_.list_of and list_ == f"{entity}_by_{param}":
+            exchanged = {filter_.list_of: matched[param], param: matched.get(filter_.list_of)}
+            return all_entities()[entity].listed[param].name, {**matched, **exchanged}
+    return list_, matched
 
 
 def _key(value: Value) -> Value:

@@ -25,11 +25,11 @@ ENTITIES = (
 )
 RANGE = "blockFrom, blockTo, timeFrom, timeTo"
 KEYS = {
-    "transactions": f"address, from, to, method, status, type, {RANGE}, blockNumber",
+    "transactions": f"address, counterparty, from, to, method, status, type, {RANGE}, blockNumber",
     "blocks": RANGE,
-    "token_transfers": f"address, from, to, tokenAddress, tokenType, {RANGE}",
+    "token_transfers": f"address, counterparty, from, to, tokenAddress, tokenType, {RANGE}",
     "dex_trades": f"address, maker, dex, pool, tokenAddress, {RANGE}",
-    "internal_transfers": f"address, from, to, {RANGE}",
+    "internal_transfers": f"address, counterparty, from, to, {RANGE}",
     "logs": f"address, topic0, topic1, topic2, topic3, {RANGE}",
 }
 NOTHING: dict[str, Any] = {"count": 0, "data": [], "next": None}

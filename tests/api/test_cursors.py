@@ -148,7 +148,7 @@ def lists_of(truth: Truth) -> list[tuple[str, str]]:
         ("/token-transfers", "transfers"),
         ("/dex-trades", "trades"),
         ("/internal-transfers", "internalTransfers"),
-        ("/pools", "pools"),
+        *((f"/{name}", name) for name in ("pools", "accounts")),
         (f"/addresses/{busy}/transactions", "transactions"),
         (f"/addresses/{holder}/transfers", "transfers"),
         (f"/addresses/{truth.dex_trades[0]['maker']}/trades", "trades"),

@@ -54,12 +54,14 @@ def _topic(position: int) -> Callable[[Record, Created], list[Any]]:
 # None is nobody's value.
 LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
     ("transactions", "address"): _parties_of_transaction,
+    ("transactions", "counterparty"): _parties_of_transaction,
     ("transactions", "from"): _field("fromAddress"),
     ("transactions", "to"): _field("toAddress"),
     ("transactions", "method"): _field("methodId"),
     ("transactions", "status"): _field("status"),
     ("transactions", "type"): _field("type"),
     ("token_transfers", "address"): _parties,
+    ("token_transfers", "counterparty"): _parties,
     ("token_transfers", "from"): _field("fromAddress"),
     ("token_transfers", "to"): _field("toAddress"),
     ("token_transfers", "tokenAddress"): _field("tokenAddress"),
@@ -70,6 +72,7 @@ LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
     ("dex_trades", "pool"): _field("pairAddress"),
     ("dex_trades", "tokenAddress"): lambda record, _: [record["tokenIn"], record["tokenOut"]],
     ("internal_transfers", "address"): _parties,
+    ("internal_transfers", "counterparty"): _parties,
     ("internal_transfers", "from"): _field("fromAddress"),
     ("internal_transfers", "to"): _field("toAddress"),
     ("logs", "address"): _field("address"),

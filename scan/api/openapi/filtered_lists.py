@@ -33,7 +33,8 @@ from scan.api.openapi.schemas import (
 from scan.database.lists import of_kind
 from scan.ethereum.execution_requests import TYPES
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
-from scan.parameters import MAX_TYPE
+from scan.parameters import MAX_LIMIT, MAX_TYPE
+from scan.queries.accounts import MOST_COUNTED
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
 # By the kind of a filter: the schema of its value, from its description.
@@ -142,6 +143,10 @@ PATHS: Json = {
     "/blocks/{block}/execution-requests": operation(
         "get", "listBlockExecutionRequests", "Requests to the consensus layer that a block took",
         ref("BlockRequests"), parameters=(BLOCK,), errors=(404,),
+    ),
+    "/accounts": operation(
+        "get", "listAccounts", "Addresses by balance, the largest first", ref("AccountPage"),
+        parameters=LISTED,
     ),
     "/contracts": operation(
         "get", "listContracts", "Verified contracts, newest verification first",
@@ -252,6 +257,26 @@ SCHEMAS: Json = {
                     " were submitted have the header's hash.",
                 )
             ),
+        },
+    ),
+    "AccountPage": record(
+        "Addresses by balance. Those in no block, as unused ones of genesis, are not known.",
+        {
+            "accounts": array(ref("Account"), "This page.", maxItems=MAX_LIMIT),
+            "total": nullable(number(f"Null above {MOST_COUNTED:,}, where pages end.", 42)),
+            "complete": flag("Whether each balance is the newest block's."),
+            "reason": nullable(one_of("Why not.", ("balances_unread", "untraced_blocks"))),
+            "next": ref("Next"),
+        },
+    ),
+    "Account": record(
+        "An address that has a coin (10^18 wei) or more, and was seen in a block.",
+        {
+            "address": address("The address."),
+            "balance": amount("In wei, as it was read last.", "1000000000000000000"),
+            "balanceBlock": nullable(number("The block it was read at; null: to be read.", 17)),
+            "txCount": number("Its transactions.", 3),
+            "isContract": flag("Whether it has code."),
         },
     ),
     "ContractPage": page_of("contracts", "VerifiedContract", "Verified contracts."),

@@ -1,0 +1,36 @@
+"""/accounts: addresses by balance."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from flask import Blueprint, Response
+
+from scan.http.requests import reader
+from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages.records import names_of
+from scan.queries import accounts
+from scan.queries.accounts import MOST_COUNTED, AccountPage
+from scan.queries.pages import Window
+
+blueprint = Blueprint("pages_by_balance", __name__)
+
+
+@blueprint.get("/accounts")
+def list_accounts() -> Response:
+    pages: list[AccountPage] = []
+
+    def read(window: Window, _: Mapping[str, str]) -> AccountPage:
+        pages.append(accounts.page(reader(), window))
+        return pages[0]
+
+    shown = filtered_list("/accounts", "/accounts", (), read, place=UNORDERED)
+    is_whole = shown.is_counted
+    if not is_whole:  # numbered as far as the API counts
+        shown = replace(shown, total=MOST_COUNTED, is_counted=True)
+    return shown.response(
+        "accounts.html",
+        shown=shown,
+        is_whole=is_whole,
+        reason=pages[0].reason if pages else None,
+        names=names_of(shown.records),
+    )

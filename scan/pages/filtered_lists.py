@@ -1,0 +1,284 @@
+"""Lists of pages that a form filters, and links take the filters away one by one.
+
+Which filters an entity has is read from the table of lists (sql/lists.toml): one that is declared
+there stands in the form of every page with such a list.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from flask import Response
+
+from scan import parameters
+from scan.errors import (
+    InvalidParameter,
+    NotFound,
+    Reorganised,
+    ScanError,
+    Unavailable,
+    UpstreamFailed,
+)
+from scan.ethereum.execution_requests import TYPES
+from scan.http.list_pages import window_of
+from scan.http.requests import query_arguments, reader
+from scan.pages.records import Listing, listing
+from scan.pages.site import page
+from scan.queries import entities
+from scan.queries.entities import RANGE
+from scan.queries.filters import FILTERS, TOKEN_TYPES
+from scan.queries.pages import Page, Window
+
+SIZES = ("25", "50", "100")
+PLACE = ("page", "limit", "cursor", "orderBy")
+UNORDERED = ("page", "limit", "cursor")  # of a list that has one order
+# In URLs of Etherscan's pages, and of those of an older Scan.
+SYNONYMS = {"a": "address", "p": "page", "ps": "limit", "holder": "address"}
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
+# What the API has of a day: its first second, or its last.
+ENDS_OF_DAY = {"timeFrom": "T00:00:00Z", "timeTo": "T23:59:59Z"}
+# The parameter of the API that has the address whose list it is.
+DIRECTIONS = {"out": "from", "in": "to"}
+TRANSACTION_TYPES = {"0": "legacy", "1": "access list", "2": "EIP-1559", "3": "blobs"}
+TRANSACTION_TYPES |= {"4": "sets code"}
+LABELS = {"page": "The page", "limit": "Rows on a page", "orderBy": "The order"}
+
+
+class Field(NamedTuple):
+    """A field of a form; `choices` has a text for each value that is suggested, and `only_choices`
+    is whether there are no others."""
+
+    key: str
+    label: str
+    kind: str
+    description: str = ""
+    choices: Mapping[str, str] = {}
+    only_choices: bool = True
+    value: str = ""
+
+    @property
+    def input_type(self) -> str:
+        """Return the type of its input: a malformed day stays as it was typed."""
+        return "date" if self.kind == "day" and DAY.match(self.value or "2000-01-01") else "text"
+
+    @property
+    def text(self) -> str:
+        return self.choices.get(self.value, self.value)
+
+
+RANGES = (
+    Field("timeFrom", "Since", "day", "The first day, in UTC."),
+    Field("timeTo", "Until", "day", "The last day, in UTC."),
+    Field("blockFrom", "First block", "number"),
+    Field("blockTo", "Last block", "number"),
+)
+DIRECTION = Field(
+    "direction", "Direction", "direction", "Which way.", {"out": "out", "in": "in"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FilteredList(Listing):
+    """A page of a list with its form. `arguments` are what the query string has besides the place
+    in the list; `error` is why there are no records, and `missing` why there never are any."""
+
+    path: str = ""
+    api_path: str = ""
+    fields: Sequence[Field] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    api_arguments: Mapping[str, str] = field(default_factory=dict)
+    direction: str = "desc"
+    cursor: str | None = None
+    is_ordered: bool = True
+    has_numbers: bool = True
+    error: ScanError | None = None
+    missing: str = ""
+
+    @property
+    def sizes(self) -> Sequence[str]:
+        """Return how many rows a page may have."""
+        return SIZES
+
+    @property
+    def chosen(self) -> Sequence[Field]:
+        """Return the filters that are given."""
+        return [each for each in self.fields if each.value]
+
+    @property
+    def message(self) -> str:
+        """Return the error in words of the form."""
+        if self.error is None:
+            return ""
+        labels = {**LABELS, **{shown.key: shown.label for shown in self.fields}}
+        key = self.error.field or ""
+        if key == "cursor":
+            return "This link is of another list. Begin at its first page."
+        return f"{labels.get(key, key)}{self.error.message.removeprefix(key)}"
+
+    def filter(self, key: str) -> str:
+        """Return the value of a filter that is given."""
+        return "" if self.error else self.arguments.get(key, "")
+
+    def link(self, **changes: object) -> str:
+        """Return the path of the list's first page, with changed arguments; None leaves one out."""
+        changed = {**self.arguments, **changes}
+        query = urlencode({key: value for key, value in changed.items() if value is not None})
+        return f"{self.path}?{query}" if query else self.path
+
+    @property
+    def unfiltered(self) -> str:
+        return self.link(**{shown.key: None for shown in self.fields})
+
+    @property
+    def hidden(self) -> Mapping[str, str]:
+        """Return the arguments that no field of the form has."""
+        keys = {shown.key for shown in self.fields}
+        return {key: value for key, value in self.arguments.items() if key not in keys}
+
+    @property
+    def whole(self) -> str:
+        """Return the path of the list in the API."""
+        query = urlencode(self.api_arguments)
+        return f"{self.api_path}{'&' if '?' in self.api_path else '?'}{query}".rstrip("?&")
+
+    @property
+    def json_path(self) -> str:
+        """Return the path of this page in the API."""
+        place: dict[str, object] = {"limit": self.size}
+        if self.cursor is not None and "direction" not in self.arguments:
+            place["cursor"] = self.cursor
+        elif self.number > 1:
+            place["page"] = self.number
+        return f"{self.whole}{'&' if '?' in self.whole else '?'}{urlencode(place)}"
+
+    def response(self, template: str, **values: Any) -> Response:
+        """Return the page, with the error's status where there is one."""
+        if self.error is None:
+            return page(template, **values)
+        reader().do_not_cache()
+        response = page(template, self.error.status, **values)
+        response.headers.update(self.error.headers)
+        return response
+
+
+def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
+    """Return the fields of an entity's filters, without those that the path of a page fixes."""
+    filters = {filter_.param: filter_ for filter_ in FILTERS[entity]}  # without synonyms
+    fields = [
+        Field(f.key, f.label, f.kind, f.description, *_choices(f.kind, f.words))
+        for f in filters.values()
+        if f.key not in fixed
+    ]
+    if "address" in fixed and {"from", "to"} <= filters.keys():
+        fields = [DIRECTION, *(field for field in fields if field.key not in ("from", "to"))]
+    return fields
+
+
+def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bool]:
+    if kind == "transaction_type":  # a chain may have more of its own
+        return TRANSACTION_TYPES, False
+    names = {"token_type": TOKEN_TYPES, "request_type": [*TYPES]}.get(kind, [])
+    return words or {name: name for name in names}, True
+
+
+def entity_list(
+    entity: str,
+    path: str,
+    api_path: str,
+    *,
+    tab: str = "",
+    block: int | None = None,
+    left_out: Collection[str] = (),
+    more: Collection[str] = (),
+    fixed: Mapping[str, str] = MappingProxyType({}),
+) -> FilteredList:
+    """Return a list of an entity, of the rows that `fixed` filters match, or of one block."""
+
+    own = fixed.get("address")
+
+    def read(window: Window, filters: Mapping[str, str]) -> Page:
+        if block is not None:
+            window = window._replace(block_from=block, block_to=block)
+        given = {**fixed, **filters}
+        if own in (given.get("from", ""), given.get("to", "")):
+            del given["address"]  # which says the same, and the list by the other is counted
+        return entities.page(reader(), entity, window, given)
+
+    fields = [f for f in fields_of(entity, fixed) if f.key not in left_out]
+    return filtered_list(
+        *(path, api_path, [*fields, *(RANGES if block is None else ())], read),
+        tab=tab,
+        own=own,
+        more=more,
+    )
+
+
+def filtered_list(
+    path: str,
+    api_path: str,
+    fields: Sequence[Field],
+    read: Callable[[Window, Mapping[str, str]], Page],
+    *,
+    tab: str = "",
+    own: str | None = None,
+    more: Collection[str] = (),
+    place: Collection[str] = PLACE,
+) -> FilteredList:
+    """Return the page that the query string asks for; `own` is the address whose list it is, and
+    `more` are parameters of the rest of the page, which links keep.
+
+    Raises InvalidParameter for parameters that the list does not have, and ScanError for what no
+    other filter would mend.
+    """
+    keys = [field.key for field in fields]
+    known = {"tab", *place, *keys}
+    synonyms = {name: key for name, key in SYNONYMS.items() if key in known}
+    arguments = query_arguments(*place, *keys, "tab", *more, *synonyms)
+    arguments = {synonyms.get(key, key): text for key, text in arguments.items()}
+    arguments = {key: text.strip() for key, text in arguments.items() if text.strip()}
+    filters = {key: _api_text(key, arguments[key]) for key in keys if key in arguments}
+    kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
+    base = FilteredList(
+        *([], 0, 1),
+        path=path,
+        api_path=api_path,
+        fields=[field._replace(value=arguments.get(field.key, "")) for field in fields],
+        arguments={**({"tab": tab} if "tab" in arguments else {}), **kept},
+        direction=arguments.get("orderBy", "desc"),
+        cursor=arguments.get("cursor"),
+        is_ordered="orderBy" in place,
+        has_numbers="page" in place,
+    )
+    try:
+        if own is not None:
+            filters = _of_address(filters, own)
+        given = {key: arguments[key] for key in place if key in arguments}
+        if "limit" in given:
+            parameters.one_of(given["limit"], "limit", SIZES)
+        window = window_of({**given, **{key: filters[key] for key in RANGE if key in filters}})
+        chosen = {key: value for key, value in filters.items() if key not in RANGE}
+        shown = listing(read(window, chosen), window.limit)
+    except NotFound as error:
+        return replace(base, missing=error.message)
+    except (InvalidParameter, Reorganised, Unavailable, UpstreamFailed) as error:
+        if isinstance(error, InvalidParameter) and error.field not in (*keys, *PLACE):
+            raise
+        return replace(base, error=error)
+    order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
+    return replace(base, **vars(shown), api_arguments={**filters, **order})
+
+
+def _api_text(key: str, text: str) -> str:
+    return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text
+
+
+def _of_address(filters: Mapping[str, str], own: str) -> dict[str, str]:
+    """Return the filters of the API for a direction."""
+    if "direction" not in filters:
+        return dict(filters)
+    direction = parameters.one_of(filters["direction"], "direction", DIRECTIONS)
+    others = {key: value for key, value in filters.items() if key != "direction"}
+    return {**others, DIRECTIONS[direction]: own}

@@ -1,0 +1,165 @@
+"""Lists of pages are filtered by a form and by links: compared with what the node says."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from scan.queries.filters import FILTERS
+from tests.conftest import Played
+from tests.support.truth import Record
+
+ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})"')
+
+
+def shown(client: FlaskClient, path: str, **query: Any) -> list[str]:
+    """The transactions of the rows, of all pages, by the links that a page has."""
+    rows: list[str] = []
+    response = client.get(path, query_string=query)
+    while True:
+        assert response.status_code == 200, (path, query, response.text[:2000])
+        rows += ROW.findall(response.text)
+        following = re.search(r'rel="next" href="([^"]+)"', response.text)
+        if following is None:
+            return rows
+        response = client.get(unescape(following[1]))
+
+
+def hashes(rows: list[Record]) -> list[str]:
+    return [row.get("hash") or row["transactionHash"] for row in rows]
+
+
+@pytest.fixture(scope="module")
+def sent(scenario: Played) -> list[Record]:
+    return scenario.truth.transactions
+
+
+@pytest.fixture(scope="module")
+def sender(sent: list[Record]) -> str:
+    return str(sent[-1]["fromAddress"])
+
+
+def test_transactions_are_filtered(client: FlaskClient, sent: list[Record], sender: str) -> None:
+    by_sender = [row for row in sent if row["fromAddress"] == sender]
+    assert shown(client, "/txs", **{"from": sender}) == hashes(by_sender)
+    failed = [row for row in sent if not row["status"]]
+    assert failed and shown(client, "/txs", status="false", limit=50) == hashes(failed)
+    method = next(row["methodId"] for row in by_sender if row["methodId"])
+    both = [row for row in by_sender if row["methodId"] == method]
+    query = {"from": sender, "method": method, "limit": 25, "orderBy": "asc", "to": " "}
+    assert shown(client, "/txs", **query) == hashes(both[::-1])
+    day = both[0]["timestamp"][:10]
+    of_day = [row for row in both if row["timestamp"][:10] == day]
+    assert shown(client, "/txs", timeFrom=day, timeTo=day, **query) == hashes(of_day[::-1])
+
+
+def test_an_address_has_directions_and_counterparties(
+    client: FlaskClient, scenario: Played, sent: list[Record], sender: str
+) -> None:
+    path = f"/address/{sender}"
+    outgoing = [row for row in sent if row["fromAddress"] == sender]
+    html = client.get(path, query_string={"direction": "out"}).text
+    assert shown(client, path, direction="out") == hashes(outgoing)
+    assert f"{len(outgoing):,} transactions" in html  # counted, since it is one list
+    incoming = [row for row in sent if row["toAddress"] == sender]
+    assert shown(client, path, direction="in") == hashes(incoming)
+    party = next(row["toAddress"] for row in outgoing if row["toAddress"] not in (None, sender))
+    created = scenario.truth.created
+    between = [r for r in outgoing if party in (r["toAddress"], created.get(r["hash"]))]
+    query = {"direction": "out", "counterparty": party}
+    assert shown(client, path, **query) == hashes(between)
+    html = client.get(path, query_string=query).text
+    file = re.search(r'class="csv button" href="([^"]+)"', html)
+    assert file is not None
+    rows = client.get(unescape(file[1])).text.splitlines()
+    assert len(rows) == len(between) + 1
+
+
+def test_lists_below_a_token_a_pool_and_a_block(client: FlaskClient, scenario: Played) -> None:
+    truth = scenario.truth
+    moved, trade = truth.token_transfers[-1], truth.dex_trades[0]
+    token, party = moved["tokenAddress"], moved["toAddress"]
+    of_token = [row for row in truth.token_transfers if row["tokenAddress"] == token]
+    received = [row for row in of_token if row["toAddress"] == party]
+    assert shown(client, f"/token/{token}", to=party) == hashes(received)
+    assert shown(client, "/token-transfers", to=party, tokenAddress=token) == hashes(received)
+    internal = next(row for row in truth.internal_transfers if row["type"] == "call")
+    from_ = [r for r in truth.internal_transfers if r["fromAddress"] == internal["fromAddress"]]
+    found = shown(client, "/internal-transfers", **{"from": internal["fromAddress"]})
+    assert found == hashes(from_)
+    pool, maker = trade["pairAddress"], trade["maker"]
+    made = [r for r in truth.dex_trades if (r["pairAddress"], r["maker"]) == (pool, maker)]
+    assert shown(client, f"/pool/{pool}", maker=maker, interval="1d") == hashes(made)
+    block = truth.transactions[0]
+    mine = [
+        row
+        for row in truth.transactions
+        if (row["blockNumber"], row["fromAddress"]) == (block["blockNumber"], block["fromAddress"])
+    ]
+    path = f"/block/{block['blockNumber']}"
+    assert shown(client, path, **{"from": block["fromAddress"]}) == hashes(mine)
+
+
+def test_every_filter_of_the_table_stands_in_the_form(client: FlaskClient) -> None:
+    for path, entity in (
+        ("/txs", "transactions"),
+        ("/token-transfers", "token_transfers"),
+        ("/internal-transfers", "internal_transfers"),
+        ("/user-operations", "user_operations"),
+    ):
+        html = client.get(path).text
+        for filter_ in FILTERS[entity]:
+            assert f' name="{filter_.key}"' in html and filter_.label in html, (path, filter_.key)
+
+
+def test_filters_are_chips_that_links_take_away(client: FlaskClient, sender: str) -> None:
+    html = client.get(f"/txs?from={sender}&status=true&limit=50").text
+    chips = [unescape(link) for link in re.findall(r'class="chip" href="([^"]+)"', html)]
+    assert chips == ["/txs?limit=50&status=true", f"/txs?limit=50&from={sender}"]
+    assert f'value="{sender}"' in html and "<b>success</b>" in html
+    assert re.search(r'class="json" href="/api/v1/transactions\?from=0x', html)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"from": "0x12"}, "Sender must be 0x followed by 40 hex digits."),
+        ({"from": '"><script>alert(1)</script>'}, "Sender must be 0x"),
+        ({"method": "transfer"}, "Method must be 0x followed by 8 hex digits."),
+        ({"timeFrom": "2026-02-30"}, "Since must be a time"),
+        ({"blockTo": "-1"}, "Last block must be a whole number"),
+        ({"status": "maybe"}, "Status must be true or false."),
+        ({"type": "256"}, "Type must be a whole number"),
+        ({"limit": "99"}, "Rows on a page must be"),
+        ({"orderBy": "up"}, "The order must be"),
+        ({"page": "0"}, "The page must be"),
+        ({"cursor": "AAAA"}, "This link is of another list."),
+    ],
+)
+def test_a_bad_value_is_refused_in_words_and_stays(
+    client: FlaskClient, query: dict[str, str], words: str
+) -> None:
+    response = client.get("/txs", query_string=query)
+    assert response.status_code == 400 and words in unescape(response.text)
+    assert "<script>alert" not in response.text
+    [value] = query.values()
+    assert value in unescape(response.text) or {"limit", "orderBy", "page", "cursor"} & query.keys()
+
+
+@pytest.mark.parametrize("path", ["/txs?form=0x12", "/blocks?from=0x12", "/txs?to=1&to=2"])
+def test_unknown_parameters_are_named(client: FlaskClient, path: str) -> None:
+    response = client.get(path)
+    assert response.status_code == 400 and response.mimetype == "text/html"
+
+
+def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
+    moved = scenario.truth.token_transfers[-1]
+    path, query = f"/address/{moved['toAddress']}", {"types": "token_transfer", "direction": "in"}
+    records = client.get(f"/api/v1/addresses/{moved['toAddress']}/history", query_string=query).json
+    assert records["total"]
+    html = client.get(path, query_string={"tab": "history", **query}).text
+    assert f"{records['total']:,} entries" in html
+    refused = client.get(path, query_string={"tab": "history", "direction": "up"})
+    assert refused.status_code == 400 and "Direction must be one of" in refused.text
