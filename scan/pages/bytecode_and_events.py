@@ -2,14 +2,16 @@
 
 from flask import Blueprint, Response
 
+from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.disassembly import disassemble
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import address_of, names_of
+from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, page
+from scan.pages.transaction_traces import addresses_in
 from scan.queries import bytecode
 from scan.queries.bytecode import Bytecode
 from scan.verification.bytecode_metadata import compiler_version
@@ -57,19 +59,20 @@ def get_disassembly(address: str) -> Response:
     )
 
 
+def _decoded(record: Record) -> Decoded:
+    arguments = [Argument(**argument) for argument in record["arguments"]]
+    return Decoded(**{**record, "arguments": arguments})
+
+
 def events_page(key: bytes) -> Response:
     """Return the contract's events; how many there are is not known where logs are not stored."""
     own = to_hex(key)
     shown = entity_list(
         *("logs", f"/address/{own}", f"/logs?address={own}"), tab="events", fixed={"address": own}
     )
-    values = [
-        argument["value"]
-        for log in shown.records
-        if log["event"]
-        for argument in log["event"]["arguments"]
-        if argument["type"] == "address" and not argument.get("hashed")
-    ]
+    for log in shown.records:
+        log["event"] = log["event"] and _decoded(log["event"])
+    values = [address for log in shown.records for address in addresses_in(log["event"])]
     return shown.response(
         "events.html",
         **address_head(key),

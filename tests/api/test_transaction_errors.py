@@ -130,6 +130,15 @@ def test_data_is_what_the_contract_returned(played: Played) -> None:
         assert error["dataSize"] == len(error["data"]) // 2 - 1
 
 
+def test_pages_show_data_that_no_abi_decodes(played: Played) -> None:
+    error = error_of(played, "unknown data")
+    page = played.client.get(f"/tx/{played.sent['unknown data']}").text
+    assert f">{error['data'][:10]}</code>" in page and f">{error['data']}</code>" in page
+    assert f'href="/address/{error["reverting"]["address"]}?tab=contract"' in page
+    assert "scan signatures import" in page
+    assert "scan signatures import" not in played.client.get(f"/tx/{played.sent['require']}").text
+
+
 def test_transactions_that_succeeded_have_no_error(played: Played) -> None:
     assert error_of(played, "fine") is None
     assert error_of(played, "payment") is None

@@ -86,6 +86,9 @@ def test_malformed_answers_of_the_node_are_no_transaction(
             page = client.get(f"/tx/{HASH}")
             assert page.status_code == status, (name, str(value)[:20])
             assert len(page.text) < 100_000 and "<script>" not in page.text
+        node.fault, before = every_result(json.dumps(SENT)), node.requests
+        assert client.get(f"/tx/{HASH}").status_code == 200
+        assert node.requests - before == 2
 
 
 def test_what_nobody_has_is_not_found(client: FlaskClient, indexed: Indexing) -> None:

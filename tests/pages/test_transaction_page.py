@@ -5,6 +5,7 @@ import re
 from flask.testing import FlaskClient
 
 from tests.conftest import Played
+from tests.support.explorer import Explorer
 
 TABS = ("", "?tab=events", "?tab=calls", "?tab=state")
 
@@ -76,6 +77,11 @@ def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Playe
     assert shown and all(
         abs(float(text.replace(",", "")) - units) <= units / 1000 for text in shown
     )
+    events = client.get(f"/address/{transfer['tokenAddress']}?tab=events").text
+    logs = client.get(f"/api/v1/logs?address={transfer['tokenAddress']}").json["logs"]
+    newest = next(log for log in logs if log["event"]["name"] == "Transfer")
+    value = next(a["value"] for a in newest["event"]["arguments"] if a["type"] == "uint256")
+    assert f'data-full="{value}">' in events and f'/token/{transfer["tokenAddress"]}"' in events
 
 
 def test_a_transaction_leads_to_those_of_its_sender(client: FlaskClient, scenario: Played) -> None:
@@ -97,3 +103,18 @@ def test_a_transaction_leads_to_those_of_its_sender(client: FlaskClient, scenari
     assert f'rel="prev" href="/tx/{first}"' in client.get(f"/tx/{second}").text
     assert client.get(f"/api/v1/transactions/0x{'12' * 32}/adjacent").status_code == 404
     assert client.get(f"/api/v1/transactions/{first}/adjacent?of=all").status_code == 400
+
+
+def test_input_that_is_text_is_shown_as_text(explorer: Explorer) -> None:
+    text = "Grüße <script>alert(1)</script>\n\u202eto you"
+    page = explorer.client.get(
+        f"/tx/{explorer.send(explorer.anvil.accounts[7], hex_of(text))}"
+    ).text
+    assert "Grüße &lt;script&gt;alert(1)&lt;/script&gt;\n[U+202E]to you</pre>" in page
+    assert hex_of(text) in page and "<script>alert" not in page
+    page = explorer.client.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], '0xfffe')}").text
+    assert "As text" not in page and ">0xfffe</pre>" in page
+
+
+def hex_of(text: str) -> str:
+    return f"0x{text.encode().hex()}"
