@@ -23,7 +23,8 @@ import orjson
 import requests
 
 from app import create_app
-from demo.scenario import PEOPLE, SOURCE, Town, play
+from demo.scenario import SOURCE, play
+from demo.town import PEOPLE, Town
 from scan.commands.chain_recording import DERIVED, RecordedAnswers, pack
 from scan.commands.demo_chain import LOOP, DemoChain
 from scan.commands.replay import STATE_METHODS, Recording

@@ -379,5 +379,6 @@ def child_environment(settings: Settings) -> dict[str, str]:
             "SCAN_DATA_DIR": str(settings.data_dir),
             "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
             "SCAN_START_BLOCK": str(settings.start_block),
+            "SCAN_CHAIN_NAME": settings.chain_name,
         }
     )

@@ -134,6 +134,7 @@ def _with_replaying_node(settings: Settings, recording: Path) -> Settings:
     try:
         if recording == demo_node.RECORDING:
             server = demo_chain.start(settings.data_dir)
+            settings = replace(settings, chain_name=settings.chain_name or "Demo chain")
         else:
             server = demo_node.start(recording)
     except ValueError as error:

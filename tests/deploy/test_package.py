@@ -64,6 +64,7 @@ def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Pat
     with scan_run([str(installed)], empty) as scan:
         scan.wait_for_block(718, or_later=True)
         assert scan.ready()["status"] == "ready"
+        assert scan.ready()["chainName"] == "Demo chain"
         assert "<html" in requests.get(scan.url, timeout=30).text
         # Nobody else can read what it keeps.
         for path in (empty / "var").iterdir():

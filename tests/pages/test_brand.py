@@ -84,7 +84,7 @@ def test_the_home_page_says_what_the_site_is(branded: FlaskClient, client: Flask
     assert '<p class="sentence">All of &lt;Acme&gt;</p>' in text
     for name in ('name="description"', 'property="og:description"'):
         assert f'<meta {name} content="All of &lt;Acme&gt;">' in text
-    assert "every block, transaction, token and contract" in client.get("/").text
+    assert "Every block, transaction, token and contract of " in client.get("/").text
 
 
 def test_crawlers_are_told_what_to_leave(branded: FlaskClient, client: FlaskClient) -> None:
