@@ -7,7 +7,6 @@ from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
 from scan.queries import pools
-from scan.queries.filters import MAX_DEX_NAME
 
 blueprint = Blueprint("pools", __name__)
 
@@ -15,13 +14,8 @@ blueprint = Blueprint("pools", __name__)
 @blueprint.get("/pools")
 def list_pools() -> Response:
     arguments = query_arguments("dex", "tokenAddress", "orderBy", *LISTED)
-    dex = None
-    if "dex" in arguments:
-        dex = parameters.text(arguments["dex"], "dex", most=MAX_DEX_NAME)
-    token = parameters.optional_address(arguments, "tokenAddress")
-    return list_response(
-        "pools", arguments, lambda window: pools.page(reader(), window, dex=dex, token=token)
-    )
+    filters = pools.read_filters(arguments)
+    return list_response("pools", arguments, lambda window: pools.page(reader(), window, **filters))
 
 
 @blueprint.get("/pools/<address>")

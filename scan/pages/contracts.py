@@ -14,8 +14,9 @@ from scan.http.requests import client_address, form, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
-from scan.pages.records import address_of, listing, window
-from scan.pages.site import HEADERS, page
+from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages.records import address_of
+from scan.pages.site import HEADERS
 from scan.queries import contracts
 from scan.verification.attempts import BY_PATH
 from scan.verification.request import MAX_FILES, parse
@@ -29,8 +30,12 @@ blueprint = Blueprint("pages_contracts", __name__)
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    verified = contracts.verified_page(reader(), window())
-    return page("contracts.html", contracts=listing(verified))
+    shown = filtered_list(
+        *("/contracts", "/contracts", ()),
+        lambda window, _: contracts.verified_page(reader(), window),
+        place=UNORDERED,
+    )
+    return shown.response("contracts.html", contracts=shown)
 
 
 @blueprint.get("/address/<address>/source")

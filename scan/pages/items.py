@@ -8,8 +8,8 @@ from scan import parameters
 from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.records import address_of, listing, names_of, window
-from scan.pages.site import page
+from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages.records import address_of, names_of
 from scan.pages.static_files import DRAWING_POLICY
 from scan.queries import items, tokens
 
@@ -38,9 +38,13 @@ def get_picture(address: str, token_id: str) -> Response:
 def get_item(address: str, token_id: str) -> Response:
     key, number = address_of(address), parameters.token_id(token_id)
     item = items.get(reader(), key, number)
-    shown = listing(items.transfers(reader(), key, number, window()))
+    shown = filtered_list(
+        *(f"/nft/{to_hex(key)}/{number}", f"/tokens/{to_hex(key)}/items/{number}/transfers", ()),
+        lambda window, _: items.transfers(reader(), key, number, window),
+        place=UNORDERED,
+    )
     owners = json.loads(item.owners)
-    return page(
+    return shown.response(
         "item.html",
         token=json.loads(tokens.get(reader(), key)),
         item=json.loads(item.record),

@@ -8,9 +8,8 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.filtered_lists import entity_list
-from scan.pages.records import address_of, listing, names_of, window
-from scan.pages.site import page
+from scan.pages.filtered_lists import UNORDERED, entity_list, fields_of, filtered_list
+from scan.pages.records import address_of, names_of
 from scan.pages.svg_charts import candle_chart
 from scan.queries import pools
 
@@ -19,8 +18,13 @@ blueprint = Blueprint("pages_pools", __name__)
 
 @blueprint.get("/dex")
 def list_pools() -> Response:
-    shown = listing(pools.page(reader(), window()))
-    return page("dex.html", pools=shown)
+    shown = filtered_list(
+        *("/dex", "/pools"),
+        [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
+        lambda window, given: pools.page(reader(), window, **pools.read_filters(given)),
+        place=UNORDERED,
+    )
+    return shown.response("dex.html", shown=shown)
 
 
 @blueprint.get("/pool/<address>")

@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.queries import addresses
-from scan.queries.pages import Page, Window
+from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
 PAGE_SIZE = 25
@@ -83,14 +83,6 @@ def requested_tab(tabs: Sequence[str]) -> str:
 
 def page_number() -> int:
     return parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
-
-
-def window(block: int | None = None) -> Window:
-    """Return the requested page, of the whole list or of one block's."""
-    offset = (page_number() - 1) * PAGE_SIZE
-    if block is None:
-        return Window(PAGE_SIZE, offset)
-    return Window(PAGE_SIZE, offset, block_from=block, block_to=block)
 
 
 def listing(page: Page, size: int = PAGE_SIZE) -> Listing:

@@ -9,7 +9,7 @@ from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.formatting import share
 from scan.pages.largest_transfers import shown_day
-from scan.pages.records import address_of, listing, names_of, requested_tab, window
+from scan.pages.records import address_of, names_of, requested_tab
 from scan.pages.site import page
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.queries import items, token_transfers, tokens
@@ -23,7 +23,12 @@ blueprint = Blueprint("pages_tokens", __name__)
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    return page("tokens.html", tokens=listing(tokens.page(reader(), window())))
+    shown = filtered_list(
+        *("/tokens", "/tokens", ()),
+        lambda window, _: tokens.page(reader(), window),
+        place=UNORDERED,
+    )
+    return shown.response("tokens.html", tokens=shown)
 
 
 @blueprint.get("/token-transfers")

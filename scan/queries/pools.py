@@ -1,11 +1,14 @@
 """Pools of exchanges, by how much is traded in them; one with its candles."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
+from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.queries.cursors import ADDRESS, ORDINAL
+from scan.queries.filters import MAX_DEX_NAME
 from scan.queries.pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
@@ -23,6 +26,23 @@ class Candles(NamedTuple):
 
     data: str
     next_s: int | None
+
+
+class PoolFilters(TypedDict, total=False):
+    """An exchange, and a token on either side."""
+
+    dex: str
+    token: bytes
+
+
+def read_filters(arguments: Mapping[str, str]) -> PoolFilters:
+    """Return the filters of a query string; raises InvalidParameter."""
+    filters: PoolFilters = {}
+    if "dex" in arguments:
+        filters["dex"] = parameters.text(arguments["dex"], "dex", most=MAX_DEX_NAME)
+    if "tokenAddress" in arguments:
+        filters["token"] = parameters.address(arguments["tokenAddress"], "tokenAddress")
+    return filters
 
 
 def page(
