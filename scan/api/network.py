@@ -9,6 +9,7 @@ from scan import parameters
 from scan.exports.csv_columns import csv_text
 from scan.exports.list_file import Format
 from scan.http.list_format import JSON, PARAMETER, TYPES
+from scan.http.list_pages import kept_text
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
@@ -22,7 +23,11 @@ DAILY_FORMATS = (JSON, Format.CSV.value)
 @blueprint.get("/stats")
 def stats() -> Response:
     query_arguments()
-    return json_body(network.stats(reader(), services().settings.chain_name or None))
+    record = network.stats(reader(), services().settings.chain_name or None)
+    kept_from = reader().kept_from
+    if kept_from is not None:
+        record = f'{record[:-1]},"keptFrom":{kept_text(kept_from)}}}'
+    return json_body(record)
 
 
 @blueprint.get("/stats/daily")

@@ -49,7 +49,7 @@ def transactions(parameters: Parameters) -> Reply:
     page = transaction_queries.page(
         reader(), parameters.window(), address=parameters.address(), form="etherscan"
     )
-    return rows_reply(complete_transactions(page.data), NO_TRANSACTIONS, page.total)
+    return rows_reply(complete_transactions(page.data), NO_TRANSACTIONS, page.total, page.kept_from)
 
 
 def internal_transactions(parameters: Parameters) -> Reply:
@@ -68,7 +68,7 @@ def internal_transactions(parameters: Parameters) -> Reply:
             )
     except NotFound as missing:
         raise Failure(f"Error! {missing.message}") from None
-    return rows_reply(orjson.loads(page.data or "[]"), NO_TRANSACTIONS, page.total)
+    return rows_reply(orjson.loads(page.data or "[]"), NO_TRANSACTIONS, page.total, page.kept_from)
 
 
 def transfers_bep20(parameters: Parameters) -> Reply:
@@ -97,7 +97,7 @@ def _transfers(parameters: Parameters, token_type: str) -> Reply:
         form="etherscan",
     )
     rows = complete_transfers(page.data, token_type)
-    return rows_reply(rows, NO_TRANSACTIONS, page.total)
+    return rows_reply(rows, NO_TRANSACTIONS, page.total, page.kept_from)
 
 
 @requires(Prerequisite.NODE)

@@ -80,4 +80,6 @@ def _response(reply: Reply | RpcReply) -> Response:
     response = Response(body, mimetype="application/json")
     if isinstance(reply, Reply) and reply.total is not None:
         response.headers["X-Total-Count"] = str(reply.total)
+    if isinstance(reply, Reply) and reply.kept_from is not None:
+        response.headers["X-Scan-Kept-From"] = str(reply.kept_from)
     return response

@@ -28,7 +28,8 @@ def get_logs(parameters: Parameters) -> Reply:
         records = logs.records(reader(), window, log_filter).records
     except TooManyLogs:
         raise Failure(TOO_MUCH) from None
-    return rows_reply(_rows(records) if records else [], NO_LOGS)
+    rows = _rows(records) if records else []
+    return rows_reply(rows, NO_LOGS, kept_from=reader().kept_from)
 
 
 def _filter(parameters: Parameters) -> LogFilter:

@@ -5,13 +5,16 @@ Several clients do not read `result` with any other HTTP status.
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from scan.errors import RateLimited, ScanError
 from scan.http.interfaces import Interface
 from scan.server.wsgi import WsgiResponse, json_response
+
+if TYPE_CHECKING:  # the gateway of several chains has no queries
+    from scan.queries.reader import KeptFrom
 
 PATHS = ("/api", "/v2/api")
 CHAIN_LIST = "/v2/chainlist"
@@ -20,12 +23,14 @@ RATE_LIMITED = "Max rate limit reached. "
 
 class Reply(NamedTuple):
     """A response; `result` is serialized by orjson; `total` is the number of rows of a list on
-    all pages."""
+    all pages, `kept_from` the number of the block at which the list begins; None: it has all rows.
+    """
 
     result: object
     status: str = "1"
     message: str = "OK"
     total: int | None = None
+    kept_from: int | None = None
 
     def body(self) -> bytes:
         return orjson.dumps({"status": self.status, "message": self.message, "result": self.result})
@@ -53,9 +58,22 @@ class Failure(Exception):
         self.reply = Reply(result, "0", message)
 
 
-def rows_reply(rows: Sequence[object], none_found: str, total: int | None = None) -> Reply:
-    """Return the response of a list; an empty one has status 0."""
-    return Reply(rows, total=total) if rows else Reply([], "0", none_found, total)
+def rows_reply(
+    rows: Sequence[object],
+    none_found: str,
+    total: int | None = None,
+    kept_from: "KeptFrom | None" = None,
+) -> Reply:
+    """Return the response of a list; an empty one has status 0.
+
+    Clients look for a message that begins with OK, as Etherscan's OK-Missing/Invalid API Key does,
+    and for those of empty lists as a whole.
+    """
+    first = None if kept_from is None else kept_from.number
+    if not rows:
+        return Reply([], "0", none_found, total, first)
+    message = "OK" if first is None else f"OK-Rows before block {first} are not kept"
+    return Reply(rows, "1", message, total, first)
 
 
 def refuse(error: ScanError) -> WsgiResponse:

@@ -177,6 +177,31 @@ def test_search_leads_to_no_removed_transaction(pruned: Pruned) -> None:
         assert len(kept.get(f"/api/v1/search?q={one}").json["results"]) == results
 
 
+def test_statistics_and_etherscans_lists_tell_where_rows_begin(
+    pruned: Pruned, scenario: Played
+) -> None:
+    stats = pruned.kept.get("/api/v1/stats")
+    assert stats.json["keptFrom"]["blockNumber"] == pruned.first
+    assert "keptFrom" not in pruned.whole.get("/api/v1/stats").json
+    check_answer("get", "/api/v1/stats", stats)
+    person = scenario.stage.people[0]
+    filters = {
+        "txlist": {"address": person},
+        "tokentx": {"address": person},
+        "txlistinternal": {},
+        "getLogs": {"address": scenario.truth.tokens[0]["address"]},
+    }
+    for action, given in filters.items():
+        module = "logs" if action == "getLogs" else "account"
+        query = {"module": module, "action": action, **given}
+        whole, kept = (c.get("/api", query_string=query) for c in (pruned.whole, pruned.kept))
+        assert whole.json["message"] == "OK" and "X-Scan-Kept-From" not in whole.headers
+        assert kept.headers["X-Scan-Kept-From"] == str(pruned.first), action
+        rows, said = kept.json["result"], kept.json["message"]
+        assert said == f"OK-Rows before block {pruned.first} are not kept", (action, rows)
+        assert len(rows) < len(whole.json["result"])
+
+
 def test_lists_of_logs_tell_where_they_begin(pruned: Pruned) -> None:
     answer = pruned.kept.get("/api/v1/logs?limit=1")
     assert answer.json["keptFrom"]["blockNumber"] == pruned.first

@@ -97,7 +97,9 @@ SCHEMAS: Json = {
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("Scan's version.", VERSION),
             "chainName": nullable(text("SCAN_CHAIN_NAME, or null.", "BNB Chain")),
+            "keptFrom": ref("KeptFrom"),
         },
+        optional=("keptFrom",),
     ),
     "Block": record("A block.", _BLOCK),
     "BlockDetail": extended(
