@@ -7,7 +7,7 @@ DO $$
 DECLARE
     derived text;
 BEGIN
-    FOREACH derived IN ARRAY ARRAY['addresses', 'tokens', 'event_topics', 'list_counts'] LOOP
+    FOREACH derived IN ARRAY ARRAY['addresses', 'tokens', 'pools', 'dexes', 'event_topics', 'list_counts'] LOOP
         EXECUTE format('CREATE TEMPORARY VIEW %%I AS TABLE %%I', 'expected_' || derived, derived);
     END LOOP;
     CREATE TEMPORARY VIEW expected_token_items AS
