@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scan.api.openapi.filtered_lists import OF_KIND
-from scan.database.lists import of_kind
+from scan.database.lists import all_lists, of_kind
 from scan.database.statements import result_columns, tables_of
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.ethereum.column_types import Column
@@ -185,3 +185,15 @@ def test_a_derived_column_stands_in_its_table_and_in_its_rules(function: str, ta
         if name not in (*changed, *EXPECTED_ALONE)
     ]
     assert not missing, "; ".join(missing)
+
+
+def test_the_counter_of_every_list_is_a_derived_column() -> None:
+    counters = {name: list_.counter for name, list_ in all_lists().items() if list_.counter}
+    missing = [
+        f"[lists.{name}] of sql/lists.toml has the counter {counter.table}.{counter.column}, which"
+        f" {counter.table}_changes() in sql/schema/changes.sql does not return"
+        for name, counter in counters.items()
+        if counter.table != "list_counts"
+        and counter.column not in result_columns(f"{counter.table}_changes")
+    ]
+    assert not missing, "\n".join(missing)
