@@ -202,7 +202,7 @@ def test_activity_of_each_span_is_that_of_its_blocks(busy: str, span_s: int, spa
                 "sampled": len(within) > 200,
             }
         )
-    database = Database(busy, statement_timeout_ms=0)
+    database = Database(busy, statement_timeout_ms=5000)
     row = database.prepared_row("queries/activity_list", span_s=span_s, spans=spans)
     database.close()
     assert row is not None and json.loads(row[1]) == expected
