@@ -118,7 +118,10 @@ def test_a_database_of_the_first_release_becomes_the_present_one(
     bring_up(first_url)
     require_present_shape(first_url, shape(database_url))
     assert readiness(first_url) == 200
-    assert audit.audit(settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT
+    assert audit.audit(settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT, (
+        "rows of the first release lack what is derived of them now, which the audit has printed:"
+        " fill it in a migration; until 1.0 is released run python -m tests.support.first_release"
+    )
 
 
 def require_present_shape(url: str, expected: set[tuple[str, ...]]) -> None:
