@@ -50,6 +50,6 @@ SELECT index_version(), (
     FROM head, spans, LATERAL (
         SELECT div(sum(b.gas_used) * spans.blocks, count(*)) AS used
         FROM generate_series(spans.first, spans.first + spans.blocks - 1,
-            (spans.blocks + 199) / 200 + (spans.blocks = 0)::integer) AS sample (number)
+            greatest((spans.blocks + 199) / 200, 1)) AS sample (number)
         JOIN blocks b ON b.number = sample.number
     ) AS gas);

@@ -191,6 +191,22 @@ def test_history_of_a_busy_address_opens_the_partitions_of_its_page(
         cursor = f"&cursor={one['next']}"
 
 
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_history_of_a_busy_address_is_whole_beyond_its_checkpoints(
+    plain: Side, partitioned: Side, order: str
+) -> None:
+    """Bounds are those of the page's place, in every list that has rows there."""
+    cursor = ""
+    for _ in range(8):
+        path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit=100{cursor}"
+        one, other = (side.client.get(path).json for side in (plain, partitioned))
+        assert one == other
+        cursor = f"&cursor={one['next']}"
+    beyond = f"/api/v1/addresses/{HOT}/history?orderBy={order}&blockFrom=1000000000"
+    one, other = (side.client.get(beyond).json for side in (plain, partitioned))
+    assert one == other and one["history"] == []
+
+
 @pytest.mark.parametrize(
     ("statement", "path"),
     [

@@ -5,10 +5,16 @@ from collections import Counter
 
 import pytest
 
+from app import create_app
+from scan.database.connection import Database
 from scan.etherscan.not_offered import NOT_OFFERED
 from tests.conftest import Played
 from tests.etherscan.conftest import Asking
+from tests.indexer.test_ordinals import NOWHERE
+from tests.support.database import Postgres, execute
 from tests.support.etherscan_truth import EtherscanTruth
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
 
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 
@@ -49,6 +55,29 @@ def test_a_block_reward_is_what_its_transactions_left_to_the_producer(
     }
     assert ask("block", "getblockreward", blockno=10**30)["result"] == "Block does not exist"
     assert ask("block", "getblockreward")["result"] == "Error! Missing blockno"
+
+
+def test_mined_blocks_have_the_reward_for_their_mining(postgres: Postgres, template: str) -> None:
+    """Not that for an uncle, which is a credit of the same block."""
+    with postgres.cloned(template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        chain = Chain(database)
+        for _ in range(3):
+            chain.append([Move(address("sender"), address("recipient"))], base_fee=3)
+        database.close()
+        client = create_app(settings_for(url, NOWHERE)).test_client()
+        miner = client.get("/api/v1/blocks").json["blocks"][0]["miner"]
+        path = f"/api?module=account&action=getminedblocks&address={miner}"
+        fees = [int(row["blockReward"]) for row in client.get(path).json["result"]]
+        for block, place, kind, amount in ((2, 0, 2, 700), (2, 1, 3, 50), (1, 0, 3, 9)):
+            execute(
+                url,
+                "INSERT INTO credits VALUES (first_ordinal_in(%s) + %s, %s, NULL, %s, %s, %s)",
+                *(block, place, block, kind, bytes.fromhex(miner[2:]), amount),
+            )
+        rows = create_app(settings_for(url, NOWHERE)).test_client().get(path).json["result"]
+        rewards = [int(row["blockReward"]) for row in rows]
+        assert rewards == [fees[0] + 700, *fees[1:]] and len(rewards) == 3
 
 
 def test_a_countdown_goes_by_the_newest_blocks(
