@@ -1,7 +1,7 @@
 -- URIs of logos that a list has and Scan does not.
 -- params: list text
 -- returns: logo_uri text
--- index: listed_tokens_pkey, all of them are read
+-- index: listed_tokens_pkey
 SELECT DISTINCT logo_uri
 FROM listed_tokens
 WHERE list = %(list)s AND logo_uri IS NOT NULL AND logo IS NULL

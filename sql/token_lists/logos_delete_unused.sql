@@ -1,5 +1,5 @@
 -- Removes logos that no token has.
 -- params: none
 -- returns: nothing
--- index: logos_pkey, all tokens of lists are read
+-- index: logos_pkey
 DELETE FROM logos g WHERE NOT EXISTS (SELECT FROM listed_tokens t WHERE t.logo = g.digest);

@@ -1,7 +1,7 @@
 -- Stores logos, and gives them to the tokens whose list names their URI.
 -- params: uris text[], digests bytea[], content_types text[], contents bytea[]
 -- returns: nothing
--- index: logos_pkey, all tokens of lists are read
+-- index: logos_pkey
 WITH fetched AS (
     SELECT f.uri, f.digest, f.content_type, f.content
     FROM unnest(%(uris)s::text[], %(digests)s::bytea[], %(content_types)s::text[],
