@@ -83,6 +83,7 @@ setup(
         "segno==1.6.6",  # QR codes of addresses as SVG: pure Python, 300 lines by hand
         "markdownify==1.2.3",  # pages as Markdown, for programs that read text
         "beautifulsoup4==4.15.0",  # markdownify's own parser, which finds the page's main part
+        "pygments==2.21.0",  # colours of sources: a lexer of Solidity; pure Python, 1.3 MB
         "tqdm==4.70.1",  # progress on a terminal, with nothing else behind it
     ],
     extras_require={

@@ -1,7 +1,12 @@
 """Amounts of coin and of tokens as decimal numbers: the one conversion from base units."""
 
+import re
+from collections.abc import Mapping
+
 COIN_DECIMALS = 18
 GWEI_DECIMALS = 9
+
+_AMOUNT = re.compile(r"(-?)([0-9]{1,78})(?:\.([0-9]{1,78}))? +([^ ]{1,100})", re.ASCII)
 
 
 def in_units(value: int, decimals: int = COIN_DECIMALS, separator: str = "") -> str:
@@ -12,3 +17,19 @@ def in_units(value: int, decimals: int = COIN_DECIMALS, separator: str = "") -> 
     whole, fraction = divmod(abs(value), 10**decimals)
     rest = f".{fraction:0{decimals}d}".rstrip("0") if fraction else ""
     return f"{'-' if value < 0 else ''}{whole:{separator}}{rest}"
+
+
+def in_base_units(text: str, units: Mapping[str, int]) -> int | None:
+    """Return the base units of an amount with its unit, such as `1.5 ether`, by the decimals of
+    each unit; None for other text. Raises ValueError with a sentence for a unit that is not among
+    them, and for digits that it does not have. `amountUnits` in contract-write.js does the same."""
+    amount = _AMOUNT.fullmatch(text.strip(" "))
+    if amount is None:
+        return None
+    sign, whole, fraction, unit = amount.groups("")
+    if unit not in units:
+        raise ValueError(f"The unit {unit} is not known here. Known are {', '.join(units)}.")
+    decimals = units[unit]
+    if len(fraction) > decimals:
+        raise ValueError(f"{unit} has {decimals} decimals, not {len(fraction)}.")
+    return int(f"{sign}{whole}{fraction.ljust(decimals, '0')}")

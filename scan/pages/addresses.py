@@ -2,7 +2,6 @@
 
 import json
 from io import BytesIO
-from typing import Any
 
 import segno
 from flask import Blueprint, Response
@@ -13,10 +12,9 @@ from scan.ethereum.client import Call
 from scan.ethereum.units import COIN_DECIMALS
 from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
-from scan.http.services import services
 from scan.pages.address_head import address_head
 from scan.pages.bytecode_and_events import bytecode_page, events_page
-from scan.pages.contract_source import ShownContract, read_contract
+from scan.pages.contract_page import contract_page, read_contract_view
 from scan.pages.filtered_lists import (
     RANGES,
     UNORDERED,
@@ -37,7 +35,6 @@ from scan.queries import (
     history,
 )
 from scan.queries.method_names import add_methods
-from scan.verification.compiler_releases import dotted
 
 TABS = (
     *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
@@ -70,7 +67,7 @@ def get_address(address: str) -> Response:
     key = address_of(address)
     tab = requested_tab(TABS)
     if tab == "contract":
-        return contract_page(key, read_contract(key, with_values=True))
+        return contract_page(key, read_contract_view(key))
     if tab == "events":
         return events_page(key)
     if tab == "bytecode":
@@ -95,23 +92,6 @@ def get_qr_code(address: str) -> Response:
     image = BytesIO()
     code.save(image, kind="svg", scale=6, border=4, light="#fff", xmldecl=False, nl=False)
     return Response(image.getvalue(), headers={**dict(HEADERS), "Content-Type": "image/svg+xml"})
-
-
-def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
-    """Return the contract tab; `more` are the values of a form."""
-    names = names_of([], to_hex(key), *contract.addresses)
-    values = {"form": {}, "error": None, "call": None, **more}
-    releases = services().verifier.installer.releases() if contract.can_match_better else {}
-    return page(
-        "contract.html",
-        status,
-        **address_head(key),
-        tab="contract",
-        contract=contract,
-        names=names,
-        compilers=[*map(dotted, releases)],
-        **values,
-    )
 
 
 def _list(tab: str, key: bytes) -> FilteredList | None:

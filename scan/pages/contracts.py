@@ -1,23 +1,27 @@
 """/contracts, and the contract tab's forms: calling a function, verifying a source."""
 
 import json
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from flask import Blueprint, Response, redirect, request
 from werkzeug.datastructures import MultiDict
 
 from scan import json_bodies, parameters
-from scan.errors import InvalidParameter, ScanError
+from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, form, reader
 from scan.http.services import services
-from scan.pages.addresses import contract_page
-from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
+from scan.pages.contract_functions import LONGEST_SIGNATURE, Parameter, argument_in_base_units
+from scan.pages.contract_page import contract_page, units_at
+from scan.pages.contract_source import read_contract, read_source_file
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.records import address_of
-from scan.pages.site import HEADERS
+from scan.pages.site import HEADERS, page
 from scan.queries import contracts
+from scan.queries.contract_values import Output, Value
 from scan.verification.attempts import BY_PATH
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.verifier import message, verify
@@ -38,6 +42,25 @@ def list_contracts() -> Response:
     return shown.response("contracts.html", contracts=shown)
 
 
+@blueprint.get("/verify")
+def choose_contract() -> Response:
+    """Ask for the address of the contract to verify, and lead to its form."""
+    address = request.args.get("address", "").strip()
+    if not address:
+        return page("verify.html")
+    target = f"/address/{to_hex(address_of(address))}?tab=contract#verify"
+    return Response(status=303, headers={"Location": target})
+
+
+@blueprint.get("/address/<address>/abi")
+def get_abi(address: str) -> Response:
+    """Return the ABI of a verified contract, as JSON."""
+    contract, _ = contracts.get_with_proxy(reader(), address_of(address), {"abi"})
+    if contract.abi is None:
+        raise NotFound("The contract at this address is not verified.")
+    return Response(contract.abi, headers={**dict(HEADERS), "Content-Type": "application/json"})
+
+
 @blueprint.get("/address/<address>/source")
 def get_source_file(address: str) -> Response:
     """Return one file of a verified contract, as text."""
@@ -51,17 +74,32 @@ def call_function(address: str) -> Response:
     """Return the contract's page with the result of a view function."""
     key = address_of(address)
     sent = _form()
+    contract = read_contract(key, "read")
     call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
     try:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
-        arguments = [_argument(text) for text in call["arguments"]]
-        value = contracts.call(reader(), key, name, arguments).value
-        call["result"] = json.dumps(value, indent=2, ensure_ascii=False)
+        function = contract.functions.named(name)
+        call["sent"] = _sent(key, function.inputs if function else (), call["arguments"])
+        value = contracts.call(reader(), key, name, [*map(_argument, call["sent"])]).value
+        call["value"] = Value(
+            name, [*map(Output._make, function.outputs)] if function else (), value
+        )
         status = 200
     except ScanError as error:
         call["error"], status = error.message, error.status
-    return contract_page(key, read_contract(key), status, call=call)
+    return contract_page(key, contract, status, call=call)
+
+
+def _sent(key: bytes, inputs: Sequence[Parameter], arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of a call with amounts such as `1.5 ether` in base units."""
+    if not any(" " in text for text in arguments):
+        return list(arguments)
+    units = units_at(key)
+    return [
+        argument_in_base_units(text, units) if parameter and parameter.is_integer else text
+        for text, parameter in zip_longest(arguments, inputs[: len(arguments)])
+    ]
 
 
 def _argument(text: str) -> object:
@@ -89,10 +127,10 @@ def verify_source(address: str) -> Response:
             verified = verify(services().verifier, submission, client_address())
     except ScanError as error:
         return contract_page(
-            key, read_contract(key), error.status, form=fields, error=error.message
+            key, read_contract(key, "code"), error.status, form=fields, error=error.message
         )
     if not verified.stored:
-        return contract_page(key, read_contract(key), form=fields, error=message(verified))
+        return contract_page(key, read_contract(key, "code"), form=fields, error=message(verified))
     response = redirect(f"/address/{to_hex(key)}?tab=contract", 303)
     return Response(response.data, 303, headers=dict(response.headers))
 

@@ -23,7 +23,7 @@ TARGETS: Mapping[str, str] = {
     "/api-docs": "/docs/",
     "/block/countdown/<block>": "/block/{block}",
     "/blocks/<block>": "/block/{block}",
-    "/contract-verification": "/contracts",
+    "/contract-verification": "/verify",
     "/contractsVerified": "/contracts",
     "/forkedblocks": "/blocks",
     "/gas-tracker": "/gas",
@@ -49,7 +49,7 @@ TARGETS: Mapping[str, str] = {
     "/txsPending": "/txs",
     "/uncles": "/blocks",
     "/verified-contracts": "/contracts",
-    "/verifyContract": "/contracts",
+    "/verifyContract": "/verify",
 }
 # What a target takes in its path: without it there is no such page.
 CHECKS: Mapping[str, Callable[[str], object]] = {

@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parent
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool", "/user-operation")
 PATHS = frozenset(
     {
-        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
+        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/verify"),
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
         "/user-operations",

@@ -103,7 +103,7 @@ def expect(explorer: Explorer, proxy: str, kind: str, implementation: str) -> No
     """Calls, the page, and Etherscan's check know the implementation."""
     answer = explorer.call(proxy, "over(uint256)", 5)
     assert answer.json == {"result": "number", "implementation": implementation}, answer.json
-    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
     assert f"is a proxy ({kind})" in page and f"/address/{implementation}" in page
     assert "over(" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
@@ -244,7 +244,7 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(
     assert explorer.call(diamond, "grown", 4).json == expected
     assert explorer.call(diamond, "over(uint256)", 4).json["result"] == "number"
     assert explorer.call(diamond, "absent").status_code == 400
-    page = explorer.client.get(f"/address/{diamond}?tab=contract").text
+    page = explorer.client.get(f"/address/{diamond}?tab=contract&view=read").text
     assert "is a proxy (eip2535)" in page and all(f"/address/{each}" in page for each in facets)
     assert "grown(" in page and "facetAddresses" in page
     sent = explorer.send(diamond, "0x" + keccak(text="grow(uint256)")[:4].hex() + f"{3:064x}")

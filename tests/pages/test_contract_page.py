@@ -65,15 +65,20 @@ def test_a_contract_is_written_with_a_wallet(
     anvil = explorer.anvil
     sender, chain = anvil.accounts[0], anvil.call("eth_chainId")
     page.before_scripts(WALLET)
-    page.open(f"{explorer_url}/address/{vault}?tab=contract")
+    page.open(f"{explorer_url}/address/{vault}?tab=contract&view=read")
     values = page.text(".values")
     assert CHECKSUMMED in values and "<b>first</b>" in values and "coins" in values
+    assert page.evaluate("document.querySelectorAll('.values i').length") == 0
+    page.open(f"{explorer_url}/address/{vault}?tab=contract&view=write")
     assert "no wallet" not in page.text("#wallet-state")
 
     deposit = "deposit(string,(uint256,address)[])"
     many_digits = str(2**255 + 1)
     parts = f'[[{many_digits}, "{OWNER}"]]'
-    press(page, deposit, "<i>note</i>", parts, value="0.000000000000000003")
+    press(page, deposit, "<i>note</i>", parts, value="3 wei")
+    page.evaluate("form.dispatchEvent(new Event('input'))")
+    told = "Calls deposit with 0.000000000000000003 ETH (3 wei) sent with the call."
+    assert page.evaluate("form.querySelector('.words').textContent") == told
     answer(page, "eth_requestAccounts", f"['{sender}']")
     answer(page, "eth_chainId", "'0x1'")  # another chain
     page.wait("form.querySelector('output button')")
@@ -100,7 +105,6 @@ def test_a_contract_is_written_with_a_wallet(
     assert anvil.receipt_of(sent)["status"] == "0x1"
     assert explorer.call(vault, "parts", 0).json["result"] == [many_digits, OWNER]
     assert explorer.call(vault, "note").json["result"] == "<i>note</i>"
-    assert page.evaluate("document.querySelectorAll('.values i').length") == 0
 
 
 def test_what_a_wallet_refuses_is_told(
@@ -108,12 +112,12 @@ def test_what_a_wallet_refuses_is_told(
 ) -> None:
     anvil = explorer.anvil
     sender, chain = anvil.accounts[0], anvil.call("eth_chainId")
-    page.open(f"{explorer_url}/address/{vault}?tab=contract")
+    page.open(f"{explorer_url}/address/{vault}?tab=contract&view=write")
     for accounts in ("[]", "null", "['0x12']", "5"):
         press(page, "withdraw(uint256)", "1")
         answer(page, "eth_requestAccounts", accounts)
         page.wait("form.querySelector('output').textContent.includes('no account')")
-    press(page, "withdraw(uint256)", str(10**30))
+    press(page, "withdraw(uint256)", "1000000000000 ether")
     answer(page, "eth_requestAccounts", f"['{sender}']")
     answer(page, "eth_chainId", f"'{chain}'")
     page.wait("form.querySelector('output').textContent.includes('NotEnough')")
@@ -226,10 +230,11 @@ def test_a_hostile_abi_makes_a_page(explorer: Explorer, vault: str) -> None:
         json.dumps(paths),
         bytes.fromhex(address[2:]),
     )
-    shown = explorer.client.get(f"/address/{address}?tab=contract")
-    assert shown.status_code == 200 and len(shown.data) < 2_000_000
-    text = re.sub(r' data-function="[^"]*"', "", shown.text)  # which nobody sees
-    assert "<script>window" not in shown.text and "\u202e" not in text
+    for view in ("code", "read", "write"):
+        shown = explorer.client.get(f"/address/{address}?tab=contract&view={view}")
+        assert shown.status_code == 200 and len(shown.data) < 500_000, view
+        text = re.sub(r' data-function="[^"]*"', "", shown.text)  # which nobody sees
+        assert "<script>window" not in shown.text and "\u202e" not in text
     values = explorer.client.get(f"/api/v1/contracts/{address}/values")
     assert values.status_code == 200 and values.json["values"] == []
     over = {"functionName": names[0], "args": []}

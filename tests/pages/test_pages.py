@@ -13,7 +13,7 @@ from eth_utils.address import to_checksum_address
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.pages.contract_source import MAX_SHOWN_LINES
+from scan.pages.source_files import MAX_SHOWN_LINES
 from scan.queries import largest_transfers
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
@@ -75,6 +75,8 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
         f"/address/{person}",
         *(f"/address/{person}?tab={tab}" for tab in tabs),
         f"/address/{token}?tab=contract",
+        *(f"/address/{token}?tab=contract&view={view}" for view in ("read", "write")),
+        "/verify",
     ]
 
 
@@ -574,7 +576,7 @@ def test_hostile_text_is_shown_as_text(explorer: Explorer, hostile: str) -> None
 
 def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str) -> None:
     form = {"function": "over(uint256)", "argument": "5"}
-    assert "&#34;number&#34;" in explorer.client.post(f"/address/{many}/call", data=form).text
+    assert ">number</span>" in explorer.client.post(f"/address/{many}/call", data=form).text
     form = {"function": "list(uint256[])", "argument": "[1, 2]"}
     assert "&#34;2&#34;" in explorer.client.post(f"/address/{many}/call", data=form).text
     form = {"function": "require_(uint256)", "argument": "5"}
@@ -615,7 +617,11 @@ def test_a_long_source_is_cut_and_whole_elsewhere(explorer: Explorer) -> None:
     answer = explorer.verify(address, source[:1_000_000], VERSION, contractName="Long")
     assert answer.status_code == 200, answer.json
     shown = explorer.client.get(f"/address/{address}", query_string={"tab": "contract"})
-    assert len(re.findall(r'<span id="[^"]+">//', shown.text)) == MAX_SHOWN_LINES - 1
+    assert len(shown.data) < 45_000 and re.search("All 1[0-9]{2},[0-9]{3} lines", shown.text)
+    file = explorer.contract(address).json["filePath"]
+    query = {"tab": "contract", "file": file, "find": "END"}
+    alone = explorer.client.get(f"/address/{address}", query_string=query).text
+    assert len(re.findall(r"<span id=L\d+><i class=c>//", alone)) == MAX_SHOWN_LINES - 1
     tagged = {"If-None-Match": shown.headers["ETag"]}
     path = f"/address/{address}?tab=contract"
     assert explorer.client.get(path, headers=tagged).status_code == 304

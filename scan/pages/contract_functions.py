@@ -1,0 +1,130 @@
+"""Functions of an ABI as the tabs Read and Write show them, and the units of their amounts."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from scan.contracts.abi import AbiError
+from scan.contracts.calldata_encoding import READ_ONLY, function_of
+from scan.errors import InvalidParameter
+from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_base_units
+from scan.hex import to_hex
+
+MAX_SHOWN_FUNCTIONS = 300  # that read, and as many that write
+MAX_FUNCTIONS = 2000  # of an ABI, to choose them from
+LONGEST_SIGNATURE = 500  # the limit of the API's functionName
+_SYMBOL = re.compile(r"(?![0-9]+$)[^\s]{1,30}")  # of a token, accepted as a unit
+UNITS = {"wei": 0, "gwei": GWEI_DECIMALS, "ether": COIN_DECIMALS}
+# By EIP-20, these return or take an amount in the token's own units; of other functions a number
+# may be anything.
+TOKEN_RESULTS = frozenset({"totalSupply()", "balanceOf(address)", "allowance(address,address)"})
+TOKEN_ARGUMENTS = {
+    "transfer(address,uint256)": 1,
+    "approve(address,uint256)": 1,
+    "transferFrom(address,address,uint256)": 2,
+}
+
+
+class Parameter(NamedTuple):
+    name: str
+    type: str
+
+    @property
+    def is_integer(self) -> bool:
+        return self.type.startswith(("uint", "int")) and not self.type.endswith("]")
+
+
+class Function(NamedTuple):
+    signature: str
+    selector: str
+    inputs: Sequence[Parameter]
+    outputs: Sequence[Parameter]
+    mutability: str
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.mutability in READ_ONLY
+
+    @property
+    def name(self) -> str:
+        return self.signature.partition("(")[0]
+
+
+class Functions(NamedTuple):
+    """The functions of one tab: the contract's own, and those of a proxy's implementation."""
+
+    own: Sequence[Function]
+    proxied: Sequence[Function]
+
+    def named(self, signature: str) -> Function | None:
+        functions = (*self.own, *self.proxied)
+        return next((known for known in functions if known.signature == signature), None)
+
+
+def functions_of(abis: Sequence[Sequence[Any]], *, read_only: bool) -> Functions:
+    """Return the functions of a contract's own ABI and of its implementation's that a form can
+    call, in the ABI's order. What the contract has itself, its implementation is not called for."""
+    own, proxied = (_functions(abi, read_only) for abi in abis)
+    hidden = {function.signature for function in own}
+    return Functions(own, [function for function in proxied if function.signature not in hidden])
+
+
+def _functions(abi: Sequence[Any], read_only: bool) -> list[Function]:
+    entries = (entry for entry in abi if entry.get("type") == "function")
+    functions: dict[str, Function] = {}
+    for entry in islice(entries, MAX_FUNCTIONS):
+        function = _function(entry)
+        if function is not None and function.is_read_only == read_only:
+            functions.setdefault(function.selector, function)
+    return list(functions.values())[:MAX_SHOWN_FUNCTIONS]
+
+
+def _function(entry: dict[str, Any]) -> Function | None:
+    try:
+        function = function_of(entry)
+    except AbiError:
+        return None
+    if len(function.signature) > LONGEST_SIGNATURE:
+        return None
+    inputs, outputs = (
+        [
+            Parameter(str(parameter.get("name") or ""), abi_type.name)
+            for parameter, abi_type in zip(entry.get(key, []), types, strict=True)
+        ]
+        for key, types in (("inputs", function.inputs), ("outputs", function.outputs))
+    )
+    return Function(
+        function.signature, to_hex(function.selector), inputs, outputs, function.mutability
+    )
+
+
+def token_units(token: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the token whose units a contract's amounts have; None where there are none."""
+    is_fungible = token is not None and token["type"] == "BEP20"
+    return token if is_fungible and token and token["decimals"] is not None else None
+
+
+def amount_units(coin_symbol: str, token: Mapping[str, Any] | None) -> dict[str, int]:
+    """Return the decimals of units in which an amount may be written. A token's symbol that could
+    be taken for another unit is none, nor is the coin's beside it."""
+    units = {coin_symbol: COIN_DECIMALS, **UNITS}
+    if token is None:
+        return units
+    symbol, decimals = str(token["symbol"] or ""), int(token["decimals"])
+    known = {unit.casefold() for unit in units}
+    if symbol.casefold() not in known:
+        is_word = bool(_SYMBOL.fullmatch(symbol)) and symbol.isprintable()
+        return {**units, symbol: decimals} if is_word else units
+    if symbol.casefold() == coin_symbol.casefold() and decimals != COIN_DECIMALS:
+        del units[coin_symbol]
+    return units
+
+
+def argument_in_base_units(text: str, units: Mapping[str, int]) -> str:
+    """Return `1.5 ether` as its number of wei; any other text as it is."""
+    try:
+        number = in_base_units(text, units)
+    except ValueError as error:
+        raise InvalidParameter(str(error)) from None
+    return text if number is None else str(number)

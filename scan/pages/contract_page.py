@@ -1,0 +1,61 @@
+"""The contract tab of an address, with its own tabs Code, Read and Write."""
+
+from typing import Any
+
+from flask import Response, request
+
+from scan import parameters
+from scan.hex import to_hex
+from scan.http.services import services
+from scan.pages.address_head import address_head
+from scan.pages.contract_functions import (
+    TOKEN_ARGUMENTS,
+    TOKEN_RESULTS,
+    amount_units,
+    token_units,
+)
+from scan.pages.contract_source import VIEWS, ShownContract, read_contract
+from scan.pages.records import names_of
+from scan.pages.site import page, site
+from scan.pages.source_files import Shown
+from scan.verification.compiler_releases import dotted
+
+BLOCKSCOUT_VIEWS = {"read_contract": "read", "write_contract": "write"}
+
+
+def read_contract_view(key: bytes) -> ShownContract:
+    """Return the contract as the requested view shows it; raises InvalidParameter, NotFound."""
+    default = BLOCKSCOUT_VIEWS.get(request.args.get("tab", ""), VIEWS[0])
+    view = parameters.one_of(request.args.get("view", default), "view", VIEWS)
+    shown = Shown(request.args.get("file", ""), request.args.get("find", ""))
+    return read_contract(key, view, with_values=view == "read", shown=shown)
+
+
+def units_at(key: bytes) -> dict[str, int]:
+    """Return the decimals of the units in which a contract's page takes amounts."""
+    known = names_of([], to_hex(key)).get(to_hex(key)) or {}
+    return amount_units(site().chain().symbol, token_units(known.get("token")))
+
+
+def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
+    """Return the contract tab; `more` are the values of a form."""
+    address = to_hex(key)
+    names = names_of([], address, *contract.addresses)
+    token = token_units((names.get(address) or {}).get("token"))
+    values = {"form": {}, "error": None, "call": None, **more}
+    shows_form = contract.view == "code" and contract.can_match_better
+    releases = services().verifier.installer.releases() if shows_form else {}
+    return page(
+        "contract.html",
+        status,
+        **address_head(key),
+        tab="contract",
+        contract=contract,
+        names=names,
+        token=token,
+        token_results=TOKEN_RESULTS if token else (),
+        token_arguments=TOKEN_ARGUMENTS if token else {},
+        units=amount_units(site().chain().symbol, token),
+        compilers=[*map(dotted, releases)],
+        **values,
+    )

@@ -1,0 +1,147 @@
+"""Source files of a verified contract as pages show them: in part, in a tree, searched."""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import accumulate, islice
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from scan import parameters
+from scan.errors import NotFound
+from scan.pages.formatting import visible, visible_block
+from scan.pages.source_highlighting import highlighted_lines
+
+# Of a file shown by itself: a page with a source of 300,000 lines took 0.9 s.
+MAX_SHOWN_LINES = 5_000
+MAX_SHOWN_CHARACTERS = 250_000
+# Of all files on the tab's first page, which has 80 kB with styles and scripts.
+FIRST_PAGE_BYTES = 12_000
+LINE_BYTES = 25  # of the element around each line
+MAX_FOLDERS = 8  # within each other; what is deeper is part of the name
+MAX_FIND = 100  # characters
+MAX_MATCHES = 50  # lines that are listed
+EXCERPT = 60  # characters on each side
+
+
+class Shown(NamedTuple):
+    """What a request chooses: one file by its path, and a text to find."""
+
+    file: str = ""
+    find: str = ""
+
+
+class SourceFile(NamedTuple):
+    """A source file: `lines` are the first ones of `line_count`, as HTML, none where the page
+    leaves the file out; `anchor` begins the ids of its lines."""
+
+    anchor: str
+    path: str
+    lines: Sequence[Markup]
+    line_count: int
+    matches: frozenset[int] = frozenset()
+
+
+class MatchingLine(NamedTuple):
+    """A line that has the text, from 1, with an excerpt as HTML."""
+
+    file: SourceFile
+    number: int
+    excerpt: Markup
+
+
+class Folder(NamedTuple):
+    """A folder of sources: `files` with the last part of their paths."""
+
+    folders: dict[str, "Folder"]
+    files: list[tuple[str, SourceFile]]
+
+    def add(self, segments: Sequence[str], file: SourceFile) -> None:
+        if len(segments) == 1:
+            self.files.append((segments[0], file))
+        else:
+            self.folders.setdefault(segments[0], Folder({}, [])).add(segments[1:], file)
+
+
+class SourceFiles(NamedTuple):
+    """The files of a contract, its own first; `chosen` is the one that is shown alone, and
+    `matches` the first lines that have the text, of `match_count`."""
+
+    files: Sequence[SourceFile]
+    chosen: SourceFile | None
+    find: str
+    matches: Sequence[MatchingLine]
+    match_count: int
+
+    @property
+    def shown(self) -> Sequence[SourceFile]:
+        return [self.chosen] if self.chosen else [file for file in self.files if file.lines]
+
+    @property
+    def tree(self) -> Folder:
+        tree = Folder({}, [])
+        for file in self.files:
+            tree.add(file.path.split("/", MAX_FOLDERS), file)
+        return tree
+
+
+def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -> SourceFiles:
+    """Return the files with the lines that a page has of them. Raises NotFound for a path that is
+    none of them, InvalidParameter for a text to find that is too long."""
+    sources = json.loads(sources_json or "{}")
+    path_shown, text = shown or Shown()
+    parameters.text(text, "find", most=MAX_FIND)
+    if path_shown:
+        file_of(sources, path_shown)
+    files: list[SourceFile] = []
+    matches: list[MatchingLine] = []
+    match_count, bytes_left = 0, FIRST_PAGE_BYTES
+    for path in sorted(sources, key=lambda path: (path != main_path, path)):
+        content = str(sources[path]["content"])
+        # The first file has #L12 and the others #F2-L12, as one page may have them all.
+        file = SourceFile(f"F{len(files) + 1}-" if files else "", path, (), 1 + content.count("\n"))
+        numbers = dict(_lines_with(text, content)) if text else {}
+        match_count += len(numbers)
+        kept = islice(numbers.items(), MAX_MATCHES - len(matches))
+        matches += [MatchingLine(file, number, excerpt) for number, excerpt in kept]
+        lines: Sequence[Markup] = ()
+        if path == path_shown:
+            lines = highlighted_lines(_first_part(content))
+        elif not path_shown and bytes_left > 0:
+            lines = _first_lines(highlighted_lines(_first_part(content)), bytes_left)
+            bytes_left -= sum(map(len, lines)) + LINE_BYTES * len(lines) if lines else bytes_left
+        files.append(file._replace(lines=lines, matches=frozenset(numbers)))
+    chosen = next((file for file in files if file.path == path_shown), None)
+    return SourceFiles(files, chosen, text, matches, match_count)
+
+
+def file_of(sources: Mapping[str, Any], path: str) -> str:
+    """Return a complete source file; raises NotFound."""
+    if path not in sources:
+        raise NotFound("No verified contract at this address has this file.")
+    return str(sources[path]["content"])
+
+
+def _first_part(content: str) -> str:
+    """Return what a page shows of a file at most, with invisible characters made visible."""
+    lines = content[:MAX_SHOWN_CHARACTERS].split("\n", MAX_SHOWN_LINES)[:MAX_SHOWN_LINES]
+    return visible_block("\n".join(lines))
+
+
+def _first_lines(lines: Sequence[Markup], bytes_left: int) -> Sequence[Markup]:
+    sizes = accumulate(len(line) + LINE_BYTES for line in lines)
+    return lines[: bisect_right([*sizes], bytes_left)]
+
+
+def _lines_with(text: str, content: str) -> Iterator[tuple[int, Markup]]:
+    """Yield the numbers of lines that have a text in any case, with excerpts."""
+    pattern = re.compile(re.escape(text), re.IGNORECASE)
+    for number, line in enumerate(content.split("\n"), 1):
+        if place := pattern.search(line):
+            start, end = place.span()
+            before, after = line[max(0, start - EXCERPT) : start], line[end : end + EXCERPT]
+            parts = (escape(visible(part)) for part in (before.lstrip(), place[0], after))
+            yield number, Markup("{}<mark>{}</mark>{}".format(*parts))

@@ -1,0 +1,92 @@
+"""Amounts with units, read by the server for calls and by the script for what a wallet sends."""
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from scan.ethereum.units import in_base_units
+from scan.pages.contract_functions import amount_units
+from scan.pages.static_files import FOLDER
+
+pytestmark = pytest.mark.check
+
+UNITS = amount_units("ETH", {"symbol": "USDC", "decimals": 6})
+AMOUNTS = [
+    *(
+        "1.5 ether",
+        "3 gwei",
+        " 2.5  USDC ",
+        "0 wei",
+        "-1.25 ETH",
+        "000.10 USDC",
+        "7" * 78 + " ether",
+    ),
+    *(
+        "1",
+        "1.5",
+        "0x12",
+        "",
+        " ",
+        "ether",
+        "1.5ether",
+        ".5 ether",
+        "1. ether",
+        "1e3 wei",
+        "1,5 ETH",
+    ),
+    *("1 Ether", "1 usdc", "1.5 wei", "1.0000001 USDC", "1 __proto__", "1 toString", "\u0661 wei"),
+    *("1\tether", "1 ether\n", "1 ether ether", "--1 wei", "7" * 79 + " wei", "1 \u00a0ETH"),
+]
+
+
+def by_server(text: str) -> list[str | None]:
+    try:
+        number = in_base_units(text, UNITS)
+        return [None if number is None else str(number), None]
+    except ValueError as error:
+        return [None, str(error)]
+
+
+def by_script() -> Any:
+    run = f"""
+    const document = {{
+      currentScript: {{src: "http://a/static/x/y.js"}}, getElementById: () => null,
+    }};
+    {(FOLDER / "contract-write.js").read_text()}
+    console.log(JSON.stringify({json.dumps(AMOUNTS)}.map((text) => {{
+      try {{ return [amountUnits.parse(text, {json.dumps(UNITS)}), null]; }}
+      catch (error) {{ return [null, error.message]; }}
+    }})));"""
+    return json.loads(subprocess.check_output(["node", "-e", run], timeout=60))
+
+
+def test_server_and_script_read_the_same_amounts() -> None:
+    expected = [by_server(text) for text in AMOUNTS]
+    assert expected[:3] == [["1500000000000000000", None], ["3000000000", None], ["2500000", None]]
+    assert sum(number is not None for number, _ in expected) == 7
+    assert by_script() == expected
+
+
+@pytest.mark.parametrize(
+    ("symbol", "decimals", "units"),
+    [
+        ("USDC", 6, {"USDC": 6}),
+        ("ETH", 18, {"ETH": 18}),
+        ("eth", 6, {}),  # beside it, the coin's symbol could be taken for the token's
+        ("Ether", 6, {"ETH": 18}),
+        ("WEI", 18, {"ETH": 18}),
+        ("two words", 6, {"ETH": 18}),
+        ("123", 6, {"ETH": 18}),
+        ("\u202eCDSU", 6, {"ETH": 18}),
+        ("x" * 31, 6, {"ETH": 18}),
+        (None, 6, {"ETH": 18}),
+    ],
+)
+def test_a_token_misleads_by_no_unit(
+    symbol: str | None, decimals: int, units: dict[str, int]
+) -> None:
+    fixed = {"wei": 0, "gwei": 9, "ether": 18}
+    known = amount_units("ETH", {"symbol": symbol, "decimals": decimals})
+    assert known == {"ETH": 18, **fixed, **units} if units else known == fixed
