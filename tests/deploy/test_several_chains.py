@@ -24,10 +24,20 @@ from tests.support.anvil import Anvil
 from tests.support.browser import Page
 from tests.support.database import Postgres
 from tests.support.explorer import standard_input
-from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, project, source
+from tests.support.foundry import (
+    COMMIT,
+    PATH,
+    SETTINGS,
+    VERSION,
+    built,
+    hardhat_request,
+    project,
+    source,
+)
 from tests.support.receiver import Authority
 from tests.support.serving import connect, exchange, wait_until
 from tests.support.several_chains import CHAINS, Front, several_chains
+from tests.support.solidity import node_script
 
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 MOST_PAGES = 60
@@ -243,6 +253,37 @@ def deployed_on(anvil: Anvil, number: int) -> str:
     creation = "0x" + built(number).creation + f"{7:064x}"
     sent = anvil.send(anvil.accounts[0], None, data=creation, gas=5_000_000)
     return str(anvil.receipt_of(sent)["contractAddress"])
+
+
+@pytest.mark.long
+def test_hardhat_and_ethers_reach_the_chain_that_they_name(front: Front) -> None:
+    """hardhat-verify sends chainid as to Etherscan; ethers is given the chain's own path."""
+    anvil = front.anvils["bsc"]
+    address = deployed_on(anvil, 9)
+    request = {
+        **hardhat_request(9),
+        "contractAddress": address,
+        "constructorArguments": f"{7:064x}",
+    }
+    [result] = node_script(
+        *("hardhat_etherscan.mjs", "etherscan", f"{front.url}/v2/api", "56"), stdin=[request]
+    )
+    assert (result.get("before"), result.get("after"), result.get("success")) == (
+        False,
+        True,
+        True,
+    ), result
+    contract = requests.get(f"{front.url}/bsc/api/v1/contracts/{address}", timeout=30)
+    assert contract.json()["match"] == "full"
+    holder, transaction = anvil.accounts[0], "0x" + 64 * "0"
+    asked = {"address": address, "token": address, "holder": holder, "transaction": transaction}
+    found = node_script(
+        *("etherscan_clients.mjs", f"{front.url}/bsc/api"),
+        stdin={**asked, "balanceOf": "0x", "reverting": "0x"},
+    )
+    assert found["blockNumber"] == anvil.head()
+    assert found["balance"] == str(int(anvil.call("eth_getBalance", holder, "latest"), 16))
+    assert found["block"] == anvil.call("eth_getBlockByNumber", "0x1", False)["hash"]
 
 
 @pytest.mark.long
