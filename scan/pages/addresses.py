@@ -50,8 +50,8 @@ LISTS = {
     "delegations": ("authorizations", "authority", "/authorizations?authority={address}"),
 }
 HISTORY_FIELDS = (
-    Field("types", "Kind", "choice", "", {name: name.replace("_", " ") for name in history.TYPES}),
-    Field("direction", "Direction", "choice", "", {name: name for name in history.DIRECTIONS}),
+    Field("types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}),
+    Field("direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}),
     Field("token", "Token", "address"),
     Field("counterparty", "Counterparty", "address"),
     *RANGES,

@@ -54,7 +54,6 @@ class Field(NamedTuple):
     key: str
     label: str
     kind: str
-    description: str = ""
     choices: Mapping[str, str] = {}
     only_choices: bool = True
     value: str = ""
@@ -70,13 +69,13 @@ class Field(NamedTuple):
 
 
 RANGES = (
-    Field("timeFrom", "Since", "day", "The first day, in UTC."),
-    Field("timeTo", "Until", "day", "The last day, in UTC."),
+    Field("timeFrom", "Since (UTC)", "day"),
+    Field("timeTo", "Until (UTC)", "day"),
     Field("blockFrom", "First block", "number"),
     Field("blockTo", "Last block", "number"),
 )
 DIRECTION = Field(
-    "direction", "Direction", "direction", "Which way.", {"out": "out", "in": "in"}
+    "direction", "Direction", "direction", {"out": "out", "in": "in"}
 )  # fmt: skip
 
 
@@ -168,7 +167,7 @@ def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
     """Return the fields of an entity's filters, without those that the path of a page fixes."""
     filters = {filter_.param: filter_ for filter_ in FILTERS[entity]}  # without synonyms
     fields = [
-        Field(f.key, f.label, f.kind, f.description, *_choices(f.kind, f.words))
+        Field(f.key, f.label, f.kind, *_choices(f.kind, f.words))
         for f in filters.values()
         if f.key not in fixed
     ]

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from scan.errors import Unavailable
+from scan.queries import entities
 from scan.queries.filters import FILTERS
+from scan.queries.pages import Page
 from tests.conftest import Played
 from tests.support.truth import Record
 
@@ -128,7 +131,7 @@ def test_filters_are_chips_that_links_take_away(client: FlaskClient, sender: str
         ({"from": "0x12"}, "Sender must be 0x followed by 40 hex digits."),
         ({"from": '"><script>alert(1)</script>'}, "Sender must be 0x"),
         ({"method": "transfer"}, "Method must be 0x followed by 8 hex digits."),
-        ({"timeFrom": "2026-02-30"}, "Since must be a time"),
+        ({"timeFrom": "2026-02-30"}, "Since (UTC) must be a time"),
         ({"blockTo": "-1"}, "Last block must be a whole number"),
         ({"status": "maybe"}, "Status must be true or false."),
         ({"type": "256"}, "Type must be a whole number"),
@@ -163,3 +166,18 @@ def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
     assert f"{records['total']:,} entries" in html
     refused = client.get(path, query_string={"tab": "history", "direction": "up"})
     assert refused.status_code == 400 and "Direction must be one of" in refused.text
+
+
+def test_a_list_that_takes_too_long_keeps_its_form(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time-out itself is PostgreSQL's, for which the scenario is too short."""
+
+    def time_out(*_: object) -> Page:
+        raise Unavailable("The query took too long: narrow the range of blocks.", retry_after_s=7)
+
+    monkeypatch.setattr(entities, "page", time_out)
+    response = client.get("/txs?status=false&blockFrom=1")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "7")
+    assert "narrow the range of blocks" in response.text
+    assert 'name="blockFrom" value="1"' in response.text and 'class="chip"' in response.text
