@@ -80,6 +80,33 @@ def test_mined_blocks_have_the_reward_for_their_mining(postgres: Postgres, templ
         assert rewards == [fees[0] + 700, *fees[1:]] and len(rewards) == 3
 
 
+def test_mined_blocks_end_where_their_range_or_their_producer_does(
+    postgres: Postgres, template: str
+) -> None:
+    with postgres.cloned(template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        chain = Chain(database)
+        for _ in range(3):
+            chain.append([Move(address("sender"), address("recipient"))])
+        execute(url, "UPDATE blocks SET miner = 'other' WHERE number = 0")
+        [(miner,)] = execute(url, "SELECT miner FROM blocks WHERE number = 2")
+        for limit, since, before, numbers, following in (
+            (1, 0, 9, [2], 2),
+            (2, 0, 9, [2, 1], None),
+            (2, 1, 9, [2, 1], None),
+            (1, 2, 9, [2], None),
+            (2, 2, 9, [2], None),
+            (2, 0, 2, [1], None),
+        ):
+            row = database.prepared_row(
+                "queries/blocks_list_by_miner",
+                **{"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before},
+            )
+            assert row is not None
+            assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
+        database.close()
+
+
 def test_a_countdown_goes_by_the_newest_blocks(
     ask: Asking, etherscan_truth: EtherscanTruth
 ) -> None:

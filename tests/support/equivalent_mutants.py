@@ -46,4 +46,9 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"greatest\(c\..*\) > checkpoint_every\(\)",
         "it saves work: of shorter lists none passes a checkpoint",
     ),
+    (
+        r"queries/history_get_bounds",
+        r"l\.entries > checkpoint_every\(\)",
+        "it saves work: shorter lists have no checkpoint",
+    ),
 )
