@@ -29,6 +29,19 @@ def test_addresses_in_the_order_asked(client: FlaskClient, scenario: Played) -> 
         }
 
 
+def test_the_tokens_of_addresses_are_included(client: FlaskClient, scenario: Played) -> None:
+    """One request for all that a watch list shows."""
+    token = scenario.truth.token_transfers[0]["tokenAddress"]
+    path = f"/api/v1/addresses?addresses={token},{UNSEEN}"
+    listed, unseen = client.get(f"{path}&include=token").json["addresses"]
+    detail = client.get(f"/api/v1/tokens/{token}").json
+    assert listed["token"] and listed["token"].items() <= detail.items()
+    assert {"symbol", "holderCount", "transferCount"} <= listed["token"].keys()
+    assert unseen["token"] is None
+    refused = client.get(f"{path}&include=everything")
+    assert (refused.status_code, refused.json["field"]) == (400, "include")
+
+
 def test_at_most_a_hundred(client: FlaskClient) -> None:
     hundred = ",".join([UNSEEN] * 100)
     response = client.get(f"/api/v1/addresses?addresses={hundred}")

@@ -1,5 +1,6 @@
 """The ways people take through the pages, in a real browser."""
 
+import json
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -652,9 +653,11 @@ def test_a_watch_list_is_kept_in_the_browser(
         page.open(explorer_url + path)
         page.click("button.watch")
         assert page.evaluate("document.querySelector('button.watch').ariaPressed") == "true"
+    page.requested.clear()
     page.open(f"{explorer_url}/watchlist")
     numbers = "[...document.querySelectorAll('main td.number')].map((cell) => cell.textContent)"
     page.wait(f"{numbers}.length === 4 && !{numbers}.includes('…')")
+    assert sum("/api/v1/" in url for url in page.requested) == 1  # however many are watched
     assert page.evaluate("window.ran") is None
     [balance] = requests.get(
         f"{explorer_url}/api/v1/addresses?addresses={person}", timeout=10
@@ -667,6 +670,42 @@ def test_a_watch_list_is_kept_in_the_browser(
     page.open(f"{explorer_url}/watchlist")
     assert "The list is empty" in page.text() and page.errors == []
     page.evaluate("localStorage.removeItem('watchlist')")
+
+
+def test_private_names_stay_in_the_browser(
+    page: Page, explorer_url: str, explorer: Explorer
+) -> None:
+    """They are shown wherever the address is, as text, and leave and return with the watch list."""
+    person, other = (account.lower() for account in explorer.anvil.accounts[:2])
+    explorer.anvil.receipt_of(explorer.anvil.send(person, other, value=1))
+    explorer.wait_for_block(explorer.anvil.head())
+    name = "<img src=x onerror=window.ran=3>"
+    page.open(f"{explorer_url}/address/{person}?_=private")
+    page.click("details:has(#own-name) summary")
+    page.fill("#own-name [name=name]", name)
+    page.fill("#own-name [name=note]", "pays late")
+    page.requested.clear()
+    page.click("#own-name button")
+    page.wait("document.querySelector('#own-name p output').textContent !== ''")
+    assert page.requested == []
+    page.open(f"{explorer_url}/address/{other}?_=private")
+    shown = f"document.querySelector('td a[href$=\"/address/{person}\"] .mine')"
+    assert page.evaluate(f"{shown}.textContent") == name
+    assert page.evaluate(f"{shown}.title") == "pays late"
+    page.open(f"{explorer_url}/watchlist")
+    exported = {"names": {person: {"name": name, "note": "pays late"}}}
+    assert page.evaluate("JSON.parse(localStorage.getItem('names'))") == exported["names"]
+    page.evaluate("localStorage.removeItem('names')")
+    page.evaluate(
+        "(() => { const files = new DataTransfer();"
+        f" files.items.add(new File([{json.dumps(json.dumps(exported))}], 'watchlist.json'));"
+        " const input = document.getElementById('import'); input.files = files.files;"
+        " input.dispatchEvent(new Event('change')); })()"
+    )
+    page.wait("document.getElementById('taken').textContent.startsWith('1 names and 0')")
+    assert page.evaluate("JSON.parse(localStorage.getItem('names'))") == exported["names"]
+    assert page.evaluate("window.ran") is None and page.errors == []
+    page.evaluate("localStorage.removeItem('names')")
 
 
 def test_a_request_can_be_tried_in_the_documentation(page: Page, over_http: str) -> None:

@@ -1,8 +1,8 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /search."""
 
-from scan.api.addresses import MOST_ADDRESSES
+from scan.api.addresses import INCLUDED, MOST_ADDRESSES
 from scan.api.openapi.filtered_lists import ORDERED
-from scan.api.openapi.records import LARGER_NAMESAKE, UNTRACED_BLOCKS
+from scan.api.openapi.records import LARGER_NAMESAKE, TOKEN_SUMMARY, UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
     ADDRESS,
     ADDRESS_EXAMPLE,
@@ -22,6 +22,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     page_of,
     path,
     query,
@@ -105,6 +106,7 @@ PATHS: Json = {
                      f"{ADDRESS_EXAMPLE},{TOKEN_EXAMPLE}", minLength=42),
                 required=True,
             ),
+            query("include", one_of("The token that each is the contract of.", INCLUDED)),
         ),
         errors=(502,),
     ),
@@ -173,9 +175,11 @@ SCHEMAS: Json = {
             "txCount": number("Transactions it sent, received or was created by.", 12),
             "isContract": flag("Whether it has contract code."),
             "delegate": address("Whose code the account runs (EIP-7702), if it does."),
+            "token": or_null(ref("TokenSummary"), "Its token, with include=token; null of others."),
         },
-        optional=("delegate",),
+        optional=("delegate", "token"),
     ),
+    "TokenSummary": record("A token in a list of addresses.", TOKEN_SUMMARY),
     "InternalTransferPage": page_of(
         "internalTransfers", "InternalTransfer", "Internal transfers of a transaction."
     ),

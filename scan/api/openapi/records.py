@@ -1,6 +1,7 @@
 """The records of the chain: the fields of schema.sql's record functions."""
 
 from scan import VERSION
+from scan.api.addresses import OF_TOKEN
 from scan.api.openapi.schemas import (
     LOGO_EXAMPLE,
     TOKEN_EXAMPLE,
@@ -43,7 +44,12 @@ _TOKEN: Json = {
         f"/api/v1/logos/{LOGO_EXAMPLE}",
     ),
 }
-
+_TRANSFER_COUNT = number("Its transfers.", 120)
+TOKEN_SUMMARY: Json = {
+    name: schema
+    for name, schema in {**_TOKEN, "transferCount": _TRANSFER_COUNT}.items()
+    if name in OF_TOKEN
+}
 UNTRACED_BLOCKS = number("Indexed blocks without traces, whose internal transfers are unknown.", 0)
 _BLOCK: Json = {
     "number": number("Its number.", 17),
@@ -200,7 +206,7 @@ SCHEMAS: Json = {
         "Token",
         "A token with details.",
         {
-            "transferCount": number("Its transfers.", 120),
+            "transferCount": _TRANSFER_COUNT,
             "eventsConsistent": flag("False if its events result in a negative balance."),
             "itemCount": nullable(number("Its items with a transfer; null for BEP20.", 12)),
             "listedAs": ref("ListedToken"),

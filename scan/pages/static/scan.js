@@ -120,6 +120,39 @@
     showStars();
   }
 
+  // {address in lower case: {name, note}}: what the visitor calls addresses, which is sent to nobody.
+  function ownNames() {
+    try {
+      return JSON.parse(stored("names")) || {};
+    } catch {
+      return {};
+    }
+  }
+
+  let names = ownNames();
+
+  function setOwnNames(next) {
+    names = next;
+    store("names", JSON.stringify(next));
+    for (const shown of document.querySelectorAll("a .mine")) shown.remove();
+    showNames();
+  }
+
+  function showNames() {
+    if (!Object.keys(names).length) return;
+    for (const link of document.querySelectorAll('a[href*="/address/0x"]:not(:has(.mine)):not(.tabs a):not(.pager a)')) {
+      const address = /\/address\/(0x[0-9a-f]{40})$/.exec(link.getAttribute("href"))?.[1];
+      const own = address && Object.hasOwn(names, address) ? names[address] : null;
+      if (!own?.name) continue;
+      link.prepend(Object.assign(document.createElement("bdi"), {className: "mine", textContent: own.name, title: own.note}));
+    }
+  }
+
+  function showPage() {
+    showAges();
+    showNames();
+  }
+
   function onClick(event) {
     // A touch has no pointer to rest on an age.
     if (event.target.closest("button.ages, td:not(:has(a)) > time[data-age]")) toggleAges();
@@ -180,7 +213,7 @@
       if (!known.has(row.dataset.key)) row.classList.add("fresh");
     }
     live.replaceWith(next);
-    showAges();
+    showPage();
   }
 
   function showMessage(id, value, text) {
@@ -322,15 +355,15 @@
   }
 
   // The other scripts of our pages.
-  window.scan = {base, watched, setWatched};
+  window.scan = {base, watched, setWatched, ownNames, setOwnNames};
   // Before each piece that has been parsed is painted.
-  const parsing = new MutationObserver(showAges);
+  const parsing = new MutationObserver(showPage);
   parsing.observe(root, {childList: true, subtree: true});
   document.addEventListener("click", onClick);
   document.addEventListener("DOMContentLoaded", () => {
     parsing.disconnect();
     setTheme(stored("theme"));
-    showAges();
+    showPage();
     showStars();
     setInterval(showAges, 10000);
     for (const figure of document.querySelectorAll("figure.chart")) prepareChart(figure);
@@ -342,5 +375,6 @@
   addEventListener("storage", (event) => {
     if (event.key === "theme") setTheme(event.newValue);
     if (event.key === "watchlist") showStars();
+    if (event.key === "names") names = ownNames();
   });
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // The browser's watch list, with what the API has of its addresses and tokens.
 (() => {
-  const {base, watched, setWatched} = window.scan;
+  const {base, watched, setWatched, ownNames, setOwnNames} = window.scan;
   const byId = (id) => document.getElementById(id);
   const COIN_DECIMALS = 18;
 
@@ -63,7 +63,7 @@
   function addressCells(item, record) {
     return [
       ["Address", link("/address", item.address, hash(item.address)), "lead"],
-      ["Name", element("bdi", {}, item.name || "")],
+      ["Name", element("bdi", {}, ownNames()[item.address.toLowerCase()]?.name || item.name || "")],
       ["Balance", record ? amount(record.balance) : "…", "number"],
       ["Transactions", record ? grouped(record.txCount) : "…", "number"],
     ];
@@ -98,19 +98,43 @@
     const addressRows = showTable("addresses", addresses, addressCells);
     const tokenRows = showTable("tokens", tokens, tokenCells);
     complain(null);
+    if (!list.length) return;
+    const keys = new Set(list.map((item) => item.address.toLowerCase()));
     try {
-      if (addresses.length) {
-        const records = (await api("/addresses?addresses=" + addresses.map((item) => item.address).join(","))).addresses;
-        records.forEach((record, index) => fill(addressRows[index], addressCells(addresses[index], record)));
-      }
-      for (const [index, item] of tokens.entries()) {
-        fill(tokenRows[index], tokenCells(item, await api("/tokens/" + item.address)));
-      }
+      const {addresses: records} = await api(`/addresses?include=token&addresses=${[...keys].join(",")}`);
+      const known = new Map(records.map((record) => [record.address, record]));
+      const recordOf = (item) => known.get(item.address.toLowerCase());
+      addresses.forEach((item, index) => fill(addressRows[index], addressCells(item, recordOf(item))));
+      tokens.forEach((item, index) => fill(tokenRows[index], tokenCells(item, recordOf(item).token)));
     } catch (error) {
       complain(error);
     }
   }
 
+  // A file is ours where each of its values is: others are left out.
+  function take(text) {
+    const file = JSON.parse(text);
+    const names = Object.entries(file.names || {}).filter(([address, own]) => /^0x[0-9a-f]{40}$/.test(address) && typeof own?.name === "string" && typeof own.note === "string");
+    const items = (Array.isArray(file.watchlist) ? file.watchlist : []).filter((item) => /^0x[0-9a-fA-F]{40}$/.test(item?.address) && ["address", "token"].includes(item.kind));
+    setOwnNames({...ownNames(), ...Object.fromEntries(names.map(([address, {name, note}]) => [address, {name, note}]))});
+    for (const {kind, address, name} of items.reverse()) setWatched(kind, address, String(name || ""), true);
+    byId("taken").textContent = `${names.length} names and ${items.length} watched entries were imported.`;
+    showAll();
+  }
+
+  byId("export").addEventListener("click", () => {
+    const text = JSON.stringify({watchlist: watched(), names: ownNames()}, null, 2);
+    const url = URL.createObjectURL(new Blob([text], {type: "application/json"}));
+    element("a", {href: url, download: "watchlist.json"}).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  });
+  byId("import").addEventListener("change", async (event) => {
+    try {
+      take(await event.target.files[0].text());
+    } catch {
+      complain("This file is not a watch list that was exported here.");
+    }
+  });
   addEventListener("storage", showAll);
   showAll();
 })();
