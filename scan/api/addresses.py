@@ -1,6 +1,8 @@
-"""GET /api/v1/accounts, /addresses, /addresses/:address, and its /history, /tokens and /items."""
+"""GET /api/v1/accounts, /addresses, /addresses/:address, and its /history, /balances, /tokens and
+/items."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from flask import Blueprint
@@ -8,11 +10,18 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.list_pages import list_body
+from scan.http.list_pages import list_body, next_link
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
-from scan.queries import accounts, addresses, contract_creations, history
+from scan.queries import (
+    accounts,
+    addresses,
+    balance_history,
+    contract_creations,
+    history,
+    tokens,
+)
 from scan.queries.accounts import AccountPage
 from scan.queries.contract_creations import creation_record
 from scan.queries.entities import RANGE
@@ -22,11 +31,22 @@ from scan.queries.pages import Page, Window
 blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
+DEFAULT_POINTS = 40
+INCLUDED = ("token",)
+OF_TOKEN = (
+    *("address", "name", "symbol", "decimals", "type"),
+    *("totalSupply", "holderCount", "transferCount"),
+)
 
 
 @blueprint.get("/addresses")
 def list_addresses() -> Response:
-    keys = _addresses(query_arguments("addresses"))
+    arguments = query_arguments("addresses", "include")
+    keys = _addresses(arguments)
+    included: dict[str, Any] = {}
+    if "include" in arguments:
+        parameters.one_of(arguments["include"], "include", INCLUDED)
+        included = tokens.by_addresses(reader(), keys)
     rows = [
         {
             "address": to_hex(key),
@@ -35,10 +55,15 @@ def list_addresses() -> Response:
             "txCount": summary.transaction_count,
             "isContract": summary.balance.is_contract,
             **({"delegate": summary.delegate} if summary.delegate else {}),
+            **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
         for key, summary in zip(keys, addresses.get_many(reader(), keys), strict=True)
     ]
     return json_value({"addresses": rows})
+
+
+def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if record is None else {name: record[name] for name in OF_TOKEN}
 
 
 @blueprint.get("/accounts")
@@ -128,16 +153,47 @@ def list_items_held(address: str) -> Response:
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
     arguments = query_arguments(
-        *HistoryFilter._fields, *RANGE, "orderBy", "limit", "cursor", "format"
+        *HistoryFilter._fields, *RANGE, "group", "orderBy", "limit", "cursor", "format"
     )
     key, filters = parameters.address(address), history.read_filter(arguments)
+    is_grouped = "group" in arguments
+    if is_grouped:
+        parameters.one_of(arguments["group"], "group", history.GROUPS)
     return list_response(
         "history",
         arguments,
-        lambda window: history.page(reader(), key, window, filters),
+        lambda window: history.page(reader(), key, window, filters, is_grouped=is_grouped),
+        kind="historyEntries" if is_grouped else "",
         own=key,
         body=_history_body,
     )
+
+
+@blueprint.get("/addresses/<address>/balances")
+def list_balances(address: str) -> Response:
+    arguments = query_arguments("points", "token", "cursor")
+    points = parameters.integer_text(
+        arguments, "points", default=DEFAULT_POINTS, least=1, most=parameters.MAX_LIMIT
+    )
+    token = parameters.optional_address(arguments, "token")
+    read = balance_history.page(
+        reader(), parameters.address(address), points, token, arguments.get("cursor")
+    )
+    unexplained = read.check.unexplained
+    response = json_value(
+        {
+            "balances": read.points,
+            "symbol": read.symbol,
+            "decimals": read.decimals,
+            "complete": read.check.reason is None,
+            "reason": read.check.reason,
+            "unexplained": None if unexplained is None else str(unexplained),
+            "next": read.next,
+        }
+    )
+    if read.next is not None:
+        response.headers["Link"] = next_link(read.next, arguments)
+    return response
 
 
 def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:

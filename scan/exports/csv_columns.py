@@ -16,6 +16,7 @@ from scan.exports.csv_format import (
     units,
     wei,
 )
+from scan.exports.history_cells import assets, counterparties, fee
 
 Record = Mapping[str, Any]
 
@@ -300,6 +301,20 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("transaction_index", "transactionIndex"),
         _field("log_index", "logIndex"),
         _field("method_id", "methodId"),
+    ),
+    "historyEntries": (
+        *_TIME,
+        _field("transaction", "transactionHash"),
+        _field("method_id", "methodId"),
+        Column("in", lambda record, _: assets(record["rows"], "in")),
+        Column("out", lambda record, _: assets(record["rows"], "out")),
+        Column("self", lambda record, _: assets(record["rows"], "self")),
+        Column("fee", lambda record, _: fee(record["rows"])),
+        Column("coin_change", lambda record, _: amount(record["coinChange"], COIN_DECIMALS)),
+        _COIN,
+        Column("counterparties", lambda record, _: counterparties(record["rows"])),
+        Column("rows", lambda record, _: len(record["rows"])),
+        Column("has_more", lambda record, _: _YES_NO[record["hasMore"]]),
     ),
     "pools": (
         _field("pool", "address"),

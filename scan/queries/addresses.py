@@ -146,10 +146,3 @@ def counts(reader: Reader, address: bytes, most: int) -> dict[str, Any]:
     """Return how many rows the lists of an address have; see the statement."""
     (record,) = reader.row("queries/addresses_get_counts", address=address, most=most)
     return cast("dict[str, Any]", orjson.loads(record))
-
-
-def sample_blocks(reader: Reader, address: bytes, points: int) -> str:
-    """Return [{number, time}] as JSON text: blocks evenly spread from the first it was seen in."""
-    blocks: str
-    (blocks,) = reader.row("queries/addresses_list_sample_blocks", address=address, points=points)
-    return blocks

@@ -16,7 +16,6 @@ from scan.queries.reader import Reader
 COIN = HistoryFilter(tuple(name for name in history.TYPES if name != "token_transfer"))
 ROWS_AT_ONCE = 100
 MAX_ROWS = 1000
-SIGNS = {"in": 1, "out": -1, "self": 0}
 
 
 class CoinBalance(NamedTuple):
@@ -47,7 +46,7 @@ def page(
         value = _balance(reader, address, shown[0][0])
     changes = []
     for number, of_block in shown:
-        delta = sum(SIGNS[row["direction"]] * int(row["amount"]) for row in of_block)
+        delta = sum(history.SIGNS[row["direction"]] * int(row["amount"]) for row in of_block)
         changes.append(
             CoinBalance(number, of_block[0]["timestamp"], delta, value, _only_hash(of_block))
         )

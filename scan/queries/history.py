@@ -7,7 +7,10 @@ balance, and of a token its balance by events. Where that does not hold, `reason
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple
+
+import orjson
 
 from scan import parameters
 from scan.database.lists import all_credit_types, all_history_types, history_numbers
@@ -28,7 +31,11 @@ TYPES = (
     *(type_.name for type_ in all_credit_types()),
     "genesis",
 )
-DIRECTIONS = ("in", "out", "self")
+SIGNS = {"in": 1, "out": -1, "self": 0}
+DIRECTIONS = tuple(SIGNS)
+GROUPS = ("transaction",)
+# What all rows of a transaction have in common.
+OF_ENTRY = ("transactionHash", "methodId", "blockNumber", "timestamp", "transactionIndex")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals; of
 # credits by type; genesis.
 POSITION = (ORDINAL,) * (8 + len(all_credit_types()))
@@ -37,6 +44,9 @@ POSITION = (ORDINAL,) * (8 + len(all_credit_types()))
 MAX_TO_SELF = 1000
 # Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
 MAX_COUNTED = 100_000
+# Of a page of transactions, whose rows are read together: most have two or three.
+LEAST_ROWS_READ = 256
+ROWS_READ_PER_ENTRY = 4
 LISTS = len(history_numbers()) + 1  # of queries/history_get_bounds
 UNBOUNDED: Mapping[str, Any] = {
     "has_bounds": False,
@@ -89,14 +99,26 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
     )
 
 
-def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> HistoryPage:
-    """Return a page of the history; the offset of the window does not apply.
+def page(
+    reader: Reader,
+    address: bytes,
+    window: Window,
+    filters: HistoryFilter,
+    *,
+    is_grouped: bool = False,
+) -> HistoryPage:
+    """Return a page of the history; the offset of the window does not apply. With `is_grouped` the
+    rows of a transaction are one entry, and those of a block that are of no transaction.
 
     Raises InvalidParameter for a cursor of another list, Reorganised.
     """
-    traversal = window.traversal("history", {"address": address, **filters._asdict()}, POSITION)
+    scope = {"address": address, **filters._asdict(), "is_grouped": is_grouped or None}
+    traversal = window.traversal("history", scope, POSITION)
     window = in_kept_blocks(reader, window)
-    has_total = filters.token is None and filters.counterparty is None
+    entries = window.limit
+    if is_grouped:
+        window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
+    has_total = filters.token is None and filters.counterparty is None and not is_grouped
     filters = _with_itself(address, filters)
     read = partial(
         reader.row,
@@ -110,7 +132,7 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         flow=filters.direction or "all",
         token=filters.token,
         has_token=filters.token is not None,
-        read_by=_read_by(reader, address, window, filters),
+        read_by=read_by(reader, address, window, filters),
         counterparty=filters.counterparty,
         block_from=window.block_from,
         block_to=window.block_to,
@@ -121,6 +143,8 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         limit=window.limit,
         symbol=coin_symbol(reader),
         most_counted=MAX_COUNTED,
+        is_grouped=is_grouped,
+        entries=entries,
     )
     bounds = _bounds(reader, address, window, filters, traversal)
     row = read(**bounds, genesis=None)
@@ -129,12 +153,14 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         row = read(**bounds, genesis=None)
     if filters.token is None and (genesis := _genesis_balance(reader, address, row)):
         row = read(**bounds, genesis=genesis)
-    data, count, counted, position, newest, seen, *state = row
+    data, count, is_cut, counted, position, newest, seen, *state = row
     require_same_chain(
         reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
     )
     following = traversal.next(position, read_reference(newest))
     total = counted if has_total else None
+    if is_grouped:
+        data, count = _entries(data, has_more=is_cut)
     page = HistoryPage(data, count, total, following, kept_from=reader.kept_from)
     stored, head = Balance(*state[:3]), Head(*state[3:6])
     net, start_block, untraced, *token = state[6:]
@@ -145,6 +171,26 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
     reason = _reason(reader, start_block, untraced, unexplained)
     explanation = _unseen_on(reader) if reason == "unexplained_balance" else ""
     return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
+
+
+def _entries(data: str, *, has_more: bool) -> tuple[str, int]:
+    """Return rows as entries of their transactions, and how many these are."""
+    rows_of = groupby(orjson.loads(data), lambda row: (row["blockNumber"], row["transactionHash"]))
+    entries = [
+        {
+            **{name: rows[0][name] for name in OF_ENTRY},
+            "coinChange": _coin_change(rows),
+            "hasMore": has_more,
+            "rows": rows,
+        }
+        for rows in ([*rows] for _, rows in rows_of)
+    ]
+    return orjson.dumps(entries).decode(), len(entries)
+
+
+def _coin_change(rows: Sequence[Mapping[str, Any]]) -> str:
+    coin = (row for row in rows if row["tokenAddress"] is None)
+    return str(sum(SIGNS[row["direction"]] * int(row["amount"]) for row in coin))
 
 
 def _unseen_on(reader: Reader) -> str:
@@ -163,8 +209,8 @@ def _unexplained(
 def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int | None:
     """What the address had before the first block, which no block tells: read where the balance is
     another than the sum of all rows."""
-    *_, balance, balance_block, is_contract, number, hash_, unchanged_from = row[:12]
-    net, start_block, untraced, *_ = row[12:]
+    *_, balance, balance_block, is_contract, number, hash_, unchanged_from = row[:13]
+    net, start_block, untraced, *_ = row[13:]
     stored, head = Balance(balance, balance_block, is_contract), Head(number, hash_, unchanged_from)
     if start_block or untraced != 0 or not _unexplained(reader, address, stored, head, net):
         return None
@@ -192,7 +238,7 @@ def _bounds(
     return {"has_bounds": True, "lowest": lowest, "highest": highest}
 
 
-def _read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> str:
+def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> str:
     """Return whose list rows are read from: the address's, or the token's where that is shorter."""
     if filters.counterparty is not None:
         return "any"

@@ -162,7 +162,7 @@ def lists_of(truth: Truth) -> list[tuple[str, str]]:
 TESTED_ELSEWHERE = {
     "/api/v1/contracts",
     "/api/v1/webhooks/{webhook_id}/deliveries",
-    "/api/v1/addresses/{address}/history",
+    *("/api/v1/addresses/{address}/history", "/api/v1/addresses/{address}/balances"),
     "/api/v1/user-operations",
     "/api/v1/transactions/{transaction_hash}/user-operations",
     *("/api/v1/blobs", "/api/v1/execution-requests"),  # as test_execution_requests.py of these

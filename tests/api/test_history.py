@@ -18,6 +18,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.http.services import Services
+from scan.queries import history as history_query
 from tests.conftest import Played
 from tests.support.anvil import RpcError
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
@@ -224,6 +225,128 @@ def test_either_order_and_pages_of_any_size_have_the_same_rows(
             assert history(client, key, 7) == rows
 
 
+def grouped(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
+    """Every entry, page by page, and that an entry is a transaction, or the rest of a block."""
+    entries: list[Row] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = get(client, address, group="transaction", **arguments, **cursor)
+        entries += page["history"]
+        assert page["total"] is None and len(page["history"]) <= arguments.get("limit", 25)
+        if page["next"] is None:
+            keys = [(entry["blockNumber"], entry["transactionHash"]) for entry in entries]
+            assert len(set(keys)) == len(keys)
+            for entry in entries:
+                assert int(entry["coinChange"]) == sums(entry["rows"], is_coin)[True]
+                for row in entry["rows"]:
+                    assert {
+                        name: row[name] for name in history_query.OF_ENTRY
+                    }.items() <= entry.items()
+            return entries
+        cursor = {"cursor": page["next"]}
+
+
+def test_rows_are_grouped_by_transaction(
+    client: FlaskClient, histories: dict[str, list[Row]]
+) -> None:
+    """Either way, however long pages are, with filters, no transaction is cut in two."""
+    busy = sorted(histories, key=lambda key: len(histories[key]))[-4:]
+    for key, limit in zip((*busy, STRANGERS[0], MINERS[0]), (3, 7, 25, 100, 2, 10), strict=True):
+        entries = grouped(client, key, limit=limit)
+        assert [row for entry in entries for row in entry["rows"]] == histories[key]
+        assert not any(entry["hasMore"] for entry in entries)
+        backwards = grouped(client, key, limit=limit, orderBy="asc", direction="out")
+        sent = [row for row in histories[key] if row["direction"] == "out"]
+        assert [row for entry in backwards for row in entry["rows"]] == sent[::-1]
+
+
+def test_a_transaction_with_too_many_rows_is_one_entry(
+    client: FlaskClient, histories: dict[str, list[Row]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has its fee and says that it has more; what is left out is on no other page either."""
+    monkeypatch.setattr("scan.queries.history.LEAST_ROWS_READ", 2)
+    monkeypatch.setattr("scan.queries.history.ROWS_READ_PER_ENTRY", 1)
+    cut = 0
+    for key, rows in sorted(histories.items(), key=lambda item: len(item[1]))[-4:]:
+        every = {name: [*of] for name, of in itertools.groupby(rows, entry_of)}
+        for order in ("asc", "desc"):
+            entries = grouped(client, key, limit=2, orderBy=order, _=next(NUMBERS))
+            assert {entry_of(entry) for entry in entries} == every.keys()
+            for entry in entries:
+                whole = every[entry_of(entry)][:: 1 if order == "desc" else -1]
+                assert all(row in whole for row in entry["rows"])
+                assert entry["hasMore"] or entry["rows"] == whole
+                types = {row["type"] for row in entry["rows"]}
+                assert types == {row["type"] for row in whole}
+                cut += entry["hasMore"] and len(entry["rows"]) < len(whole)
+    assert cut > 3
+
+
+def entry_of(row: Row) -> tuple[int, str | None]:
+    return row["blockNumber"], row["transactionHash"]
+
+
+def balances(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
+    """The points of all pages, oldest first."""
+    points: list[Row] = []
+    cursor: dict[str, str] = {}
+    while True:
+        path = f"/api/v1/addresses/{address}/balances"
+        page = client.get(path, query_string={**arguments, **cursor})
+        assert page.status_code == 200, page.text
+        blocks = [point["blockNumber"] for point in page.json["balances"]]
+        assert blocks == sorted(set(blocks)) and len(blocks) <= arguments.get("points", 40) + 1
+        points = [*page.json["balances"], *points]
+        if page.json["next"] is None:
+            return points
+        cursor = {"cursor": page.json["next"]}
+
+
+@pytest.mark.parametrize("most", [10_000, 9])
+def test_balances_over_time_are_the_node_s(
+    scenario: Played,
+    client: FlaskClient,
+    histories: dict[str, list[Row]],
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+) -> None:
+    """Of the coin as the node has it at each block, of tokens as transfers say; also in parts."""
+    monkeypatch.setattr("scan.queries.balance_history.MAX_ROWS_READ", most)
+    times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
+    busy = sorted(histories, key=lambda key: len(histories[key]))[-3:]
+    for key in (*busy, STRANGERS[0], MINERS[0]):
+        rows = histories[key]
+        points = balances(client, key, points=13, _=most)
+        assert points[-1]["blockNumber"] == scenario.anvil.head()
+        oldest = min(
+            row["blockNumber"] for row in rows if row["type"] != "genesis" and is_coin(row)
+        )
+        assert points[0]["blockNumber"] == oldest
+        for point in points:
+            block = hex(point["blockNumber"])
+            assert int(point["balance"]) == int(
+                scenario.anvil.call("eth_getBalance", key, block), 16
+            ), point
+            assert point["timestamp"] == times[point["blockNumber"]]
+        for token in {row["tokenAddress"] for row in rows} - {None}:
+            moved = [row for row in rows if row["tokenAddress"] == token]
+            points = balances(client, key, points=5, token=token, _=most)
+            assert bool(points) is (int(key, 16) != 0)
+            for point in points:
+                before = [row for row in moved if row["blockNumber"] <= point["blockNumber"]]
+                assert int(point["balance"]) == sums(before, is_coin)[False], (token, point)
+
+
+def test_bad_parameters_of_balances_are_refused(client: FlaskClient) -> None:
+    path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
+    for name, value in (("points", "0"), ("points", "101"), ("token", "0x1"), ("cursor", "abc")):
+        refused = client.get(path, query_string={name: value})
+        assert (refused.status_code, refused.json["field"]) == (400, name)
+    assert client.get(path, query_string={"token": STRANGERS[0]}).status_code == 404
+    nobody = client.get(f"/api/v1/addresses/0x{'ab' * 20}/balances").json
+    assert (nobody["balances"], nobody["next"]) == ([], None)
+
+
 class Filtering(NamedTuple):
     types: tuple[str, ...] | None
     direction: str | None
@@ -319,6 +442,7 @@ def test_an_address_never_seen_has_an_empty_history(client: FlaskClient) -> None
         ({"types": "fee,gift"}, "types"),
         ({"types": ""}, "types"),
         ({"direction": "both"}, "direction"),
+        ({"group": "block"}, "group"),
         ({"orderBy": "newest"}, "orderBy"),
         ({"token": "0x1"}, "token"),
         ({"counterparty": "nobody"}, "counterparty"),

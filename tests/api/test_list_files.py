@@ -187,6 +187,29 @@ def test_csv_of_a_history_has_signed_changes(files: FlaskClient, scenario: Playe
     assert {row["type"] for row in rows} >= {"transaction", "fee", "token_transfer"}
 
 
+def test_csv_of_a_history_by_transaction(files: FlaskClient, scenario: Played) -> None:
+    """A line for each entry; what changed adds up to the same as the rows do."""
+    person = scenario.stage.people[0].lower()
+    path = f"/addresses/{person}/history?group=transaction"
+    answer = files.get(f"/api/v1{path}&format=ndjson", buffered=True)
+    entries = [json.loads(line) for line in answer.data.splitlines()]
+    lines = csv_rows(files, path)
+    for line, entry in zip(lines, entries, strict=True):
+        assert line["transaction"] == (entry["transactionHash"] or "")
+        assert Decimal(line["coin_change"]) * 10**18 == int(entry["coinChange"])
+        fees = [row["amountDecimal"] for row in entry["rows"] if row["type"] == "fee"]
+        assert [line["fee"]] == (fees or [""]) and line["rows"] == str(len(entry["rows"]))
+        for way in ("in", "out", "self"):
+            rows = [r for r in entry["rows"] if r["direction"] == way and r["type"] != "fee"]
+            assert line[way].count("; ") == max(len(rows) - 1, 0), line
+        parties = {row["counterparty"] for row in entry["rows"]} - {None}
+        assert {*filter(None, line["counterparties"].split("; "))} == parties
+        assert line["has_more"] == "no"
+    changes = sum(Decimal(line["coin_change"]) for line in lines)
+    rows = csv_rows(files, f"/addresses/{person}/history")
+    assert changes == sum(Decimal(row["change"]) for row in rows if not row["token"])
+
+
 def test_csv_neutralises_what_tokens_call_themselves(files: FlaskClient, scenario: Played) -> None:
     rows = csv_rows(files, "/tokens")
     for row in rows:

@@ -160,10 +160,14 @@ def test_unknown_parameters_are_named(client: FlaskClient, path: str) -> None:
 def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
     moved = scenario.truth.token_transfers[-1]
     path, query = f"/address/{moved['toAddress']}", {"types": "token_transfer", "direction": "in"}
-    records = client.get(f"/api/v1/addresses/{moved['toAddress']}/history", query_string=query).json
-    assert records["total"]
+    grouped = {**query, "group": "transaction"}
+    api_path = f"/api/v1/addresses/{moved['toAddress']}/history"
+    entries = client.get(api_path, query_string=grouped).json["history"]
     html = client.get(path, query_string={"tab": "history", **query}).text
-    assert f"{records['total']:,} entries" in html
+    assert html.count('data-label="Changes"') == len(entries) > 0
+    assert "fees=hide" in html and ">Filter</summary>" in html
+    by_token = {"tab": "history", "token": moved["tokenAddress"]}
+    assert "of this token" in client.get(path, query_string=by_token).text
     refused = client.get(path, query_string={"tab": "history", "direction": "up"})
     assert refused.status_code == 400 and "Direction must be one of" in refused.text
 

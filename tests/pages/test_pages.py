@@ -432,16 +432,67 @@ def test_an_address_has_marks_of_direction(client: FlaskClient, scenario: Played
         assert f'class="badge flow {flow}">{flow}<' in page
 
 
+def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Played) -> None:
+    """Of the coin or of a token that is held: as the API has it."""
+    transfer = scenario.truth.token_transfers[0]
+    path = f"/address/{transfer['toAddress']}?tab=chart"
+    page = client.get(path).text
+    balances = client.get(f"/api/v1/addresses/{transfer['toAddress']}/balances").json
+    assert page.count('<td class="number">') == len(balances["balances"]) > 2
+    assert f'<option value="{transfer["tokenAddress"]}">' in page
+    chosen = client.get(f"{path}&token={transfer['tokenAddress']}").text
+    assert f'<option value="{transfer["tokenAddress"]}" selected>' in chosen
+    assert client.get(f"{path}&token=").text.count('<td class="number">') == len(
+        balances["balances"]
+    )
+    for wrong in ("token=x", "cursor=x", f"token={transfer['toAddress']}"):
+        assert client.get(f"{path}&{wrong}").status_code in (400, 404)
+
+
+def test_an_entry_with_many_rows_is_short(
+    client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.pages.history.MAX_LINES", 1)
+    person = scenario.truth.transactions[0]["fromAddress"]
+    query = "/history?group=transaction&limit=25"
+    entries = client.get(f"/api/v1/addresses/{person}{query}").json["history"]
+    counts = [sum(row["type"] != "fee" for row in entry["rows"]) for entry in entries]
+    page = client.get(f"/address/{person}?tab=history&_=short").text
+    assert re.findall(r">and (\d+) more<", page) == [str(n - 1) for n in counts if n > 1] != []
+    monkeypatch.setattr("scan.queries.history.LEAST_ROWS_READ", 2)
+    monkeypatch.setattr("scan.queries.history.ROWS_READ_PER_ENTRY", 0)
+    path = f"/address/{person}?tab=history&_=cut"
+    for _ in range(60):
+        page = client.get(path).text
+        if re.search(r">and more than \d+ more<", page):
+            return
+        [cursor] = re.findall(r"&amp;cursor=([\w-]+)", page)
+        path = f"/address/{person}?tab=history&cursor={cursor}"
+    raise AssertionError("no transaction has more rows than a page reads")
+
+
 def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Played) -> None:
+    """An entry a transaction, with signs, and whether all of it adds up; without fees by choice."""
     person = scenario.truth.transactions[0]["fromAddress"]
     path = f"/address/{person}"
-    listed = client.get(f"/api/v1/addresses/{person}/history?limit=25").json
+    listed = client.get(f"/api/v1/addresses/{person}/history?group=transaction&limit=25").json
     page = client.get(f"{path}?tab=history").text
-    assert page.count('data-label="Kind"') == len(listed["history"]) == 25
-    assert f"/api/v1/addresses/{person}/history?format=csv" in page
+    assert page.count('data-label="Changes"') == len(listed["history"]) == 25
+    rows = [row for entry in listed["history"] for row in entry["rows"]]
+    fees = [row for row in rows if row["type"] == "fee"]
+    assert page.count('<li class="fee">\N{MINUS SIGN}<data class="amount"') == len(fees) > 0
+    for way, sign in (("in", "+"), ("out", "\N{MINUS SIGN}"), ("self", "±")):
+        moved = [row for row in rows if row["direction"] == way and row["type"] != "fee"]
+        assert page.count(f'<span class="{way}">{sign}') == len(moved)
+    assert "This history adds up: what came in, less what went out, is the balance of" in page
+    for query in ("format=csv", "group=transaction&amp;format=csv"):
+        assert f"/api/v1/addresses/{person}/history?{query}" in page
+    hidden = client.get(f"{path}?tab=history&fees=hide").text
+    assert '<li class="fee">' not in hidden and "&amp;fees=hide&amp;cursor=" in hidden
+    assert client.get(f"{path}?tab=history&fees=none").status_code == 400
     [cursor] = re.findall(r"&amp;cursor=([\w-]+)", page)
     older = client.get(f"{path}?tab=history&cursor={cursor}").text
-    assert 'data-label="Kind"' in older and older != page
+    assert 'data-label="Changes"' in older and older != page
     for cursor in ("x", "A" * 700, "<b>"):
         refused = client.get(path, query_string={"tab": "history", "cursor": cursor})
         assert (refused.status_code, refused.mimetype) == (400, "text/html")

@@ -103,7 +103,11 @@ def test_charts_of_one_token_and_one_address_are_bounded(
 ) -> None:
     database.plans.clear()
     newest(database, "queries/token_transfers_count_over_time", address=token)
-    newest(database, "queries/addresses_list_sample_blocks", address=token, points=40)
+    no_token = {"token": None, "has_token": False, "read_by": "address"}
+    blocks = {"block_from": 0, "block_to": 2**62, "balance": 0}
+    newest(
+        database, "queries/balances_list", address=token, **no_token, **blocks, most=100, points=40
+    )
     for plan in database.plans:
         assert plan.sequential_scans() - SMALL == set()
         assert plan.buffers <= 2_000

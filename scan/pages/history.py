@@ -1,0 +1,76 @@
+"""The tabs of an address that are made of its history: an entry a transaction, and balances."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from flask import request
+
+from scan import parameters
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.filtered_lists import RANGES, Field, FilteredList, filtered_list
+from scan.pages.records import names_of
+from scan.pages.svg_charts import Point, line_chart
+from scan.queries import addresses, balance_history, history
+from scan.queries.history import HistoryPage
+from scan.queries.pages import Window
+
+CHART_POINTS = 40
+MAX_CHOICES = 20  # tokens that are offered
+MAX_LINES = 8  # of an entry
+FEES = ("show", "hide")
+HISTORY_FIELDS = (
+    Field("types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}),
+    Field("direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}),
+    Field("token", "Token", "address"),
+    Field("counterparty", "Counterparty", "address"),
+    *RANGES,
+)
+
+
+def history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
+    """Return the list and the other values of history.html."""
+    fees = parameters.one_of(request.args.get("fees", FEES[0]), "fees", FEES)
+    pages: list[HistoryPage] = []
+
+    def read(window: Window, given: Mapping[str, str]) -> HistoryPage:
+        filters = history.read_filter(given)
+        if fees == "hide":
+            filters = filters._replace(types=tuple(t for t in filters.types if t != "fee"))
+        pages.append(history.page(reader(), key, window, filters, is_grouped=True))
+        return pages[-1]
+
+    shown = filtered_list(
+        *(f"/address/{to_hex(key)}", f"/addresses/{to_hex(key)}/history", HISTORY_FIELDS, read),
+        tab="history",
+        more=("fees",),
+        place=("limit", "cursor", "orderBy"),
+    )
+    for entry in shown.records:
+        rows = [row for row in entry["rows"] if row["type"] != "fee"]
+        entry["lines"], entry["others"] = rows[:MAX_LINES], rows[MAX_LINES:]
+        entry["fee"] = next((row for row in entry["rows"] if row["type"] == "fee"), None)
+    names = names_of((row for entry in shown.records for row in entry["lines"]), to_hex(key))
+    return shown, {"check": pages[-1] if pages else None, "fees": fees, "names": names}
+
+
+def balance_tab(key: bytes) -> dict[str, Any]:
+    """Return the values of balance.html."""
+    given = request.args.get("token")  # empty of the coin, as the form sends it
+    token = parameters.address(given, "token") if given else None
+    read = balance_history.page(reader(), key, CHART_POINTS, token, request.args.get("cursor"))
+    points = [
+        Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
+        for point in read.points
+    ]
+    held = addresses.tokens_held(reader(), key, Window(MAX_CHOICES, 0))
+    return {
+        "shown": None,
+        "balances": read,
+        "chart": line_chart(points, title="Balance", decimals=read.decimals),
+        "token": None if token is None else to_hex(token),
+        "held": json.loads(held.data),
+        "names": names_of([], to_hex(key)),
+    }
