@@ -329,7 +329,7 @@ def test_calls_and_state_changes_are_tabs_read_from_the_node(
     tags = [tag for tag, _ in Markup(calls.partition('class="tree"')[2]).tags]
     assert tags.count("li") > 3 and calls.count("<ul") == calls.count("</ul>")
     assert calls.count("<li>") == calls.count("</li>")
-    assert client.get(f"{path}?tab=logs").status_code == 400
+    assert client.get(f"{path}?tab=nothing").status_code == 400
     assert client.get(f"{path}?tab=overview").text == overview
     state = client.get(f"{path}?tab=state").text
     assert "accounts changed" in state and "Storage" in state and trade["pairAddress"] in state
