@@ -796,7 +796,7 @@ def test_a_token_is_called_as_it_calls_itself(explorer: Explorer, hostile: str) 
     assert "Hostile" not in transfers
     url, key = explorer.settings.database_url, bytes.fromhex(hostile[2:])
     execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Labelled')", key)
-    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
+    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}?_=labelled").text)
     assert shown == "<bdi>Labelled</bdi>"
     execute(url, "DELETE FROM labels WHERE address = %s", key)
 
