@@ -21,6 +21,7 @@ from xdist.scheduler import LoadFileScheduling
 from app import create_app
 from bench.seed import seed
 from scan.commands.demo_node import DemoNode, start
+from scan.contracts import account_state
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
@@ -329,6 +330,14 @@ def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
     found = Webhooks(database_url, authority.bundle)
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """What a response says of an account's state does not follow from how busy the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(account_state, "TIMEOUT_S", 2.5)  # instead of 0.5
+        yield
 
 
 @pytest.fixture(autouse=True)
