@@ -55,6 +55,7 @@ def choose_contract() -> Response:
 @blueprint.get("/address/<address>/abi")
 def get_abi(address: str) -> Response:
     """Return the ABI of a verified contract, as JSON."""
+    reader().do_not_cache()  # as large files
     contract, _ = contracts.get_with_proxy(reader(), address_of(address), {"abi"})
     if contract.abi is None:
         raise NotFound("The contract at this address is not verified.")

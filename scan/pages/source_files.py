@@ -21,6 +21,7 @@ MAX_SHOWN_CHARACTERS = 250_000
 # Of all files on the tab's first page, which has 80 kB with styles and scripts.
 FIRST_PAGE_BYTES = 12_000
 LINE_BYTES = 25  # of the element around each line
+FILE_BYTES = 600  # of what stands around a file
 MAX_FOLDERS = 8  # within each other; what is deeper is part of the name
 MAX_FIND = 100  # characters
 MAX_MATCHES = 50  # lines that are listed
@@ -113,6 +114,7 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
         elif not path_shown and bytes_left > 0:
             lines = _first_lines(highlighted_lines(_first_part(content)), bytes_left)
             bytes_left -= sum(map(len, lines)) + LINE_BYTES * len(lines) if lines else bytes_left
+            bytes_left -= FILE_BYTES + 5 * len(path)  # its links have the path
         files.append(file._replace(lines=lines, matches=frozenset(numbers)))
     chosen = next((file for file in files if file.path == path_shown), None)
     return SourceFiles(files, chosen, text, matches, match_count)

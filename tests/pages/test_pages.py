@@ -630,6 +630,9 @@ def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str)
     assert ">number</span>" in explorer.client.post(f"/address/{many}/call", data=form).text
     form = {"function": "list(uint256[])", "argument": "[1, 2]"}
     assert "&#34;2&#34;" in explorer.client.post(f"/address/{many}/call", data=form).text
+    form = {"function": "divide(uint256)", "argument": "0.5 gwei"}
+    page = explorer.client.post(f"/address/{many}/call", data=form).text
+    assert "Called with <code>500000000</code>." in page and '"long">0</span>' in page
     form = {"function": "require_(uint256)", "argument": "5"}
     refused = explorer.client.post(f"/address/{many}/call", data=form)
     assert refused.status_code == 422 and "too small" in refused.text
@@ -641,6 +644,8 @@ def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str)
         ({}, 400),
         ({"function": "nothing()", "argument": "1"}, 400),
         ({"function": "list(uint256[])", "argument": "[1,"}, 400),
+        ({"function": "over(uint256)", "argument": "1 parsec"}, 400),
+        ({"function": "over(uint256)", "argument": "1.5 wei"}, 400),
         ({"function": "write()"}, 400),
         ({"function": "x" * 600}, 400),
         ({"function": "\0"}, 400),
