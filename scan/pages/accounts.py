@@ -23,7 +23,7 @@ def list_accounts() -> Response:
         pages.append(accounts.page(reader(), window))
         return pages[0]
 
-    shown = filtered_list("/accounts", "/accounts", (), read, place=UNORDERED)
+    shown = filtered_list("/accounts", "/accounts", (), read, place=UNORDERED, is_by_size=True)
     is_whole = shown.is_counted
     if not is_whole:  # numbered as far as the API counts
         shown = replace(shown, total=MOST_COUNTED, is_counted=True)

@@ -92,6 +92,7 @@ class FilteredList(Listing):
     direction: str = "desc"
     cursor: str | None = None
     is_ordered: bool = True
+    is_by_size: bool = False
     has_numbers: bool = True
     error: ScanError | None = None
     missing: str = ""
@@ -225,9 +226,11 @@ def filtered_list(
     own: str | None = None,
     more: Collection[str] = (),
     place: Collection[str] = PLACE,
+    is_by_size: bool = False,
 ) -> FilteredList:
     """Return the page that the query string asks for; `own` is the address whose list it is, and
-    `more` are parameters of the rest of the page, which links keep.
+    `more` are parameters of the rest of the page, which links keep. `is_by_size`: the list begins
+    with the largest, not with the newest.
 
     Raises InvalidParameter for parameters that the list does not have, and ScanError for what no
     other filter would mend.
@@ -249,6 +252,7 @@ def filtered_list(
         direction=arguments.get("orderBy", "desc"),
         cursor=arguments.get("cursor"),
         is_ordered="orderBy" in place,
+        is_by_size=is_by_size,
         has_numbers="page" in place,
     )
     try:

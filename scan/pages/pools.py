@@ -23,6 +23,7 @@ def list_pools() -> Response:
         [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
         lambda window, given: pools.page(reader(), window, **pools.read_filters(given)),
         place=UNORDERED,
+        is_by_size=True,
     )
     return shown.response("dex.html", shown=shown)
 
@@ -53,5 +54,6 @@ def get_pool(address: str) -> Response:
         chart=candle_chart(priced, title="Price", span_s=pools.INTERVALS_S[interval]),
         volume=volume,
         trades=shown,
+        priced=[pools.priced(trade, pool) for trade in shown.records],
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )

@@ -20,6 +20,7 @@ from scan.http.services import services
 from scan.pages import formatting, markdown
 from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, url_of
+from scan.pages.svg_charts import short_price
 from scan.queries.network import KNOWN_CHAINS, symbol_of
 from scan.queries.reader import ChainId
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -168,6 +169,7 @@ def _templates() -> Environment:
         "with_checksum": formatting.with_checksum,
         "gwei": formatting.gwei,
         "percent": formatting.percent,
+        "short_price": short_price,
         "day_time": formatting.day_time,
         "visible": formatting.visible,
         "visible_block": formatting.visible_block,

@@ -35,7 +35,7 @@ class Bar(NamedTuple):
     top: float
     width: float
     height: float
-    falls: bool = False  # of a candle
+    rises: bool = False  # of a candle
 
 
 class Reading(NamedTuple):
@@ -130,7 +130,7 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
     for number, (opened, high, low, closed) in enumerate(prices):
         left, top = round(number * step, 1), y(max(opened, closed))
         height = max(1.0, round(y(min(opened, closed)) - top, 1))
-        bars.append(Bar(left, top, round(step * BAR_SHARE, 1), height, closed < opened))
+        bars.append(Bar(left, top, round(step * BAR_SHARE, 1), height, closed >= opened))
         wicks.append(f"M{left + step * BAR_SHARE / 2:.1f} {y(high)}V{y(low)}")
     moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
     readings = [

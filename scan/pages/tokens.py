@@ -27,6 +27,7 @@ def list_tokens() -> Response:
         *("/tokens", "/tokens", ()),
         lambda window, _: tokens.page(reader(), window),
         place=UNORDERED,
+        is_by_size=True,
     )
     return shown.response("tokens.html", tokens=shown)
 
@@ -77,6 +78,7 @@ def _list(tab: str, token: bytes) -> FilteredList | None:
         lambda window, _: listed(reader(), token, window),
         tab=tab,
         place=UNORDERED,
+        is_by_size=tab == "holders",
     )
 
 

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple, TypedDict
+from decimal import Decimal
+from typing import Any, NamedTuple, TypedDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
@@ -26,6 +27,14 @@ class Candles(NamedTuple):
 
     data: str
     next_s: int | None
+
+
+class PricedTrade(NamedTuple):
+    """What a trade was from token0's side: `side` is buy where the maker got token0, else sell.
+    `price` is token1 for one token0, as that of candles; None where an amount is 0."""
+
+    side: str
+    price: Decimal | None
 
 
 class PoolFilters(TypedDict, total=False):
@@ -83,6 +92,19 @@ def volume(reader: Reader, address: bytes) -> str:
     if data is None:
         raise NotFound("No pool is indexed at this address.")
     return data
+
+
+def priced(trade: Mapping[str, Any], pool: Mapping[str, Any]) -> PricedTrade:
+    """Return the side and the price of the record of a trade in a pool."""
+    is_sell = trade["tokenIn"] == pool["token0"]
+    given, got = Decimal(trade["amountIn"]), Decimal(trade["amountOut"])
+    amount0, amount1 = (given, got) if is_sell else (got, given)
+    price = None
+    if amount0 and amount1:  # decimals that are not known count as 0
+        price = (amount1 / amount0).scaleb(
+            (pool["token0Decimals"] or 0) - (pool["token1Decimals"] or 0)
+        )
+    return PricedTrade("sell" if is_sell else "buy", price)
 
 
 def candles(

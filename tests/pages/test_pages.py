@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from html.parser import HTMLParser
 from io import BytesIO
 
@@ -14,6 +15,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.pages.source_files import MAX_SHOWN_LINES
+from scan.pages.svg_charts import short_price
 from scan.queries import largest_transfers
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
@@ -251,8 +253,46 @@ def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
     page = client.get(f"/pool/{pool['address']}").text
     priced = [candle for candle in candles if candle["open"] is not None]
     assert page.count("<rect") >= len(priced) > 0 and "Trades" in page
+    rising = [candle for candle in priced if Decimal(candle["close"]) >= Decimal(candle["open"])]
+    assert page.count('class="rises"') == len(rising)
     assert client.get(f"/pool/{pool['address']}?interval=2h").status_code == 400
     assert client.get(f"/pool/{pool['token0']}").status_code == 404
+
+
+def test_trades_of_a_pool_have_side_price_and_maker(client: FlaskClient, scenario: Played) -> None:
+    """Prices are those of the candles: the newest trade's is the last one to close."""
+    for pool in client.get("/api/v1/pools").json["pools"]:
+        trades = [
+            t for t in scenario.truth.dex_trades if t["pairAddress"] == pool["address"]
+        ][:25]  # fmt: skip
+        html = client.get(f"/pool/{pool['address']}").text
+        sides = re.findall(r'data-label="Side"><span class="badge flow \w+">(\w+)<', html)
+        bought = [trade["tokenOut"] == pool["token0"] for trade in trades]
+        assert sides == ["buy" if is_buy else "sell" for is_buy in bought] != []
+        makers = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', html)
+        assert makers == [trade["maker"] for trade in trades]
+        prices = re.findall(r'data-label="Price">([^<]*)<', html)
+        candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
+        closed = next(c["close"] for c in reversed(candles) if c["close"] is not None)
+        assert next(filter(None, prices)) == short_price(Decimal(closed))
+        least, most = (
+            choose(Decimal(c[key]) for c in candles if c[key] is not None)
+            for key, choose in (("low", min), ("high", max))
+        )
+        assert all(
+            least * Decimal("0.99999") <= Decimal(p) <= most * Decimal("1.00001")
+            for p in prices
+            if p
+        )
+
+
+def test_lists_by_size_are_not_called_newer_and_older(client: FlaskClient) -> None:
+    token = client.get("/api/v1/tokens").json["tokens"][0]["address"]
+    for path in ("/tokens?", "/dex?", f"/token/{token}?tab=holders&"):
+        assert "largest first" in client.get(path).text, path
+        beyond = client.get(f"{path}page=2").text
+        assert ">Larger</a>" in beyond and ">Newer</a>" not in beyond, path
+    assert ">Newer</a>" in client.get("/blocks?page=2").text
 
 
 def test_a_transaction_shows_what_the_node_has(client: FlaskClient, scenario: Played) -> None:
