@@ -166,7 +166,7 @@ def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are
 ) -> None:
     client = Client(server, "127.3.0.4")
     for _ in range(12):
-        assert client.ask("/verify").status == 404
+        assert client.ask("/no-page").status == 404
     with busy_threads(server, shared_database_url):
         assert client.ask("/api/v1/webhooks/1", method="OPTIONS").status == 204
         refused = client.ask("/wp-login.php")
@@ -199,7 +199,7 @@ def test_the_style_of_pages_is_never_charged(server: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/verify", "/nowhere", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
+    "path", ["/no-page", "/nowhere", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
 )
 def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server: str, path: str) -> None:
     client = Client(server, next(_addresses))
@@ -216,7 +216,7 @@ def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server: str,
 
 def test_unknown_paths_and_pages_have_one_limit_apart_from_the_api(server: str) -> None:
     client = Client(server, "127.3.0.7")
-    asked = ["/verify", "/blocks", "//x", "/wp-login.php"] * 4
+    asked = ["/no-page", "/blocks", "//x", "/wp-login.php"] * 4
     statuses = [client.ask(path).status for path in asked]
     assert statuses == [404, 200, 404, 404] * 3 + [429] * 4
     assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "9"
@@ -231,7 +231,7 @@ def test_an_unknown_path_of_the_api_is_charged_as_the_api(server: str) -> None:
 
 def test_without_pages_browsers_get_json(shared_database_url: str) -> None:
     with gunicorn(shared_database_url, SCAN_PAGES="off") as server:
-        response = Client(server).ask("/verify", more=HTML)
+        response = Client(server).ask("/no-page", more=HTML)
         assert (response.status, response["Content-Type"]) == (404, "application/json")
 
 
@@ -242,7 +242,7 @@ def test_a_base_path_has_the_same_limits_and_methods(shared_database_url: str) -
             client.ask("/bsc/api/v1/webhooks/1", method="OPTIONS")["Allow"]
             == (METHODS["/api/v1/webhooks/1"])
         )
-        assert client.ask("/bsc/verify", more=HTML)["X-RateLimit-Remaining"] == "119"
+        assert client.ask("/bsc/no-page", more=HTML)["X-RateLimit-Remaining"] == "119"
         for _ in range(20):
             document = client.ask("/bsc/api/v1/openapi.json")
             assert (document.status, document["X-RateLimit-Remaining"]) == (200, "10")
