@@ -63,6 +63,7 @@ setup(
         "flask==3.1.3",  # routing and request parsing
         "werkzeug==3.1.9",  # Flask's own requests and responses; its exceptions made JSON
         "jinja2==3.1.6",  # the pages' templates; Flask's own
+        "markupsafe==3.0.4",  # coloured sources, escaped once; Jinja's own
         "gunicorn==27.0.1",  # the HTTP server
         "psycopg2-binary==2.9.13",  # PostgreSQL, with COPY
         "eth-account==0.14.0",  # signs the request of `scan key`

@@ -24,6 +24,7 @@ MAX_FILES = 1_000
 BATCH_ROWS = 20  # each has up to 1 MiB of sources
 CLIENT = "kept sources"  # which its jobs are charged to
 SUFFIX = ".json"
+FILES = "[0-9a-f]" * 64 + SUFFIX  # an operator may put others there
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class KeptSources:
     def step(self) -> None:
         """Write new sources, and submit those whose code a contract has that nobody verified."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        kept = {bytes.fromhex(path.stem) for path in self._folder.glob(f"*{SUFFIX}")}
+        kept = {bytes.fromhex(path.stem) for path in self._folder.glob(FILES)}
         self._keep(kept)
         self._submit(kept - self._submitted)
 

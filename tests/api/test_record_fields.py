@@ -24,8 +24,8 @@ ELSEWHERE = {"user_operations"}
 REQUESTS = ("requestsHash", "requestCount")
 OF_KEPT_ROWS = {"keptFrom"}  # in lists of a database that keeps recent rows alone
 OPTIONAL = {
-    "AddressSummary": {"delegate"},  # of an account that delegates
-    "Address": {"delegate"},
+    "AddressSummary": {"delegate", "token"},  # of an account that delegates; where it is asked for
+    "Address": {"delegate", "token"},
     "Token": {"logoUrl"},  # of one that an imported token list has
     "TokenDetail": {"logoUrl", "listedAs"},
     # Of a block that has some.

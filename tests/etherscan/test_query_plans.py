@@ -128,7 +128,7 @@ def test_transfers_of_an_address_use_an_index(
         token=key(HOT_TOKEN) if has_token else None,
         type="BEP20",
         form="etherscan",
-        **{"from": None, "to": None},
+        **{"from": None, "to": None, "counterparty": None},
         block_from=first,
         block_to=last,
         has_lower=first > 0,
