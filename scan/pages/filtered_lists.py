@@ -26,7 +26,7 @@ from scan.ethereum.execution_requests import TYPES
 from scan.http.list_pages import window_of
 from scan.http.requests import query_arguments, reader
 from scan.pages.records import Listing, listing
-from scan.pages.site import page
+from scan.pages.site import page, prefers_markdown
 from scan.queries import entities
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTERS, TOKEN_TYPES
@@ -155,9 +155,14 @@ class FilteredList(Listing):
         return f"{self.whole}{'&' if '?' in self.whole else '?'}{urlencode(place)}"
 
     def response(self, template: str, **values: Any) -> Response:
-        """Return the page, with the error's status where there is one."""
+        """Return the page, with the error's status where there is one.
+
+        The error is raised to programs, which read errors as JSON.
+        """
         if self.error is None:
             return page(template, **values)
+        if prefers_markdown():
+            raise self.error
         reader().do_not_cache()
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)

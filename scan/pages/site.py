@@ -124,7 +124,7 @@ def site() -> Site:
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
     """Return a template as a response."""
     body = site().render(template, site().chain(), **values)
-    if _prefers_markdown():
+    if prefers_markdown():
         reader().do_not_cache()
         client = client_address()
         with (
@@ -137,7 +137,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
-def _prefers_markdown() -> bool:
+def prefers_markdown() -> bool:
     if markdown.MEDIA_TYPE not in request.environ.get("HTTP_ACCEPT", ""):
         return False  # as browsers; werkzeug's parser takes 20 us
     types = ["text/html", markdown.MEDIA_TYPE]

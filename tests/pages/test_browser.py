@@ -532,7 +532,8 @@ def test_ages_and_exact_times_are_exchanged(page: Page, over_http: str) -> None:
 
 def test_instructions_have_a_line_each(page: Page, explorer_url: str, hostile: str) -> None:
     page.open(f"{explorer_url}/address/{hostile}?tab=bytecode")
-    assert page.evaluate("document.querySelector('pre').innerText.split('\\n').length") > 100
+    instructions = "document.querySelector('pre[aria-label=Instructions]').innerText"
+    assert page.evaluate(f"{instructions}.split('\\n').length") > 100
 
 
 def test_tables_have_room_for_parties_with_long_names(

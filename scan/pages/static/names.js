@@ -3,7 +3,7 @@
 (() => {
   const {ownNames, setOwnNames} = window.scan;
   const form = document.getElementById("own-name");
-  const {address} = form.dataset;
+  const address = form.dataset.address.toLowerCase();
   const own = ownNames()[address] || {name: "", note: ""};
   form.elements.name.value = own.name;
   form.elements.note.value = own.note;
