@@ -91,6 +91,7 @@ from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
 from scan.sourcify.errors import SOURCIFY
 from scan.streams.broadcaster import Streams
+from scan.unit_prices.price_source import PriceSource
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
@@ -237,6 +238,12 @@ def _item_media(settings: Settings) -> ItemMedia:
     return ItemMedia(fetcher, settings.ipfs_gateway, settings.webhook_allow_networks)
 
 
+def _price_source(settings: Settings) -> PriceSource:
+    is_url = "://" in settings.prices
+    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
+    return PriceSource(settings.prices, fetcher, settings.webhook_allow_networks)
+
+
 def _services(settings: Settings) -> Services:
     has_replica = settings.reads_replica
     writes = _connect(settings, settings.database_url)
@@ -290,6 +297,7 @@ def _services(settings: Settings) -> Services:
         large_forms(),
         waiting_threads,
         FilePlaces(),
+        _price_source(settings),
     )
 
 

@@ -93,6 +93,7 @@ class Settings:
     base_path: str = ""
     fetches_nft_media: bool = False
     ipfs_gateway: str = ""
+    prices: str = ""
     chain_name: str = ""
     coin_symbol: str = ""
     public_rpc_url: str = ""
@@ -185,6 +186,7 @@ class Settings:
             base_path=read("SCAN_BASE_PATH", _path, ""),
             fetches_nft_media=read("SCAN_NFT_MEDIA", _one_of("on", "off"), "off") == "on",
             ipfs_gateway=read("SCAN_IPFS_GATEWAY", _https_url, ""),
+            prices=read("SCAN_PRICES", _prices, ""),
             chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
             public_rpc_url=read("SCAN_PUBLIC_RPC_URL", _public_url, ""),
@@ -337,6 +339,17 @@ def _existing_path(text: str) -> str:
     if not Path(text).exists():
         raise ValueError("no such file or directory")
     return text
+
+
+def _prices(text: str) -> str:
+    """Return where unit prices are read: a URL, a pool and its token they are in, or a file."""
+    if "://" in text:
+        return _https_url(text)
+    if text.lower().startswith("0x"):
+        if not re.fullmatch(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}", text.lower()):
+            raise ValueError("must be the address of a pool, / and that of the token prices are in")
+        return text.lower()
+    return _existing_path(text)
 
 
 def _rate(text: str) -> str:

@@ -20,7 +20,7 @@ FLOORS = (
     "indexer webhooks verification",
     "item_media",
     "queries audit server",
-    "exports contract_import token_lists",
+    "exports contract_import token_lists unit_prices",
     "http streams bulk",
     "api pages etherscan blockscout sourcify mcp",
     "gateway",

@@ -16,6 +16,7 @@ from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
 
+POOL = "0x" + "ab" * 20
 SEVERAL_HOSTS = "postgresql://h1:1,h2:2/d?target_session_attrs=read-write"
 
 
@@ -70,6 +71,8 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("RPC_URL", "/run/geth.ipc,http://a", "rpc_urls", ("/run/geth.ipc", "http://a")),
         ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
         ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
+        ("SCAN_PRICES", "https://a.example/p.json", "prices", "https://a.example/p.json"),
+        ("SCAN_PRICES", f"{POOL.upper()}/{POOL}".replace("0X", "0x"), "prices", f"{POOL}/{POOL}"),
         ("READ_DATABASE_URL", "postgresql://a,b/d", "read_database_url", "postgresql://a,b/d"),
         ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
     ],
@@ -141,6 +144,18 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         *(
             ("SCAN_IPFS_GATEWAY", text)
             for text in ("http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1")
+        ),
+        *(
+            ("SCAN_PRICES", text)
+            for text in (
+                "/no/such/file",
+                "http://a/p.json",
+                "https://u@a/p",
+                "file:///etc/passwd",
+                POOL,
+                f"{POOL}/{POOL}/",
+                f"{POOL}/0x12",
+            )
         ),
         ("REQUESTS_CA_BUNDLE", "/no/such/file"),
         ("SCAN_CLUSTER_KEY", "/no/such/file"),

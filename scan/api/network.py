@@ -1,5 +1,5 @@
-"""GET /api/v1/stats, /stats/daily, /stats/largest-transfers
-and /stats/finality."""
+"""GET /api/v1/stats, /stats/daily, /stats/largest-transfers, /stats/finality
+and /prices."""
 
 import flask
 import orjson
@@ -76,6 +76,25 @@ def get_finality() -> Response:
             "latestBlock": newest,
             "safeBlock": finality.safe,
             "finalizedBlock": finality.finalized,
+        }
+    )
+
+
+@blueprint.get("/prices")
+def get_prices() -> Response:
+    """The operator's, which no amount of the chain depends on."""
+    query_arguments()
+    prices, problem = services().prices.read(reader())
+    reader().do_not_cache()
+    if prices is None:
+        empty = dict.fromkeys(("currency", "source", "time", "coin"))
+        return json_value({**empty, "tokens": {}, "problem": problem})
+    return json_value(
+        {
+            **prices._asdict(),
+            "coin": None if prices.coin is None else f"{prices.coin:f}",
+            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+            "problem": problem,
         }
     )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.http.services import services
 from scan.pages.records import names_of
 from scan.queries import addresses, contract_creations, messages_to_l1, user_operations
 from scan.queries.contract_creations import creation_record
@@ -27,5 +28,6 @@ def address_head(key: bytes) -> dict[str, Any]:
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
         "sends_messages": bool(messages_to_l1.page(reader(), Window(1, 0), sender=key).total),
+        "prices": services().prices.read(reader()).prices,
         "operation_counts": user_operations.counts_of(reader(), key),
     }

@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from scan.contracts.summary_parts import clean, short
@@ -72,6 +73,16 @@ def aligned_gwei(wei: int | str) -> AlignedAmount:
     short = full if full.startswith("0") else amount(round(int(wei), -6), GWEI_DECIMALS)
     whole, point, fraction = short.partition(".")
     return AlignedAmount(whole, point + fraction, None if short == full else full)
+
+
+def worth(value: int | str, decimals: int, price: Decimal) -> str:
+    """Return what an amount is worth at a price of one unit, rounded to hundredths."""
+    total = Decimal(value).scaleb(-decimals) * price
+    if total >= 10**15:
+        return f"{total:.2e}"
+    if 0 < total < Decimal("0.01"):
+        return "<0.01"
+    return f"{total:,.2f}"
 
 
 def short_address(address: str) -> str:

@@ -170,6 +170,7 @@ def _templates() -> Environment:
         "gwei": formatting.gwei,
         "percent": formatting.percent,
         "short_price": short_price,
+        "worth": formatting.worth,
         "day_time": formatting.day_time,
         "visible": formatting.visible,
         "visible_block": formatting.visible_block,

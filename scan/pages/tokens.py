@@ -6,6 +6,7 @@ from flask import Blueprint, Response
 
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.http.services import services
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.formatting import share
 from scan.pages.largest_transfers import shown_day
@@ -54,6 +55,7 @@ def get_token(address: str) -> Response:
         "token.html",
         token=token,
         tab=tab,
+        prices=services().prices.read(reader()).prices,
         shown=shown,
         shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
         holder=holder,

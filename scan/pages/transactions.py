@@ -12,6 +12,7 @@ from scan.contracts.transaction_failures import TransactionFailure
 from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
+from scan.http.services import services
 from scan.pages import transaction_traces
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of
@@ -87,6 +88,7 @@ def get_transaction(transaction_hash: str) -> Response:
         adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
         traces=traces,
         most_slots=transaction_traces.MAX_SLOTS,
+        prices=services().prices.read(reader()).prices,
         names=names_of(
             [
                 *(record, *operations, *transfers, *trades, *internal),

@@ -248,6 +248,22 @@ def test_prices_are_short(price: str, shown: str) -> None:
     assert short_price(Decimal(price)) == shown
 
 
+@pytest.mark.parametrize(
+    ("value", "decimals", "price", "shown"),
+    [
+        ("0", 18, "3000", "0.00"),
+        ("1", 18, "3000", "<0.01"),
+        ("1500000000000000000", 18, "3000.25", "4,500.38"),
+        ("12345678901", 2, "1", "123,456,789.01"),
+        (str(2**256 - 1), 0, "9" * 20, "1.16e+97"),
+        ("1", 255, "1", "<0.01"),
+        ("5", 0, "0", "0.00"),
+    ],
+)
+def test_what_amounts_are_worth(value: str, decimals: int, price: str, shown: str) -> None:
+    assert formatting.worth(value, decimals, Decimal(price)) == shown
+
+
 def test_candles_of_any_size_are_drawn() -> None:
     """Also of one price alone, and of tokens that say they have 255 decimals."""
     candles = [

@@ -1,0 +1,92 @@
+"""Reads prices from a document that may be malformed or too large. Pure."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.hex import to_hex
+
+MAX_BYTES = 256 * 1024
+MAX_TOKENS = 2000
+MAX_CURRENCY = 12
+
+_PRICE = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+
+
+class BadPrices(Exception):
+    """The document cannot be used; the message says why and has nothing of the document."""
+
+
+class UnitPrices(NamedTuple):
+    """What one coin and one token, by its address as hex, is worth in `currency`, as `source` had
+    it at `time` (ISO 8601)."""
+
+    currency: str
+    source: str
+    time: str
+    coin: Decimal | None
+    tokens: Mapping[str, Decimal]
+
+
+def parse(document: bytes, source: str) -> UnitPrices:
+    """Return the prices in a document; raises BadPrices."""
+    if len(document) > MAX_BYTES:
+        raise BadPrices(f"It has more than {MAX_BYTES} bytes.")
+    try:
+        orjson.loads(document)  # refuses deep nesting, which ends the process in json
+        fields = json.loads(document, parse_float=str, parse_int=str)
+    except ValueError:
+        raise BadPrices("It is not JSON.") from None
+    if not isinstance(fields, dict):
+        raise BadPrices("It is not a JSON object.")
+    listed = fields.get("tokens", {})
+    if not isinstance(listed, dict) or len(listed) > MAX_TOKENS:
+        raise BadPrices(f"`tokens` must be an object with at most {MAX_TOKENS} addresses.")
+    coin = fields.get("coin")
+    return UnitPrices(
+        _currency(fields.get("currency")),
+        source,
+        _time(fields.get("time")),
+        None if coin is None else _price(coin),
+        {_address(address): _price(price) for address, price in listed.items()},
+    )
+
+
+def _currency(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_CURRENCY:
+        raise BadPrices(f"`currency` must have 1 to {MAX_CURRENCY} characters.")
+    if not text.isprintable():
+        raise BadPrices("`currency` must be printable.")
+    return text
+
+
+def _time(text: Any) -> str:
+    if isinstance(text, str) and _TIME.fullmatch(text):
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            pass
+        else:
+            return text
+    raise BadPrices("`time` must be a time such as 2026-01-31T23:59:59Z.")
+
+
+def _price(text: Any) -> Decimal:
+    if not isinstance(text, str) or not _PRICE.fullmatch(text):
+        raise BadPrices("A price must be a decimal number, with at most 20 digits and 30 decimals.")
+    return Decimal(text)
+
+
+def _address(text: str) -> str:
+    try:
+        return to_hex(parameters.address(text))
+    except InvalidParameter:
+        raise BadPrices("A key of `tokens` is not an address.") from None
