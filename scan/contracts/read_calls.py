@@ -155,7 +155,7 @@ class ReadCalls:
     def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
         """Return the statement's result; None if the contract is not verified."""
         entries: dict[str, Any] | None = self._database.value(
-            "contracts/verified_contracts_get_function",
+            "contracts/verified_contracts_list_functions",
             address=address,
             function_name=name_of(function),
         )

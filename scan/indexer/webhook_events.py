@@ -56,5 +56,5 @@ def unwind(tx: Transaction, last_kept: int) -> None:
     if queues:
         tx.execute("indexer/delivery_ids_advance")
         tx.execute("indexer/events_unwind", last_kept=last_kept, now=datetime.now(UTC))
-        tx.execute("webhooks/queues_refresh", webhook_ids=[row[0] for row in queues])
+        tx.execute("webhooks/queues_count_waiting", webhook_ids=[row[0] for row in queues])
         tx.execute("webhooks/events_notify")

@@ -22,7 +22,7 @@ from scan.pages.records import address_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.queries.contract_values import Output, Value
-from scan.verification.attempts import BY_PATH
+from scan.verification.compilation_attempts import BY_PATH
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.verifier import message, verify
 

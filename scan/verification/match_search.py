@@ -2,11 +2,6 @@
 
 from collections.abc import Sequence
 
-from scan.verification.attempts import (
-    COMPILATIONS_OF_OTHER_VERSION,
-    MOST_COMPILATIONS,
-    Attempts,
-)
 from scan.verification.bytecode_metadata import compiler_version, read_metadata
 from scan.verification.compilation import (
     OUTPUTS,
@@ -17,6 +12,11 @@ from scan.verification.compilation import (
     compiled_contracts,
     errors,
     first_selection,
+)
+from scan.verification.compilation_attempts import (
+    COMPILATIONS_OF_OTHER_VERSION,
+    MOST_COMPILATIONS,
+    Attempts,
 )
 from scan.verification.compiler import OutOfLimits
 from scan.verification.compiler_places import RunningPlace, busy

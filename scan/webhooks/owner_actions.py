@@ -110,11 +110,11 @@ def _lock(tx: Transaction, webhook: Webhook) -> None:
 
 def _cancel(tx: Transaction, webhook: Webhook, reason: str) -> None:
     tx.execute("webhooks/deliveries_cancel", webhook_id=webhook.id, now=_now(), error=reason)
-    tx.execute("webhooks/queues_refresh", webhook_ids=[webhook.id])
+    tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook.id])
 
 
 def _refresh_queue(tx: Transaction, webhook: Webhook) -> None:
-    tx.execute("webhooks/queues_refresh", webhook_ids=[webhook.id])
+    tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook.id])
     tx.execute("webhooks/events_notify")
 
 

@@ -179,5 +179,5 @@ class DeliveryQueues:
 
 
 def _release(tx: Transaction, lease: Lease, now: datetime) -> None:
-    tx.execute("webhooks/queues_refresh", webhook_ids=[lease.webhook_id])
+    tx.execute("webhooks/queues_count_waiting", webhook_ids=[lease.webhook_id])
     tx.execute("webhooks/queues_end_lease", webhook_id=lease.webhook_id, now=now)

@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
     variable_ranges text,          -- JSON: [[[start, end], ...] of each immutable, ...]
     PRIMARY KEY (address, code_hash)
 );
--- serves queries/contracts_get, contracts/verified_contracts_get_function,
+-- serves queries/contracts_get, contracts/verified_contracts_list_functions,
 -- contracts/verified_contracts_get_errors, contracts/contracts_find
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
     ON verified_contracts (code_hash, match, verified_at, address);

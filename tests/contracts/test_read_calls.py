@@ -158,7 +158,7 @@ def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(
 ) -> None:
     address = bytes.fromhex(many[2:])
     entries = explorer.database.value(
-        "contracts/verified_contracts_get_function", address=address, function_name="over"
+        "contracts/verified_contracts_list_functions", address=address, function_name="over"
     )
     assert [entry["inputs"][0]["type"] for entry in entries["functions"]] == ["uint256", "address"]
     assert entries["others"] == []

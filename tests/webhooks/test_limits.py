@@ -172,7 +172,7 @@ def fill(webhooks: Webhooks, hook: Hook, events: int) -> None:
         hook.id,
     )
     with webhooks.database.transaction() as tx:
-        tx.execute("webhooks/queues_refresh", webhook_ids=[hook.id])
+        tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
 
 
 def pending_counts(webhooks: Webhooks) -> dict[int, int]:
