@@ -55,7 +55,7 @@ def _wrong(where: str, expected: str, value: object) -> AbiError:
 def _integer(abi_type: AbiType, value: object, where: str) -> int:
     number = _whole_number(value)
     if number is None:
-        expected = f"{abi_type.name} as a JSON integer, or as a decimal or 0x string"
+        expected = f"{abi_type.name} as a whole number, in decimal or 0x digits"
         raise _wrong(where, expected, value)
     bits = abi_type.size or 256
     least, most = (

@@ -8,6 +8,8 @@ import psycopg2.errors
 
 from scan.errors import Unavailable
 
+TOO_SLOW = "This combination of filters took too long; narrow it with blockFrom and blockTo."
+
 
 class Conflict(Exception):
     """A row violates the constraint `constraint` of schema.sql."""
@@ -51,9 +53,7 @@ def translated_errors() -> Iterator[None]:
     try:
         yield
     except psycopg2.errors.QueryCanceled as error:
-        raise QueryTooSlow(
-            "This combination of filters took too long; narrow it with blockFrom and blockTo."
-        ) from error
+        raise QueryTooSlow(TOO_SLOW) from error
     except (
         psycopg2.errors.UndefinedTable,
         psycopg2.errors.UndefinedColumn,

@@ -1,6 +1,7 @@
 """/contracts, and the contract tab's forms: calling a function, verifying a source."""
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
@@ -9,6 +10,7 @@ from flask import Blueprint, Response, redirect, request
 from werkzeug.datastructures import MultiDict
 
 from scan import json_bodies, parameters
+from scan.contracts.abi_json import MAX_NAME
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
@@ -28,6 +30,16 @@ from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100
 SWITCHES = {"": None, "on": True, "off": False}
+# What the form calls the fields of /api/v1/verify.
+WORDS = {
+    "sourceCode": "the source",
+    "compilerVersion": "the compiler version",
+    "contractName": "the contract name",
+    "runs": "the number of optimizer runs",
+    "evmVersion": "the EVM version",
+    "license": "the licence",
+    "constructorArguments": "the constructor arguments",
+}
 
 blueprint = Blueprint("pages_contracts", __name__)
 
@@ -77,18 +89,19 @@ def call_function(address: str) -> Response:
     sent = _form()
     contract = read_contract(key, "read")
     call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
+    function = contract.functions.named(call["function"])
+    inputs = function.inputs if function else ()
     try:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
-        function = contract.functions.named(name)
-        call["sent"] = _sent(key, function.inputs if function else (), call["arguments"])
+        call["sent"] = _sent(key, inputs, call["arguments"])
         value = contracts.call(reader(), key, name, [*map(_argument, call["sent"])]).value
         call["value"] = Value(
             name, [*map(Output._make, function.outputs)] if function else (), value
         )
         status = 200
     except ScanError as error:
-        call["error"], status = error.message, error.status
+        call["error"], status = _with_parameter(error.message, inputs), error.status
     return contract_page(key, contract, status, call=call)
 
 
@@ -101,6 +114,22 @@ def _sent(key: bytes, inputs: Sequence[Parameter], arguments: Sequence[str]) -> 
         argument_in_base_units(text, units) if parameter and parameter.is_integer else text
         for text, parameter in zip_longest(arguments, inputs[: len(arguments)])
     ]
+
+
+def _with_parameter(message: str, inputs: Sequence[Parameter]) -> str:
+    """Return a message with the field's label in place of the API's `args[0]` at its beginning."""
+    labels = [input_.name[:MAX_NAME] or f"argument {n}" for n, input_ in enumerate(inputs, 1)]
+    position = re.match(r"args\[([0-9]+)\](.*)", message, re.DOTALL)
+    if position is None or int(position[1]) >= len(labels):
+        return message
+    return f"{labels[int(position[1])]}{position[2]}"
+
+
+def _in_words(error: ScanError) -> str:
+    """Return an error's message with the form's words in place of the API's names."""
+    name = error.field or ""
+    message = error.message.replace(name, WORDS[name], 1) if name in WORDS else error.message
+    return f"{message[:1].upper()}{message[1:]}"
 
 
 def _argument(text: str) -> object:
@@ -128,7 +157,7 @@ def verify_source(address: str) -> Response:
             verified = verify(services().verifier, submission, client_address())
     except ScanError as error:
         return contract_page(
-            key, read_contract(key, "code"), error.status, form=fields, error=error.message
+            key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)
         )
     if not verified.stored:
         return contract_page(key, read_contract(key, "code"), form=fields, error=message(verified))

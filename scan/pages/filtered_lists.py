@@ -116,7 +116,10 @@ class FilteredList(Listing):
         key = self.error.field or ""
         if key == "cursor":
             return "This link is of another list. Begin at its first page."
-        return f"{labels.get(key, key)}{self.error.message.removeprefix(key)}"
+        message = f"{labels.get(key, key)}{self.error.message.removeprefix(key)}"
+        for bound in RANGES:  # as advice names them
+            message = message.replace(bound.key, f"“{bound.label}”")
+        return message
 
     def filter(self, key: str) -> str:
         """Return the value of a filter that is given."""

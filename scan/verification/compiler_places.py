@@ -14,7 +14,7 @@ WAITING = 2
 BUSY = "All compilers are busy; try again shortly."
 CUT_SHORT = (
     "Other requests are waiting for a compiler, and this verification took too long; try again."
-    " It is faster with settings and contractName."
+    " It is faster where the settings and the contract's name are given."
 )
 RETRY_AFTER_S = 15
 # The time limit of a verification, and the one while others wait: of 53 public contracts without

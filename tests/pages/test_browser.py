@@ -496,11 +496,23 @@ def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(
     assert page.evaluate(
         "[...document.querySelectorAll('.table')].every(t => t.scrollWidth <= t.clientWidth)"
     )
-    page.evaluate(
-        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))"
-    )
-    assert page.evaluate("document.activeElement.name") == "q"
     page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page: Page, over_http: str) -> None:
+    press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))"
+    box = "document.querySelector('.search input')"
+    page.open(f"{over_http}/gas")
+    for place, is_on in enumerate([True, False, False, True]):
+        if place == 2:
+            page.open(f"{over_http}/gas")  # the choice is kept
+        elif place:
+            page.evaluate("document.getElementById('shortcut').click()")
+        page.evaluate(f"document.activeElement.blur(); {press}")
+        assert page.evaluate(f"document.activeElement === {box}") is is_on
+        assert page.evaluate(f"{box}.hasAttribute('aria-keyshortcuts')") is is_on
+        text = page.evaluate("document.getElementById('shortcut').textContent")
+        assert text == f"Key “/” for search: {'on' if is_on else 'off'}"
 
 
 def test_decimal_points_are_below_each_other(page: Page, over_http: str, scenario: Played) -> None:

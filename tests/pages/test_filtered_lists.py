@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from scan.errors import Unavailable
+from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
 from scan.queries.filters import FILTERS
 from scan.queries.pages import Page
@@ -178,10 +178,10 @@ def test_a_list_that_takes_too_long_keeps_its_form(
     """The time-out itself is PostgreSQL's, for which the scenario is too short."""
 
     def time_out(*_: object) -> Page:
-        raise Unavailable("The query took too long: narrow the range of blocks.", retry_after_s=7)
+        raise QueryTooSlow(TOO_SLOW, retry_after_s=7)
 
     monkeypatch.setattr(entities, "page", time_out)
     response = client.get("/txs?status=false&blockFrom=1")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "7")
-    assert "narrow the range of blocks" in response.text
+    assert "narrow it with “First block” and “Last block”." in response.text
     assert 'name="blockFrom" value="1"' in response.text and 'class="chip"' in response.text

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
 
@@ -697,6 +698,37 @@ def test_bad_calls_are_refused_in_words(
 ) -> None:
     answer = explorer.client.post(f"/address/{many}/call", data=form)
     assert (answer.status_code, answer.mimetype) == (status, "text/html")
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (
+            {"function": "divide(uint256)", "argument": "1.5"},
+            "a: expected uint256 as a whole number,",
+        ),
+        ({"function": "list(uint256[])", "argument": '[1, "two"]'}, "a[1]: expected uint256"),
+        ({"function": "flags(address,uint256)", "argument": ["0x12", "1"]}, "argument 1: expected"),
+        (
+            {"source": "contract A {}", "compilerVersion": "latest"},
+            "The compiler version must look",
+        ),
+        ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
+        (
+            {"source": "A", "compilerVersion": "0.8.28", "runs": "many"},
+            "The number of optimizer runs",
+        ),
+    ],
+)
+def test_forms_have_words_of_their_own_in_errors(
+    explorer: Explorer, many: str, form: dict[str, object], words: str
+) -> None:
+    path = f"/address/{many}/call"
+    if "source" in form:
+        path = f"/address/{explorer.place('6001600103')}/verify"
+    answer = explorer.client.post(path, data=form)
+    [problem] = re.findall(r'class="problem"[^>]*>([^<]+)<', answer.text)
+    assert answer.status_code == 400 and unescape(problem).startswith(words)
 
 
 def test_files_of_one_name_are_refused(explorer: Explorer) -> None:

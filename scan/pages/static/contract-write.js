@@ -57,6 +57,13 @@ const amountUnits = {
     return text;
   }
 
+  const labelOf = (input) => input.labels[0].firstChild.textContent.trim();
+
+  // An error of the API, with the field's label in place of `args[0]`.
+  function withLabel(message, inputs) {
+    return message.replace(/^args\[([0-9]+)\]/, (name, position) => (inputs[position] ? labelOf(inputs[position]) : name));
+  }
+
   // The value to send: coins where no unit is given.
   function wei(text) {
     const trimmed = text.trim() || "0";
@@ -69,7 +76,7 @@ const amountUnits = {
   function words(form) {
     const amounts = [...form.querySelectorAll("input[data-integer]")].flatMap((input) => {
       const number = amountUnits.parse(input.value, units);
-      return number === null ? [] : [`${input.labels[0].firstChild.textContent.trim()} = ${number} (${input.value.trim()})`];
+      return number === null ? [] : [`${labelOf(input)} = ${number} (${input.value.trim()})`];
     });
     const value = form.elements.value ? wei(form.elements.value.value) : "0";
     if (value !== "0") amounts.push(`${coins(value)} ${symbol} (${value} wei) sent with the call`);
@@ -98,7 +105,7 @@ const amountUnits = {
     const headers = {"Content-Type": "application/json"};
     const response = await fetch(`${base}/api/v1/contracts/${address}/encode`, {method: "POST", headers, body});
     const call = await response.json();
-    if (!response.ok) throw new Error(call.error);
+    if (!response.ok) throw new Error(withLabel(call.error, inputs));
     if (call.to !== address) throw new Error("The server encoded a call of another contract.");
     return call;
   }

@@ -319,12 +319,6 @@
       if (input.value.trim().length < 2) close();
       else timer = setTimeout(suggest, 200);
     });
-    document.addEventListener("keydown", (event) => {
-      const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      input.focus();
-    });
     input.addEventListener("blur", close);
     input.addEventListener("keydown", (event) => {
       if (!list) return;
@@ -335,6 +329,30 @@
       else return;
       event.preventDefault();
     });
+  }
+
+  // "/" goes to the search box, unless the visitor turned that off in the menu (WCAG 2.1.4).
+  function prepareShortcut(input, button) {
+    let isOn = stored("shortcut") !== "off";
+
+    function show() {
+      button.textContent = `Key “/” for search: ${isOn ? "on" : "off"}`;
+      input.ariaKeyShortcuts = isOn ? "/" : null;
+    }
+
+    button.addEventListener("click", () => {
+      isOn = !isOn;
+      store("shortcut", isOn ? "on" : "off");
+      show();
+    });
+    document.addEventListener("keydown", (event) => {
+      const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
+      const isShortcut = isOn && event.key === "/" && !(event.ctrlKey || event.metaKey || event.altKey);
+      if (!isShortcut || isTyping) return;
+      event.preventDefault();
+      input.focus();
+    });
+    show();
   }
 
   async function answerInPlace(event) {
@@ -367,7 +385,9 @@
     showStars();
     setInterval(showAges, 10000);
     for (const figure of document.querySelectorAll("figure.chart")) prepareChart(figure);
-    prepareSearch(document.querySelector(".search input"));
+    const search = document.querySelector(".search input");
+    prepareSearch(search);
+    prepareShortcut(search, document.getElementById("shortcut"));
     for (const form of document.querySelectorAll("form[data-enhance]")) form.addEventListener("submit", answerInPlace);
     if (document.getElementById("live")) setTimeout(follow, LIVE_EVERY_MS);
     if (document.getElementById("pending")) setTimeout(awaitBlock, LIVE_EVERY_MS, LIVE_EVERY_MS);

@@ -136,7 +136,10 @@
     event.preventDefault();
     complain(null);
     const fields = new FormData(event.target);
-    const body = {ownerAddress: form.owner.value.trim(), url: fields.get("url"), eventTypes: fields.getAll("eventTypes")};
+    const eventTypes = fields.getAll("eventTypes");
+    if (!eventTypes.length) return complain("Choose at least one kind of event.");
+    if (fields.get("topic0") && !eventTypes.includes("log")) return complain("The first topic is one of logs: choose logs, too.");
+    const body = {ownerAddress: form.owner.value.trim(), url: fields.get("url"), eventTypes};
     if (fields.get("watchAddress")) body.watchAddress = fields.get("watchAddress");
     if (fields.get("topic0")) body.topics = [fields.get("topic0")];
     try {
