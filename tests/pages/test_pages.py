@@ -521,7 +521,7 @@ def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Playe
     assert page.count('data-label="Changes"') == len(listed["history"]) == 25
     rows = [row for entry in listed["history"] for row in entry["rows"]]
     fees = [row for row in rows if row["type"] == "fee"]
-    assert page.count('<li class="fee">\N{MINUS SIGN}<data class="amount"') == len(fees) > 0
+    assert page.count('<li class="fee"><span>\N{MINUS SIGN}<data class="amount"') == len(fees) > 0
     for way, sign in (("in", "+"), ("out", "\N{MINUS SIGN}"), ("self", "±")):
         moved = [row for row in rows if row["direction"] == way and row["type"] != "fee"]
         assert page.count(f'<span class="{way}">{sign}') == len(moved)
