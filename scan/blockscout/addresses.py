@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import orjson
+
 from scan import parameters
-from scan.blockscout.address_objects import Object, address_object
+from scan.blockscout.address_objects import AddressObjects, Object, address_object
 from scan.blockscout.block_objects import block_objects, withdrawal_objects
 from scan.blockscout.lists import (
     ROWS,
     address,
+    amount,
     ascending,
     before_block,
     list_response,
@@ -38,6 +41,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response
 from scan.queries import (
+    accounts,
     addresses,
     blocks,
     coin_balances,
@@ -60,6 +64,31 @@ DAYS = 10
 CHANGES_OF_DAYS = 1000
 
 blueprint = routes("addresses")
+
+
+@blueprint.path("/addresses")
+def list_addresses() -> Response:
+    """List the addresses that have one coin or more, the largest balance first."""
+    one_of("sort", ("balance",))
+    one_of("order", ("desc",))
+    balance, key = amount("fetched_coin_balance"), address("hash")
+    position = None if balance is None or key is None else (balance, key)
+    page = accounts.page(reader(), Window(ROWS, 0, position=position))
+    records = orjson.loads(page.data)
+    known = AddressObjects(record["address"] for record in records)
+    items = [
+        {
+            **known.of(record["address"]),
+            "coin_balance": record["balance"],
+            "transactions_count": str(record["txCount"]),
+        }
+        for record in records
+    ]
+    following = None
+    if page.next is not None:
+        last = items[-1]
+        following = {"fetched_coin_balance": last["coin_balance"], "hash": last["hash"]}
+    return list_response(items, following, exchange_rate=None, total_supply=None)
 
 
 @blueprint.path("/addresses/<address_hash>")

@@ -71,10 +71,13 @@ def object_response(value: object) -> Response:
     return json_body(body)
 
 
-def list_response(items: Sequence[object], following: Mapping[str, Any] | None) -> Response:
-    """`following` is the place of the last row, None where no rows follow."""
+def list_response(
+    items: Sequence[object], following: Mapping[str, Any] | None, **more: object
+) -> Response:
+    """`following` is the place of the last row, None where no rows follow; `more` are fields that
+    stand beside the rows."""
     place = None if following is None else {**following, "items_count": len(items)}
-    return object_response({"items": items, "next_page_params": place})
+    return object_response({"items": items, "next_page_params": place, **more})
 
 
 def read_page(

@@ -67,7 +67,14 @@ def test_a_deep_page_costs_what_the_first_does(seeded: Seeded, path: str) -> Non
 @pytest.mark.parametrize(
     "path",
     [
-        *("/stats", "/main-page/blocks", "/main-page/transactions", "/tokens", "/smart-contracts"),
+        *(
+            "/addresses",
+            "/stats",
+            "/main-page/blocks",
+            "/main-page/transactions",
+            "/tokens",
+            "/smart-contracts",
+        ),
         *(f"/addresses/{HOT}/{name}" for name in ("counters", "tabs-counters", "tokens", "nft")),
         f"/tokens/{HOT_TOKEN}/holders",
         *("/blocks/300", "/blocks/300/transactions", "/withdrawals", "/search?q=token"),

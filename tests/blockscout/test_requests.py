@@ -26,7 +26,7 @@ PLACES = (
     *("block_number", "index", "transaction_index", "index_in_batch", "items_count", "value"),
     *("holders_count", "contract_address_hash", "address_hash", "token_id", "unique_token"),
     *("token_contract_address_hash", "cursor", "page_token", "type", "filter", "sort", "order"),
-    *("topic", "token", "q", "transaction_hash", "sender"),
+    *("topic", "token", "q", "transaction_hash", "sender", "fetched_coin_balance", "hash"),
 )
 
 
