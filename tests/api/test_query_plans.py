@@ -281,12 +281,68 @@ def test_single_answers_use_an_index(
     assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
 
 
-def test_adjacent_transactions_are_read_from_an_index(seeded: Seeded) -> None:
-    _, newest = plan_of(seeded, "/transactions")
-    for transaction in newest["transactions"][:2]:
-        plan, _ = plan_of(seeded, f"/transactions/{transaction['hash']}/adjacent")
-        assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+# The counter of an address's rows, by entity.
+COUNTERS = {
+    "transactions": "transaction_count",
+    "token_transfers": "transfer_count",
+    "internal_transfers": "internal_count",
+}
+PAIRS = {
+    "that share the most": """SELECT from_address, to_address FROM {entity}
+        WHERE from_address <> to_address GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1""",
+    "that share nothing": """WITH busy AS (
+            SELECT address, {counter} AS entries FROM addresses ORDER BY 2 DESC LIMIT 40)
+        SELECT a.address, b.address FROM busy a JOIN busy b ON a.address < b.address
+        WHERE NOT EXISTS (SELECT FROM {entity} e WHERE (e.from_address, e.to_address)
+            IN ((a.address, b.address), (b.address, a.address)))
+        ORDER BY least(a.entries, b.entries) DESC LIMIT 1""",
+    "of a busy and a brief one": """SELECT
+            (SELECT address FROM addresses ORDER BY {counter} DESC LIMIT 1),
+            (SELECT address FROM addresses WHERE {counter} BETWEEN 1 AND 3 LIMIT 1)""",
+}
+
+SHORTER = "SELECT min({counter}) FROM addresses WHERE address = ANY(%s)"
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("entity", COUNTERS)
+def test_what_two_addresses_share_is_read_from_the_shorter_list(
+    seeded: Seeded, entity: str, pair: str, direction: str
+) -> None:
+    counter = COUNTERS[entity]
+    [row] = execute(seeded.url, PAIRS[pair].format(entity=entity, counter=counter))
+    both = [bytes(address) for address in row]
+    [(shorter,)] = execute(seeded.url, SHORTER.format(counter=counter), both)
+    for address, counterparty in (both, both[::-1]):
+        filters = {"address": "0x" + address.hex(), "counterparty": "0x" + counterparty.hex()}
+        body = {"entity": entity, "filter": filters, "orderBy": direction}
+        plan, answer = plan_of(seeded, "/query", body)
+        require_index_and_order(plan, 25)
+        # Rows are fetched one by one; those of the busiest are a part of either's list.
+        assert plan.buffers <= min(2 * int(str(shorter)) + 100, 1_500)
+        assert (answer["count"] == 25) is (answer["next"] is not None)
+        assert answer["count"] == 25 if pair == "that share the most" else answer["count"] <= 3
+        if answer["next"] is not None:
+            following, _ = plan_of(seeded, "/query", {**body, "cursor": answer["next"]})
+            require_index_and_order(following, 25)
+            assert following.buffers <= 1_500
+
+
+@pytest.mark.parametrize("heat", ["hot", "rare"])
+def test_adjacent_transactions_are_read_from_an_index(seeded: Seeded, heat: str) -> None:
+    """Of the newest, the oldest and one between them of a busy sender, and of a brief one."""
+    filters = {"from": seeded.value("transactions", "from", heat)}
+    total = _query(seeded.client, "transactions", filters, 0, 1)["total"]
+    for offset in {0, total // 2, total - 1}:
+        [sent] = _query(seeded.client, "transactions", filters, offset, 1)["data"]
+        plan, adjacent = plan_of(seeded, f"/transactions/{sent['hash']}/adjacent")
+        require_index_and_order(plan, 1)
         assert plan.buffers < 50
+        assert (adjacent["next"] is None, adjacent["previous"] is None) == (
+            offset == 0,
+            offset == total - 1,
+        )
 
 
 @pytest.mark.parametrize("heat", ["hot", "rare"])
@@ -431,3 +487,25 @@ def test_history_counts_no_more_than_it_may(
         assert page["total"] is None and page["history"]
         monkeypatch.setattr(history, "MAX_COUNTED", 100_000)
         assert history_plan(seeded, address, query)[1]["total"] > 10
+
+
+def test_addresses_by_balance_are_read_from_their_index(seeded: Seeded) -> None:
+    """Of so many that they are not counted; a deep page passes those before it, a cursor none."""
+    execute(
+        seeded.url,
+        "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
+        " received_count, transfer_count, transfer_sent_count, transfer_received_count,"
+        " trade_count, internal_count, internal_sent_count, internal_received_count,"
+        " withdrawal_count, balance, balance_block)"
+        " SELECT decode(md5(n::text) || '22222222', 'hex'), 0, 600, 0,0,0,0,0,0,0,0,0,0,0,"
+        " n * 1e18, 600 FROM generate_series(1, 12000) AS n",
+    )
+    first, answer = plan_of(seeded, "/accounts?limit=100")
+    assert (answer["total"], answer["accounts"][0]["balance"]) == (None, "12000" + 18 * "0")
+    last, answer = plan_of(seeded, "/accounts?limit=100&page=100")
+    after, following = plan_of(seeded, f"/accounts?limit=100&cursor={answer['next']}")
+    assert following["accounts"][0]["balance"] == "2000" + 18 * "0"
+    for plan in (first, last, after):
+        require_index_and_order(plan, 100)
+    assert first.buffers <= 2_500 and last.buffers <= 4_000
+    assert after.buffers <= DEEPER * first.buffers

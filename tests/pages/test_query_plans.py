@@ -3,16 +3,23 @@
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import md5
 from typing import Any
 
 import pytest
 
+from app import create_app
+from scan.contracts.contract_abis import ContractAbis
 from scan.hex import to_hex
+from scan.http.services import Services
 from scan.parameters import BIGINT_MAX
 from scan.queries import largest_transfers
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
+from tests.support.faulty_node import FaultyNode, every_result
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
 
 SMALL = {"chain", "label_state", "dexes"}
 
@@ -193,6 +200,30 @@ def test_events_of_a_transaction_are_found_in_its_block_alone(
     [plan] = database.plans
     assert plan.sequential_scans() - SMALL == set()
     assert plan.buffers <= 2_000
+
+
+def test_a_pending_transaction_reads_little(
+    database: ExplainingDatabase, url: str, token: bytes
+) -> None:
+    """The node has it; the index has the names of its parties and what its call means."""
+    sent = {
+        **{"hash": "0x" + 64 * "7", "from": to_hex(token), "to": to_hex(token), "type": "0x2"},
+        **{"value": "0x0", "nonce": "0x2", "gas": "0xffff", "maxFeePerGas": "0x3"},
+        "input": "0xa9059cbb" + token.hex().rjust(64, "0") + 64 * "1",
+    }
+    with FaultyNode(NOWHERE) as node:
+        node.fault = every_result(json.dumps(sent))
+        app = create_app(settings_for(url, node.url))
+        served: Services = app.extensions["scan"]
+        sources = replace(served.sources, database=database, contract_abis=ContractAbis(database))
+        app.extensions["scan"] = replace(served, sources=sources)
+        database.plans.clear()
+        page = app.test_client().get(f"/tx/{sent['hash']}")
+    assert page.status_code == 200 and "transfer(address,uint256)" in page.text
+    statements = {plan.statement for plan in database.plans}
+    assert {"queries/transactions_get", "contracts/contracts_find"} <= statements
+    assert all(plan.sequential_scans() - SMALL == set() for plan in database.plans)
+    assert sum(plan.buffers for plan in database.plans) <= 500
 
 
 def test_similar_code_and_creations_are_found_by_indexes(
