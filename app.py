@@ -83,6 +83,7 @@ from scan.item_media.media_cache import ItemMedia
 from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
+from scan.pages.items import PICTURES
 from scan.pages.site import Site
 from scan.queries.reader import ChainId, PartitionedTables, Retention, Sources
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
@@ -336,7 +337,7 @@ def _middleware(app: Flask) -> Middleware:
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if listener is None else None,
-        INTERFACES if pages is None else (*INTERFACES, pages),
+        INTERFACES if pages is None else (*INTERFACES, PICTURES, pages),
         pages,
         {
             *SERVICE_PATHS,

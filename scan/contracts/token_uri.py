@@ -1,19 +1,23 @@
 """The URI of an item as returned by its contract: bounded, cleaned, cached, never fetched."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scan.contracts.read_calls import stopped_in_contract
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import token_metadata
-from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex
 
 GAS = 30_000_000
+LIST_GAS = 4_000_000  # of each item of a list, whose page takes as much as three items do
 TIMEOUT_S = 2.0
+LIST_TIMEOUT_S = 1.0
 MAX_URI_BYTES = 65_536  # enough for images and metadata in a data: URI
 MAX_RESPONSE_BYTES = 2 * MAX_URI_BYTES + 1024  # hex, and JSON around it
+MAX_BATCH_BYTES = 32 * MAX_RESPONSE_BYTES
 CACHE_BYTES = 32 * 1024 * 1024
 ENTRY_BYTES = 500  # besides the text
 SELECTORS = {"BEP721": "c87b56dd", "BEP1155": "0e89341c"}  # tokenURI(uint256), uri(uint256)
@@ -33,46 +37,70 @@ class TokenUri(NamedTuple):
     is_final: bool = True
 
 
+class ItemId(NamedTuple):
+    token: bytes
+    token_type: str
+    token_id: int
+
+
 class TokenUris:
     """URIs by item and block hash, requested from the node once."""
 
     def __init__(self) -> None:
         self._cache: SizedCache[TokenUri] = SizedCache(CACHE_BYTES)
 
-    def at(
-        self,
-        node: NodeSession,
-        token: bytes,
-        token_type: str,
-        token_id: int,
-        block_number: int,
-        block_hash: bytes,
-    ) -> TokenUri:
-        key = (token, token_id, block_hash)
-        uri = self._cache.get(key)
+    def at(self, node: NodeSession, item: ItemId, block_number: int, block_hash: bytes) -> TokenUri:
+        uri = self._cache.get((item, block_hash))
         if uri is None:
-            uri = _read(node.within(TIMEOUT_S), token, token_type, token_id, block_number)
+            [uri] = _read(node.within(TIMEOUT_S), [item], block_number, GAS, MAX_RESPONSE_BYTES)
             if uri.is_final:
-                self._cache.store(key, uri, ENTRY_BYTES + len(uri.uri or ""))
+                self._store(item, block_hash, uri)
         return uri
+
+    def all_at(
+        self, node: NodeSession, items: Sequence[ItemId], block_number: int, block_hash: bytes
+    ) -> list[TokenUri]:
+        """Return URIs in the order of the items, read in one batch. One whose contract failed is
+        not stored: it has less gas here than in at()."""
+        cached = [self._cache.get((item, block_hash)) for item in items]
+        missing = [item for item, uri in zip(items, cached, strict=True) if uri is None]
+        session = node.within(LIST_TIMEOUT_S)
+        read = _read(session, missing, block_number, LIST_GAS, MAX_BATCH_BYTES) if missing else []
+        for item, uri in zip(missing, read, strict=True):
+            if uri.uri is not None:
+                self._store(item, block_hash, uri)
+        following = iter(read)
+        return [next(following) if uri is None else uri for uri in cached]
+
+    def _store(self, item: ItemId, block_hash: bytes, uri: TokenUri) -> None:
+        self._cache.store((item, block_hash), uri, ENTRY_BYTES + len(uri.uri or ""))
 
 
 def _read(
-    node: NodeSession, token: bytes, token_type: str, token_id: int, block_number: int
-) -> TokenUri:
-    call = {
-        "to": to_hex(token),
-        "data": f"0x{SELECTORS[token_type]}{token_id:064x}",
-        "gas": hex(GAS),
-    }
+    node: NodeSession, items: Sequence[ItemId], block_number: int, gas: int, most_bytes: int
+) -> list[TokenUri]:
+    calls = []
+    for item in items:
+        call_data = f"0x{SELECTORS[item.token_type]}{item.token_id:064x}"
+        call = {"to": to_hex(item.token), "data": call_data, "gas": hex(gas)}
+        calls.append(Call("eth_call", (call, hex(block_number))))
     try:
-        returned = node.call("eth_call", call, hex(block_number), most_bytes=MAX_RESPONSE_BYTES)
-        text = token_metadata.string(data(returned))
-    except AnswerTooLarge:
+        return [_uri(result) for result in node.results(calls, most_bytes)]
+    except (UpstreamFailed, Unavailable):
+        return [TokenUri(None, NODE_AWAY, is_final=False)] * len(items)
+
+
+def _uri(result: object) -> TokenUri:
+    """Return the URI in the result of a call, or the error that the node gave in its place."""
+    if isinstance(result, AnswerTooLarge):
         return TokenUri(None, TOO_LONG)
-    except RpcError as error:
-        is_final = stopped_in_contract(error)
+    if isinstance(result, RpcError):
+        is_final = stopped_in_contract(result)
         return TokenUri(None, REVERTED if is_final else NODE_AWAY, is_final)
-    except (UpstreamFailed, Unavailable, BadHex):
+    if isinstance(result, str) and len(result) > MAX_RESPONSE_BYTES:  # one of a batch
+        return TokenUri(None, TOO_LONG)
+    try:
+        text = token_metadata.string(data(result))
+    except BadHex:
         return TokenUri(None, NODE_AWAY, is_final=False)
     return TokenUri(None, NO_TEXT) if text is None else TokenUri(text, None)

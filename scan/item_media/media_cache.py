@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from scan.ethereum.sized_cache import SizedCache
-from scan.item_media import item_metadata
+from scan.item_media import dimensions, item_metadata
 from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
 from scan.item_media.document_queue import Document, DocumentQueue
 from scan.item_media.item_metadata import (
@@ -19,12 +19,17 @@ from scan.item_media.item_metadata import (
     Picture,
     RemoteUrl,
 )
+from scan.picture_types import SVG
 from scan.settings import Network
 from scan.webhooks import urls
 from scan.webhooks.urls import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024
 PICTURES_BYTES = 2 * 1024 * 1024  # of their types
+SHOWN_BYTES = 32 * 1024 * 1024  # of pictures in lists
+# A larger picture is shown on its item's page alone: a browser decodes all of a list.
+MAX_THUMBNAIL_BYTES = 512 * 1024
+MAX_THUMBNAIL_PIXELS = 2048 * 2048
 ENTRY_BYTES = 500  # besides the content
 # The gateway and the slow sites each hold at most two.
 FETCHING_THREADS = 6
@@ -49,6 +54,13 @@ class Media(NamedTuple):
     problem: str | None = None
     is_pending: bool = False
     is_of_chain: bool = True
+
+
+class Thumbnail(NamedTuple):
+    """What a list shows of an item: the name in its metadata, and the SHA-256 of its picture."""
+
+    name: str = ""
+    digest: str | None = None
 
 
 class _Content(NamedTuple):
@@ -78,6 +90,7 @@ class ItemMedia:
         self._now = now
         self._cache: SizedCache[_Content] = SizedCache(CACHE_BYTES)
         self._pictures: SizedCache[str | BadContent] = SizedCache(PICTURES_BYTES)
+        self._shown: SizedCache[Picture] = SizedCache(SHOWN_BYTES)
         self._documents = DocumentQueue(now)
         self._pending: set[Document] = set()
         self._lock = threading.Lock()
@@ -104,6 +117,20 @@ class ItemMedia:
         except BadContent as error:
             return Media(metadata, problem=str(error), is_of_chain=is_of_chain)
         return Media(metadata, picture, is_of_chain=is_of_chain)
+
+    def thumbnail(self, media: Media) -> Thumbnail:
+        """Return what a list shows of an item, and keep its picture for shown()."""
+        name = media.metadata.name if media.metadata else ""
+        picture = media.picture
+        if picture is None or not _is_small(picture):
+            return Thumbnail(name)
+        digest = hashlib.sha256(picture.content).hexdigest()
+        self._shown.store(digest, picture, ENTRY_BYTES + len(picture.content))
+        return Thumbnail(name, digest)
+
+    def shown(self, digest: str) -> Picture | None:
+        """Return a picture of a list while it is kept; another process may have shown it."""
+        return self._shown.get(digest)
 
     def _picture(self, content: bytes) -> Picture:
         """Return the picture; whether an SVG may be shown takes long to find out, and is kept."""
@@ -181,3 +208,10 @@ class ItemMedia:
         self._cache.store(
             document, content, ENTRY_BYTES + len(document.url) + len(content.body or b"")
         )
+
+
+def _is_small(picture: Picture) -> bool:
+    content_type, content = picture
+    return len(content) <= MAX_THUMBNAIL_BYTES and (
+        content_type == SVG or dimensions.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
+    )

@@ -13,6 +13,7 @@ from scan.pages.bytecode_and_events import bytecode_page, events_page
 from scan.pages.contract_page import contract_page, read_contract_view
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.history import balance_tab, history_tab
+from scan.pages.items import thumbnails_of
 from scan.pages.records import (
     address_of,
     names_of,
@@ -58,7 +59,10 @@ def get_address(address: str) -> Response:
         return page("address.html", **address_head(key), tab=tab, **balance_tab(key))
     else:
         shown = _list(tab, key)
-        values = {"names": names_of(shown.records if shown else [], to_hex(key))}
+        records = shown.records if shown else []
+        values = {"names": names_of(records, to_hex(key))}
+        if tab == "items":
+            values["thumbnails"] = thumbnails_of(records)
     respond = page if shown is None else shown.response
     return respond(
         "address.html",

@@ -1,17 +1,23 @@
-"""/nft/:address/:id: an item of a token, its owners and its transfers."""
+"""/nft/:address/:id: an item of a token, its owners and its transfers; pictures in lists."""
 
 import json
+from collections.abc import Iterable
 
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.contracts.token_uri import ItemId
 from scan.errors import NotFound
 from scan.hex import to_hex
-from scan.http.requests import reader
+from scan.http.interfaces import REST, Interface
+from scan.http.requests import query_arguments, reader
 from scan.pages.filtered_lists import UNORDERED, filtered_list
-from scan.pages.records import address_of, names_of
-from scan.pages.static_files import DRAWING_POLICY
+from scan.pages.records import Record, address_of, names_of
+from scan.pages.static_files import DRAWING_POLICY, FOR_EVER
 from scan.queries import items, tokens
+
+# As logos: a list shows many, which count against the limit of the address over all keys alone.
+PICTURES = Interface(REST.refuse, prefixes=("/nft/pictures",), has_address_limit=True)
 
 blueprint = Blueprint("pages_items", __name__)
 
@@ -32,6 +38,36 @@ def get_picture(address: str, token_id: str) -> Response:
     if picture is None:
         raise NotFound("There is no picture of this item.")
     return Response(picture.content, mimetype=picture.content_type, headers=PICTURE_HEADERS)
+
+
+@blueprint.get("/nft/pictures/<digest>/<address>/<token_id>")
+def get_shown_picture(digest: str, address: str, token_id: str) -> Response:
+    """Return the picture that a list has just shown. One that is no longer kept, or was shown by
+    another instance, is read by the item's own path, and charged as that."""
+    query_arguments()
+    key, number = address_of(address), parameters.token_id(token_id)
+    picture = reader().sources.item_media.shown(parameters.digest(digest).hex())
+    reader().do_not_cache()
+    if picture is None:
+        location = f"/nft/{to_hex(key)}/{number}/picture"
+        return Response(status=302, headers={"Location": location, "Cache-Control": "no-store"})
+    headers = {**PICTURE_HEADERS, "Cache-Control": FOR_EVER}
+    return Response(picture.content, mimetype=picture.content_type, headers=headers)
+
+
+def thumbnails_of(records: Iterable[Record]) -> items.Thumbnails:
+    """Return thumbnails of a list's records."""
+    return items.thumbnails(
+        reader(),
+        [
+            ItemId(
+                bytes.fromhex(record["tokenAddress"][2:]),
+                record.get("tokenType") or record["type"],
+                int(record["tokenId"]),
+            )
+            for record in records
+        ],
+    )
 
 
 @blueprint.get("/nft/<address>/<token_id>")

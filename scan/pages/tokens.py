@@ -9,6 +9,7 @@ from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.formatting import share
+from scan.pages.items import thumbnails_of
 from scan.pages.largest_transfers import shown_day
 from scan.pages.records import address_of, names_of, requested_tab
 from scan.pages.site import page
@@ -59,6 +60,7 @@ def get_token(address: str) -> Response:
         shown=shown,
         shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
         holder=holder,
+        thumbnails=thumbnails_of(records) if tab == "items" else None,
         names=names_of([*records, *moved], to_hex(key)),
         chart=_chart(key) if tab == "chart" else None,
         days=_days(key) if tab == "chart" else None,

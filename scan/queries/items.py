@@ -1,14 +1,20 @@
 """Items of BEP721 and BEP1155, as endpoints and pages show them: lists, and one with its URI."""
 
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from scan.contracts.token_uri import TokenUri
+from scan.contracts.token_uri import ItemId, TokenUri
 from scan.errors import NotFound
-from scan.item_media.media_cache import Media
+from scan.item_media.media_cache import Media, Thumbnail
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN
+
+MAX_THUMBNAILS = 25  # of a page of a list
+THUMBNAILS_S = 0.25  # to decode them
+MAX_PENDING = 8  # documents of others that a page of a list waits for
 
 
 class Item(NamedTuple):
@@ -45,12 +51,43 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     if record is None:
         raise _never_moved()
     uri = reader.sources.token_uris.at(
-        reader.node, token, token_type, token_id, head_number, bytes(head_hash)
+        reader.node, ItemId(token, token_type, token_id), head_number, bytes(head_hash)
     )
     media = reader.sources.item_media.of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next request may be answered otherwise
         reader.do_not_cache()
     return Item(record, owners, transfers, uri, media)
+
+
+class Thumbnails(NamedTuple):
+    """What a page of a list shows of each of its items; `are_pending`: later there may be more."""
+
+    shown: Sequence[Thumbnail | None]
+    are_pending: bool
+
+
+def thumbnails(reader: Reader, listed: Sequence[ItemId]) -> Thumbnails:
+    """Return thumbnails of the first MAX_THUMBNAILS items, with one batch of calls to the node.
+
+    What takes long, or is being fetched, is left for the next request.
+    """
+    first = listed[:MAX_THUMBNAILS]
+    shown: list[Thumbnail | None] = [None] * len(listed)
+    if not first:
+        return Thumbnails(shown, False)
+    number, block_hash = reader.row("queries/chain_get_newest_block")
+    uris = reader.sources.token_uris.all_at(reader.node, first, number, bytes(block_hash))
+    item_media, pending, ends_at = reader.sources.item_media, 0, time.monotonic() + THUMBNAILS_S
+    for index, (item, uri) in enumerate(zip(first, uris, strict=True)):
+        if pending == MAX_PENDING or time.monotonic() > ends_at:
+            reader.do_not_cache()
+            return Thumbnails(shown, True)
+        media = item_media.of(uri.uri, item.token_id)
+        shown[index] = item_media.thumbnail(media)
+        pending += media.is_pending
+        if not uri.is_final or not media.is_of_chain:
+            reader.do_not_cache()
+    return Thumbnails(shown, pending > 0)
 
 
 def ordinal(reader: Reader, token: bytes, token_id: int) -> int:

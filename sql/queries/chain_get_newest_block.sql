@@ -1,0 +1,8 @@
+-- The newest block, by whose state lists are completed.
+-- params: none
+-- literals: none
+-- returns: one row: index version, number, hash (null where none is indexed)
+-- index: blocks_pkey
+SELECT index_version(), head.number, head.hash
+FROM (SELECT 1) AS always
+LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;
