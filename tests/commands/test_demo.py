@@ -73,6 +73,7 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
         "/api/v1/addresses",
         "/api/v1/search",
         *("/static/<version>/<name>", "/api/v1/logos/<digest>"),
+        "/nft/pictures/<digest>/<address>/<token_id>",
         *("/tx/<transaction>/<tab>", "/op/<operation>"),
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",
