@@ -110,7 +110,9 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*corners, *coordinates, *corners_after))
     span_s = DAY_S if length > 3 * DAY_S else 60
     times = [_short_time(start + length * part // 2, span_s) for part in range(3)]
-    return _chart(title, points, span_s, decimals, times, line=line)
+    # Of several moments of a day each has its time.
+    are_days = all(point.time_s % DAY_S == 0 for point in points)
+    return _chart(title, points, DAY_S if are_days else 60, decimals, times, line=line)
 
 
 def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int) -> Chart | None:

@@ -49,6 +49,19 @@ def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown() -> None:
     assert chart.ticks == ["1", "0.8", "0.6", "0.4", "0.2", "0"]
 
 
+def test_points_of_one_day_are_told_apart_by_their_times() -> None:
+    day = 20_000 * 86_400
+    of_moments = line_chart([Point(day, 1), Point(day + 60, 2), Point(day + 864_000, 3)], title="B")
+    of_days = line_chart([Point(day, 1), Point(day + 864_000, 3)], title="B")
+    assert of_moments is not None and of_days is not None
+    assert [reading.time for reading in of_moments.readings] == [
+        "2024-10-04 00:00 UTC",
+        "2024-10-04 00:01 UTC",
+        "2024-10-14 00:00 UTC",
+    ]
+    assert [reading.time for reading in of_days.readings] == ["2024-10-04", "2024-10-14"]
+
+
 def test_there_is_no_line_through_one_moment() -> None:
     assert line_chart(values(1), title="Balance") is None
     assert line_chart([Point(1, 1), Point(1, 2)], title="Balance") is None
