@@ -8,11 +8,15 @@ from typing import Any, NamedTuple
 from scan.contracts.abi_decoding import Argument
 from scan.pages.formatting import amount, as_json, grouped, short_amount
 
-# Where ERC-20 has an amount among the arguments of a function, an event or an error.
-TOKEN_AMOUNTS = {
+# The functions of ERC-20 that take an amount in the token's units, with the argument's position.
+ERC20_ARGUMENTS = {
     "transfer(address,uint256)": (1,),
     "transferFrom(address,address,uint256)": (2,),
     "approve(address,uint256)": (1,),
+}
+# And other functions, events and errors of such tokens.
+TOKEN_AMOUNTS = {
+    **ERC20_ARGUMENTS,
     "increaseAllowance(address,uint256)": (1,),
     "decreaseAllowance(address,uint256)": (1,),
     "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)": (2,),
@@ -24,7 +28,8 @@ TOKEN_AMOUNTS = {
     "ERC20InsufficientBalance(address,uint256,uint256)": (1, 2),
     "ERC20InsufficientAllowance(address,uint256,uint256)": (1, 2),
 }
-TOKEN_RESULTS = {
+# What returns such an amount; of other functions a number may be anything.
+ERC20_RESULTS = {
     "balanceOf(address)": (0,),
     "totalSupply()": (0,),
     "allowance(address,address)": (0,),
@@ -53,13 +58,13 @@ class ShownValue(NamedTuple):
 
 def shown_value(
     argument: Argument,
-    place: int,
+    position: int,
     signature: str = "",
     token: Mapping[str, Any] | None = None,
     *,
     is_result: bool = False,
 ) -> ShownValue:
-    """Return the value of the argument at a place; `token` is the record of the contract whose
+    """Return the value of the argument at a position; `token` is the record of the contract whose
     function, event or error it is, where that is a token."""
     value = argument.value
     integer = _INTEGER.match(argument.type)
@@ -70,9 +75,9 @@ def shown_value(
     if is_unsigned and bits >= FEWEST_BITS_OF_MAX and number == 2**bits - 1:
         is_allowance = signature.startswith(ALLOWANCES)
         return ShownValue("unlimited" if is_allowance else f"largest {argument.type}", value)
-    amounts = TOKEN_RESULTS if is_result else TOKEN_AMOUNTS
+    amounts = ERC20_RESULTS if is_result else TOKEN_AMOUNTS
     if (
-        place in amounts.get(signature, ())
+        position in amounts.get(signature, ())
         and token
         and token["type"] == "BEP20"
         and token["decimals"]

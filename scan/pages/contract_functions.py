@@ -16,14 +16,6 @@ MAX_FUNCTIONS = 2000  # of an ABI, to choose them from
 LONGEST_SIGNATURE = 500  # the limit of the API's functionName
 _SYMBOL = re.compile(r"(?![0-9]+$)[^\s]{1,30}")  # of a token, accepted as a unit
 UNITS = {"wei": 0, "gwei": GWEI_DECIMALS, "ether": COIN_DECIMALS}
-# By EIP-20, these return or take an amount in the token's own units; of other functions a number
-# may be anything.
-TOKEN_RESULTS = frozenset({"totalSupply()", "balanceOf(address)", "allowance(address,address)"})
-TOKEN_ARGUMENTS = {
-    "transfer(address,uint256)": 1,
-    "approve(address,uint256)": 1,
-    "transferFrom(address,address,uint256)": 2,
-}
 
 
 class Parameter(NamedTuple):

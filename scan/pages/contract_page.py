@@ -8,12 +8,8 @@ from scan import parameters
 from scan.hex import to_hex
 from scan.http.services import services
 from scan.pages.address_head import address_head
-from scan.pages.contract_functions import (
-    TOKEN_ARGUMENTS,
-    TOKEN_RESULTS,
-    amount_units,
-    token_units,
-)
+from scan.pages.argument_values import ERC20_ARGUMENTS, ERC20_RESULTS
+from scan.pages.contract_functions import amount_units, token_units
 from scan.pages.contract_source import VIEWS, ShownContract, read_contract
 from scan.pages.records import names_of
 from scan.pages.site import page, site
@@ -53,8 +49,8 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
         contract=contract,
         names=names,
         token=token,
-        token_results=TOKEN_RESULTS if token else (),
-        token_arguments=TOKEN_ARGUMENTS if token else {},
+        token_results=ERC20_RESULTS if token else (),
+        token_arguments=ERC20_ARGUMENTS if token else {},
         units=amount_units(site().chain().symbol, token),
         compilers=[*map(dotted, releases)],
         **values,
