@@ -17,13 +17,10 @@ blueprint = Blueprint("pages_by_balance", __name__)
 
 @blueprint.get("/accounts")
 def list_accounts() -> Response:
-    pages: list[AccountPage] = []
-
     def read(window: Window, _: Mapping[str, str]) -> AccountPage:
-        pages.append(accounts.page(reader(), window))
-        return pages[0]
+        return accounts.page(reader(), window)
 
-    shown = filtered_list("/accounts", "/accounts", (), read, place=UNORDERED, is_by_size=True)
+    shown = filtered_list("/accounts", "/accounts", (), read, paging=UNORDERED, is_by_size=True)
     is_whole = shown.is_counted
     if not is_whole:  # numbered as far as the API counts
         shown = replace(shown, total=MOST_COUNTED, is_counted=True)
@@ -31,6 +28,6 @@ def list_accounts() -> Response:
         "accounts.html",
         shown=shown,
         is_whole=is_whole,
-        reason=pages[0].reason if pages else None,
+        reason=shown.source.reason if isinstance(shown.source, AccountPage) else None,
         names=names_of(shown.records),
     )

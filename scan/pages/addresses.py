@@ -107,6 +107,6 @@ def _list(tab: str, key: bytes) -> FilteredList | None:
             (),
             lambda window, _: read(reader(), key, window),
             tab=tab,
-            place=UNORDERED,
+            paging=UNORDERED,
         )
     return None

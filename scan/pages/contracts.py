@@ -49,7 +49,7 @@ def list_contracts() -> Response:
     shown = filtered_list(
         *("/contracts", "/contracts", ()),
         lambda window, _: contracts.verified_page(reader(), window),
-        place=UNORDERED,
+        paging=UNORDERED,
     )
     return shown.response("contracts.html", contracts=shown)
 

@@ -33,7 +33,7 @@ from scan.queries.filters import FILTERS, TOKEN_TYPES
 from scan.queries.pages import Page, Window
 
 SIZES = ("25", "50", "100")
-PLACE = ("page", "limit", "cursor", "orderBy")
+PAGING = ("page", "limit", "cursor", "orderBy")
 UNORDERED = ("page", "limit", "cursor")  # of a list that has one order
 # In URLs of Etherscan's pages, and of those of an older Scan.
 SYNONYMS = {"a": "address", "p": "page", "ps": "limit", "holder": "address"}
@@ -82,7 +82,8 @@ DIRECTION = Field(
 @dataclass(frozen=True)
 class FilteredList(Listing):
     """A page of a list with its form. `arguments` are what the query string has besides the place
-    in the list; `error` is why there are no records, and `missing` why there never are any."""
+    in the list; `source` is the page of the API that it shows; `error` is why there are no records,
+    and `missing` why there never are any."""
 
     path: str = ""
     api_path: str = ""
@@ -94,6 +95,7 @@ class FilteredList(Listing):
     is_ordered: bool = True
     is_by_size: bool = False
     has_numbers: bool = True
+    source: Page | None = None
     error: ScanError | None = None
     missing: str = ""
 
@@ -105,7 +107,7 @@ class FilteredList(Listing):
     @property
     def chosen(self) -> Sequence[Field]:
         """Return the filters that are given."""
-        return [each for each in self.fields if each.value]
+        return [field for field in self.fields if field.value]
 
     @property
     def message(self) -> str:
@@ -150,12 +152,12 @@ class FilteredList(Listing):
     @property
     def json_path(self) -> str:
         """Return the path of this page in the API."""
-        place: dict[str, object] = {"limit": self.size}
+        paging: dict[str, object] = {"limit": self.size}
         if self.cursor is not None and "direction" not in self.arguments:
-            place["cursor"] = self.cursor
+            paging["cursor"] = self.cursor
         elif self.number > 1:
-            place["page"] = self.number
-        return f"{self.whole}{'&' if '?' in self.whole else '?'}{urlencode(place)}"
+            paging["page"] = self.number
+        return f"{self.whole}{'&' if '?' in self.whole else '?'}{urlencode(paging)}"
 
     def response(self, template: str, **values: Any) -> Response:
         """Return the page, with the error's status where there is one.
@@ -233,7 +235,7 @@ def filtered_list(
     tab: str = "",
     own: str | None = None,
     more: Collection[str] = (),
-    place: Collection[str] = PLACE,
+    paging: Collection[str] = PAGING,
     is_by_size: bool = False,
 ) -> FilteredList:
     """Return the page that the query string asks for; `own` is the address whose list it is, and
@@ -244,9 +246,9 @@ def filtered_list(
     other filter would mend.
     """
     keys = [field.key for field in fields]
-    known = {"tab", *place, *keys}
+    known = {"tab", *paging, *keys}
     synonyms = {name: key for name, key in SYNONYMS.items() if key in known}
-    arguments = query_arguments(*place, *keys, "tab", *more, *synonyms)
+    arguments = query_arguments(*paging, *keys, "tab", *more, *synonyms)
     arguments = {synonyms.get(key, key): text for key, text in arguments.items()}
     arguments = {key: text.strip() for key, text in arguments.items() if text.strip()}
     filters = {key: _api_text(key, arguments[key]) for key in keys if key in arguments}
@@ -259,27 +261,28 @@ def filtered_list(
         arguments={**({"tab": tab} if "tab" in arguments else {}), **kept},
         direction=arguments.get("orderBy", "desc"),
         cursor=arguments.get("cursor"),
-        is_ordered="orderBy" in place,
+        is_ordered="orderBy" in paging,
         is_by_size=is_by_size,
-        has_numbers="page" in place,
+        has_numbers="page" in paging,
     )
     try:
         if own is not None:
             filters = _of_address(filters, own)
-        given = {key: arguments[key] for key in place if key in arguments}
+        given = {key: arguments[key] for key in paging if key in arguments}
         if "limit" in given:
             parameters.one_of(given["limit"], "limit", SIZES)
         window = window_of({**given, **{key: filters[key] for key in RANGE if key in filters}})
         chosen = {key: value for key, value in filters.items() if key not in RANGE}
-        shown = listing(read(window, chosen), window.limit)
+        source = read(window, chosen)
     except NotFound as error:
         return replace(base, missing=error.message)
     except (InvalidParameter, Reorganised, Unavailable, UpstreamFailed) as error:
-        if isinstance(error, InvalidParameter) and error.field not in (*keys, *PLACE):
+        if isinstance(error, InvalidParameter) and error.field not in (*keys, *PAGING):
             raise
         return replace(base, error=error)
     order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
-    return replace(base, **vars(shown), api_arguments={**filters, **order})
+    shown = listing(source, window.limit)
+    return replace(base, **vars(shown), source=source, api_arguments={**filters, **order})
 
 
 def _api_text(key: str, text: str) -> str:

@@ -33,27 +33,25 @@ HISTORY_FIELDS = (
 def history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     """Return the list and the other values of history.html."""
     fees = parameters.one_of(request.args.get("fees", FEES[0]), "fees", FEES)
-    pages: list[HistoryPage] = []
 
     def read(window: Window, given: Mapping[str, str]) -> HistoryPage:
         filters = history.read_filter(given)
         if fees == "hide":
             filters = filters._replace(types=tuple(t for t in filters.types if t != "fee"))
-        pages.append(history.page(reader(), key, window, filters, is_grouped=True))
-        return pages[-1]
+        return history.page(reader(), key, window, filters, is_grouped=True)
 
     shown = filtered_list(
         *(f"/address/{to_hex(key)}", f"/addresses/{to_hex(key)}/history", HISTORY_FIELDS, read),
         tab="history",
         more=("fees",),
-        place=("limit", "cursor", "orderBy"),
+        paging=("limit", "cursor", "orderBy"),
     )
     for entry in shown.records:
         rows = [row for row in entry["rows"] if row["type"] != "fee"]
         entry["lines"], entry["others"] = rows[:MAX_LINES], rows[MAX_LINES:]
         entry["fee"] = next((row for row in entry["rows"] if row["type"] == "fee"), None)
     names = names_of((row for entry in shown.records for row in entry["lines"]), to_hex(key))
-    return shown, {"check": pages[-1] if pages else None, "fees": fees, "names": names}
+    return shown, {"check": shown.source, "fees": fees, "names": names}
 
 
 def balance_tab(key: bytes) -> dict[str, Any]:

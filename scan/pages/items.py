@@ -77,7 +77,7 @@ def get_item(address: str, token_id: str) -> Response:
     shown = filtered_list(
         *(f"/nft/{to_hex(key)}/{number}", f"/tokens/{to_hex(key)}/items/{number}/transfers", ()),
         lambda window, _: items.transfers(reader(), key, number, window),
-        place=UNORDERED,
+        paging=UNORDERED,
     )
     owners = json.loads(item.owners)
     return shown.response(

@@ -22,7 +22,7 @@ def list_pools() -> Response:
         *("/dex", "/pools"),
         [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
         lambda window, given: pools.page(reader(), window, **pools.read_filters(given)),
-        place=UNORDERED,
+        paging=UNORDERED,
         is_by_size=True,
     )
     return shown.response("dex.html", shown=shown)

@@ -28,7 +28,7 @@ def list_tokens() -> Response:
     shown = filtered_list(
         *("/tokens", "/tokens", ()),
         lambda window, _: tokens.page(reader(), window),
-        place=UNORDERED,
+        paging=UNORDERED,
         is_by_size=True,
     )
     return shown.response("tokens.html", tokens=shown)
@@ -81,7 +81,7 @@ def _list(tab: str, token: bytes) -> FilteredList | None:
         *(path, api_path, ()),
         lambda window, _: listed(reader(), token, window),
         tab=tab,
-        place=UNORDERED,
+        paging=UNORDERED,
         is_by_size=tab == "holders",
     )
 
