@@ -95,7 +95,7 @@ def trade(town: Town) -> None:
     base = town.contracts[token].address
     [quote] = {*tokens} - {base}
     token_in = quote if buys else base
-    zero_for_one = int(token_in, 16) == min(int(each, 16) for each in tokens)
+    zero_for_one = int(token_in, 16) == min(int(address, 16) for address in tokens)
     dollars = town.amount(1_400 if token == "weth" else 500, 16_000)
     name_in = next(n for n, c in town.contracts.items() if c.address == token_in)
     raw = dollars / town.targets.get(name_in, 1.0) * 10 ** (6 if name_in == "dollar" else 18)

@@ -25,7 +25,7 @@ KINDS = {
 def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
     parties = addresses.parties(reader(), implementations)
     shown = [
-        {"address_hash": checksummed(to_hex(each)), "name": parties[to_hex(each)]["contract"]}
-        for each in implementations
+        {"address_hash": checksummed(to_hex(address)), "name": parties[to_hex(address)]["contract"]}
+        for address in implementations
     ]
     return {"proxy_type": KINDS[kind], "implementations": shown}

@@ -124,16 +124,17 @@ def _holders(records: list[Record], token_id: str | None = None) -> list[Object]
 @blueprint.path("/tokens/<address_hash>/instances")
 def list_instances(address_hash: str) -> Response:
     """List items, those first moved last first; their metadata stands in the item alone."""
-    record = _token(address_hash)
+    token_record = _token(address_hash)
     token_id = amount("unique_token")
-    key = data(record["address"])
+    key = data(token_record["address"])
     position = None if token_id is None else (items.ordinal(reader(), key, token_id),)
     page = items.page(reader(), key, Window(ROWS, 0, position=position))
     records = orjson.loads(page.data)
-    people, token = AddressObjects(each["owner"] for each in records), token_object(record)
+    people = AddressObjects(record["owner"] for record in records)
+    token = token_object(token_record)
     shown = [
-        instance_object(each["tokenId"], token, people.of_optional(each["owner"]))
-        for each in records
+        instance_object(record["tokenId"], token, people.of_optional(record["owner"]))
+        for record in records
     ]
     following: Place | None = None
     if page.next is not None:

@@ -107,7 +107,7 @@ def get_transaction(transaction_hash: str) -> Response:
             "method": details.method.name if details.method else record["methodId"],
             "token_transfers": transfer_objects(transfers),
             "token_transfers_overflow": has_more,
-            "authorization_list": [authorization_object(each) for each in authorizations],
+            "authorization_list": [authorization_object(record) for record in authorizations],
         }
     )
 
@@ -190,7 +190,7 @@ def list_logs(transaction_hash: str) -> Response:
         for log in shown
     ]
     items = log_objects(
-        [{**each, "transactionHash": record["hash"]} for each in records],
+        [{**log, "transactionHash": record["hash"]} for log in records],
         [log.event for log in shown],
         {record["hash"]: record["blockHash"]},
     )

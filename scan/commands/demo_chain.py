@@ -157,8 +157,8 @@ class DemoChain(Recording):
         """Return how often the loop has run before a block, and its block of the recording."""
         if number < self._first_added:
             return 0, number
-        cycle, place = divmod(number - self._first_added, self._loop_blocks)
-        return cycle, self._first_added + place
+        cycle, offset = divmod(number - self._first_added, self._loop_blocks)
+        return cycle, self._first_added + offset
 
     def _hash_of(self, number: int) -> str:
         if number < self._first_added:

@@ -39,7 +39,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = add_actions(group)
     text = "store a token list and its logos"
     load = add_command(actions, "import", text, IMPORT, import_list)
-    load.add_argument("place", metavar="URL|FILE.json", help="an https URL, or a file")
+    load.add_argument("source", metavar="URL|FILE.json", help="an https URL, or a file")
     load.add_argument("--without-logos", action="store_true", help="fetch no logos")
     add_command(actions, "list", "print every listed token with its list", run=list_all)
     text = "write listed tokens to a file that `import` accepts"
@@ -51,7 +51,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 
 def import_list(settings: Settings, options: argparse.Namespace) -> int:
-    content = _content(settings, options.place)
+    content = _content(settings, options.source)
     with connected(settings, NAME) as database:
         imported = token_list.read(content, _chain_id(database))
         removed = importer.store(database, imported)
@@ -62,20 +62,20 @@ def import_list(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _content(settings: Settings, place: str) -> bytes:
-    if "://" in place:
+def _content(settings: Settings, source: str) -> bytes:
+    if "://" in source:
         fetcher = DocumentFetcher(tls_context(settings.ca_bundle), LIST_TIMEOUTS)
         try:
-            return fetcher.get(place, MAX_LIST_BYTES, settings.webhook_allow_networks)
+            return fetcher.get(source, MAX_LIST_BYTES, settings.webhook_allow_networks)
         except NotFetched as error:
-            raise ScanError(f"{place}: {error}") from None
+            raise ScanError(f"{source}: {error}") from None
     try:
-        with Path(place).open("rb") as file:
+        with Path(source).open("rb") as file:
             content = file.read(MAX_LIST_BYTES + 1)
     except OSError as error:
-        raise ScanError(f"{place}: {error.strerror}") from None
+        raise ScanError(f"{source}: {error.strerror}") from None
     if len(content) > MAX_LIST_BYTES:
-        raise ScanError(f"{place}: the file has more than {MAX_LIST_BYTES} bytes")
+        raise ScanError(f"{source}: the file has more than {MAX_LIST_BYTES} bytes")
     return content
 
 
@@ -87,8 +87,8 @@ def _chain_id(database: Database) -> int:
 
 
 def _report_differences(database: Database, imported: TokenList) -> None:
-    for place, reason in imported.refused[:MAX_SHOWN]:
-        print(f"token {place + 1} of the list is left out: {reason}", file=sys.stderr)
+    for index, reason in imported.refused[:MAX_SHOWN]:
+        print(f"token {index + 1} of the list is left out: {reason}", file=sys.stderr)
     if len(imported.refused) > MAX_SHOWN:
         print(f"{len(imported.refused)} tokens are left out in all", file=sys.stderr)
     rows = database.rows("token_lists/listed_tokens_list_other_decimals", list=imported.name)

@@ -294,20 +294,20 @@ def _of_row(row: _Row, address: bytes) -> Record:
         row.EVMVersion,
         _libraries(row.library or ""),
     )
-    place = (row.contract_file_name or row.file_name, row.contract_name)
+    path_and_name = (row.contract_file_name or row.file_name, row.contract_name)
     if text.lstrip().startswith("{") and (files := _json_files(text)) is not None:
         if "sources" in files:
             record.source_code = files
-            record.contract_name = _name(*place)
+            record.contract_name = _name(*path_and_name)
             return record
         contents = {path: _content(file) for path, file in files.items()}
-        return _with_source(record, contents, "", place, {}, chosen)
+        return _with_source(record, contents, "", path_and_name, {}, chosen)
     extra = {
         _text(file.get("Filename")): _text(file.get("SourceCode"))
         for file in row.additional_sources or ()
     }
     settings = row.compiler_settings if isinstance(row.compiler_settings, dict) else None
-    return _with_source(record, extra, text, place, settings, chosen)
+    return _with_source(record, extra, text, path_and_name, settings, chosen)
 
 
 def _json_files(text: str) -> dict[str, Any] | None:
@@ -325,13 +325,13 @@ def _with_source(
     record: Record,
     files: Mapping[str, str],
     text: str,
-    place: tuple[str | None, str | None],
+    path_and_name: tuple[str | None, str | None],
     settings: Mapping[str, Any] | None,
     chosen: tuple[bool | None, int | None, str | None, Mapping[str, str]],
 ) -> Record:
     """Return the record with its source: several files, or settings of their own, are a standard
     JSON input; `chosen` are optimizer, runs, EVM version and libraries."""
-    path, name = place
+    path, name = path_and_name
     is_optimized, runs, evm_version, libraries = chosen
     record.contract_name = _name(path, name)
     evm = None if (evm_version or "").lower() in _NOT_CHOSEN else evm_version

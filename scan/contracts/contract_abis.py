@@ -105,12 +105,12 @@ class ContractAbis:
             {e: contract.state_kinds for e, contract in known.items() if contract.state_kinds}, node
         )
         abis = self._abis_of(
-            self._rows({each for proxy in targets.values() for each in proxy.implementations}),
+            self._rows({code for proxy in targets.values() for code in proxy.implementations}),
             budget,
         )
         for emitter, proxy in targets.items():
             own = known[emitter]
-            lent = (abis[each] for each in proxy.implementations if each in abis)
+            lent = (abis[code] for code in proxy.implementations if code in abis)
             known[emitter] = own._replace(abis=(*own.abis, *lent))
         return known
 

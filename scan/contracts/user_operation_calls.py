@@ -114,7 +114,7 @@ def _functions(readers: dict[str, _Read]) -> dict[bytes, _Function]:
 
 
 def _of_aggregators(read: _Read) -> _Read:
-    return lambda bundles: [each for operations, *_ in bundles for each in read(operations)]
+    return lambda bundles: [operation for packed, *_ in bundles for operation in read(packed)]
 
 
 _BUNDLES = _functions(

@@ -41,6 +41,6 @@ def get_user_operation(operation_hash: str) -> Response:
         names=names_of(
             records,
             *(to_hex(call.to) for call, _ in details.calls),
-            *(address for each in (*decoded, reason) for address in addresses_in(each)),
+            *(address for call in (*decoded, reason) for address in addresses_in(call)),
         ),
     )

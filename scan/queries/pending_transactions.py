@@ -38,8 +38,6 @@ def _method(reader: Reader, sent: PendingTransaction) -> Decoded | None:
     abis, budget = reader.sources.contract_abis, DecodingBudget()
     contract = abis.find([to], budget).get(to, NO_CONTRACT)
     decoded = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
-    if decoded is not None:
-        return decoded
-    return decode_call_by(
+    return decoded or decode_call_by(
         calldata, abis.imported([calldata[:4]]).get(calldata[:4], ()), budget=budget
     )

@@ -136,9 +136,14 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
 def _find(record: Record, bundles: Iterator[bytes]) -> BundledOperation | None:
     """An entry point takes each nonce of an account once."""
     sender_and_nonce = data(record["sender"], 20), int(record["nonce"])
-    operations = (each for calldata in bundles for each in bundled_operations(calldata))
+    operations = (operation for calldata in bundles for operation in bundled_operations(calldata))
     return next(
-        (each for each in operations if (each.sender, each.nonce) == sender_and_nonce), None
+        (
+            operation
+            for operation in operations
+            if (operation.sender, operation.nonce) == sender_and_nonce
+        ),
+        None,
     )
 
 

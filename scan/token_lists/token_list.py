@@ -73,12 +73,12 @@ def read(content: bytes, chain_id: int) -> TokenList:
         raise InvalidParameter(f"the list has more than {MAX_TOKENS} tokens of chain {chain_id}")
     tokens: dict[bytes, ListedToken] = {}
     refused = []
-    for place in entries:
+    for index in entries:
         try:
-            token = _token(file.tokens[place])
+            token = _token(file.tokens[index])
             tokens[token.address] = token
         except InvalidParameter as error:
-            refused.append((place, str(error)))
+            refused.append((index, str(error)))
     return TokenList(
         _text(file.name, "name of the list", MAX_LIST_NAME), [*tokens.values()], refused
     )

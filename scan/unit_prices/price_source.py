@@ -41,26 +41,26 @@ class PriceSource:
 
     def __init__(
         self,
-        place: str,
+        source: str,
         fetcher: DocumentFetcher | None,
         allowed: Sequence[Network] = (),
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`place` is what SCAN_PRICES has; `fetcher` is needed for URLs, `allowed` are networks
+        """`source` is what SCAN_PRICES has; `fetcher` is needed for URLs, `allowed` are networks
         besides public ones."""
-        self._place = place
+        self._source = source
         self._fetcher = fetcher
         self._allowed = allowed
         self._now = now
         self._lock = threading.Lock()
         self._read_again_at = 0.0
-        self._reading = Reading(None, UNREAD if place else OFF)
+        self._reading = Reading(None, UNREAD if source else OFF)
 
     def read(self, reader: Reader) -> Reading:
         """Return the newest prices; those of a pool are of the reader's version of the index."""
-        if self._place.startswith("0x"):
-            return _of_pool(reader, *self._place.split("/"))
-        if self._place:
+        if self._source.startswith("0x"):
+            return _of_pool(reader, *self._source.split("/"))
+        if self._source:
             self._read_when_due()
         if self._reading.problem == UNREAD:
             reader.do_not_cache()
@@ -86,9 +86,9 @@ class PriceSource:
     def _document(self) -> tuple[bytes, str]:
         """Return the document, and what pages call its source."""
         if self._fetcher is not None:
-            host = urlsplit(self._place).netloc
-            return self._fetcher.get(self._place, MAX_BYTES, self._allowed), host
-        with Path(self._place).open("rb") as file:
+            host = urlsplit(self._source).netloc
+            return self._fetcher.get(self._source, MAX_BYTES, self._allowed), host
+        with Path(self._source).open("rb") as file:
             return file.read(MAX_BYTES + 1), "this site's operator"
 
 

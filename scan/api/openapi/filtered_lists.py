@@ -57,11 +57,11 @@ INVALID_REASONS = (
     *("wrong_chain", "nonce_limit", "invalid_signature", "authority_has_code", "wrong_nonce"),
 )
 FILTER_SCHEMAS: Json = {
-    each.key: of_kind(each.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py")(
-        each.description
+    filter_.key: of_kind(filter_.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py")(
+        filter_.description
     )
     for entity, filters in FILTERS.items()
-    for each in filters
+    for filter_ in filters
     if entity != "logs"  # which describe theirs themselves
 }
 PARAMETERS: Json = {
