@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
+from scan.server.client_timeouts import SEND_WAIT_S
 from scan.server.connection import Connection, State
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 EVENT_STREAM = "scan.event_stream"  # in an environ: the application's EventStream
 # What a client has yet to take; one that is slower is disconnected.
 MAX_UNSENT_BYTES = 1024 * 1024
-SEND_WAIT_S = 60.0  # without having taken anything
 FOREVER = float("inf")
 
 

@@ -4,7 +4,6 @@ The loop receives requests and sends responses, and answers by itself what needs
 threads run Flask. What it uses of gunicorn is listed in tests/http/test_gunicorn.py.
 """
 
-import errno
 import selectors
 import socket
 import time
@@ -16,9 +15,16 @@ from typing import Any
 
 from gunicorn.http import errors
 from gunicorn.http.wsgi import Response
-from gunicorn.workers.gthread import ThreadWorker
 
 from scan.errors import ScanError, Unavailable
+from scan.server.accepted_connections import AcceptedConnections
+from scan.server.client_timeouts import (
+    BODY_WAIT_S,
+    CLOSE_WAIT_S,
+    FILE_BYTES_PER_S,
+    SEND_WAIT_S,
+    STOP_WAIT_S,
+)
 from scan.server.connection import Connection, State
 from scan.server.cors import CORS
 from scan.server.cpu_affinity import OneProcessor
@@ -29,31 +35,16 @@ from scan.server.received_bytes import MoreNeeded
 from scan.server.streamed_response import EVENT_STREAM, OpenResponse
 from scan.server.wsgi import refuse
 
-HEAD_WAIT_S = 10.0
-BODY_WAIT_S = 30.0
-SEND_WAIT_S = 60.0
-FILE_BYTES_PER_S = 32 * 1024  # a client that takes a file more slowly is left
-CLOSE_WAIT_S = 2.0
-STOP_WAIT_S = 5.0  # for what is being received or sent when the worker stops
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
-ACCEPTED_AT_ONCE = 64
 CHECK_EVERY_S = 0.5
-LOG_EVERY_S = 60.0
-
-_OUT_OF_DESCRIPTORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-_RETRIED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED, errno.EINTR}
 
 
-class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+class Worker(AcceptedConnections):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._connections: dict[Connection, None] = {}  # the longest idle first
-        self._received_bytes = 0
         self._unsent_bytes = 0  # at most: exact after _limit_unsent()
         self._checked_at = 0.0
-        self._logged_at = -LOG_EVERY_S
-        self._is_stopping = False
         self._processor = OneProcessor()
 
     def run(self) -> None:
@@ -70,82 +61,6 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._check_application = getattr(application, "check", _leave_to_thread)
         self._client_of = getattr(application, "client_address", _peer)
         super().run()
-
-    # Connections
-
-    def accept(self, listener: socket.socket) -> None:
-        for _ in range(ACCEPTED_AT_ONCE):
-            try:
-                sock, client = listener.accept()
-            except OSError as error:
-                if error.errno in _OUT_OF_DESCRIPTORS:
-                    self._make_room(str(error))
-                elif error.errno not in _RETRIED and self.alive:
-                    raise
-                return
-            sock.setblocking(False)
-            conn = Connection(self.cfg, sock, client, listener.getsockname())
-            conn.deadline = time.monotonic() + HEAD_WAIT_S
-            self.nr_conns += 1
-            self._connections[conn] = None
-            self.watch(conn, selectors.EVENT_READ, self._receive)
-            self._receive(conn)  # most have sent their request by now
-            if self.nr_conns >= self.worker_connections:
-                self._make_room("all connections are in use")
-
-    def _make_room(self, reason: str) -> None:
-        """Close the connection that has been idle for longest."""
-        now = time.monotonic()
-        if now - self._logged_at > LOG_EVERY_S:
-            self._logged_at = now
-            self.log.warning("Closing idle connections: %s", reason)
-        idle = next((conn for conn in self._connections if conn.request is None), None)
-        if idle is not None:
-            self.close(idle)
-        elif self.alive:
-            self.set_accept_enabled(False)  # until something has happened
-
-    def close(self, conn: Connection) -> None:
-        if conn not in self._connections:
-            return
-        del self._connections[conn]
-        self.watch(conn, 0)
-        if conn.open_response is not None:
-            conn.open_response.close()
-        self._forget_received(conn)
-        conn.forget_request()
-        conn.to_send.close()
-        self.nr_conns -= 1
-        conn.sock.close()
-
-    def watch(
-        self, conn: Connection, events: int, callback: Callable[..., None] | None = None
-    ) -> None:
-        """Wait for `events` of the connection's socket; 0: for none."""
-        if conn.watched == (events, callback):
-            return
-        if conn.watched[0]:
-            self.poller.unregister(conn.sock)
-        if callback is not None:
-            self.poller.register(conn.sock, events, partial(self._on_event, conn, callback))
-        conn.watched = (events, callback)
-
-    def _on_event(self, conn: Connection, callback: Callable[..., None], _sock: Any) -> None:
-        """An event of a connection that another event of the same poll has closed is dropped."""
-        if conn in self._connections:
-            self.guard(conn, callback, conn)
-
-    def guard(self, conn: Connection, step: Callable[..., object], *args: Any) -> None:
-        """Run a step of one connection: an exception ends that connection, and not the loop."""
-        try:
-            step(*args)
-        except Exception:
-            self.log.exception("Error on a connection, which is closed")
-            self.close(conn)
-
-    def defer(self, conn: Connection, step: Callable[..., object], *args: Any) -> None:
-        """Run a step of one connection in the loop, from any thread; see guard()."""
-        self.method_queue.defer(self.guard, conn, step, *args)
 
     # A request
 
@@ -337,10 +252,6 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._received_bytes += conn.received_bytes
         self.defer(conn, self._advance, conn)
 
-    def _forget_received(self, conn: Connection) -> None:
-        self._received_bytes -= conn.received_bytes
-        conn.received_bytes = 0
-
     def end(self, conn: Connection) -> None:
         """Closing before the client does could take from it what it has not read yet."""
         self._forget_received(conn)
@@ -403,22 +314,6 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         for conn in beyond(unsent, lambda conn: self._client_of(conn.environ), MAX_UNSENT_BYTES):
             self._unsent_bytes -= unsent[conn]
             self.close(conn)
-
-    def set_accept_enabled(self, enabled: bool) -> None:
-        """When stopping: take what has connected already, then refuse.
-
-        Left open, as gunicorn does, the socket takes connections that nobody will answer; refused
-        ones go to another instance at once.
-        """
-        super().set_accept_enabled(enabled and self.alive)
-        if not self.alive and not self._is_stopping:
-            self._is_stopping = True
-            for listener in self.sockets:
-                before = -1
-                while before != self.nr_conns < self.worker_connections:
-                    before = self.nr_conns
-                    self.accept(listener)
-                listener.close()
 
 
 def _leave_to_thread(*_: Any) -> None:
