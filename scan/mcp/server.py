@@ -1,11 +1,10 @@
-"""The protocol's side: which tools there are, and the API's responses as their results."""
+"""The protocol's side: it lists the tools, and passes a call of one on to the API."""
 
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import mcp_types as types
-import orjson
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
@@ -13,13 +12,9 @@ from mcp.shared.exceptions import MCPError
 from scan import VERSION
 from scan.errors import ScanError
 from scan.mcp.asgi import Application
+from scan.mcp.tool_results import result_of, result_of_error
 from scan.mcp.tools import ApiRequest, ApiResponse, Json, Tool, tools_of
 
-MAX_RESULT_BYTES = 256 * 1024  # of text, which a model reads whole
-TOO_LARGE = (
-    "The response has {size} bytes; a tool returns at most {most}. Ask for less, such as by a"
-    " smaller limit, or request {path} over HTTP."
-)
 INSTRUCTIONS = """\
 Blocks, transactions, tokens, addresses, transfers and trades of one EVM chain, indexed by Scan.
 Amounts are strings of decimal digits in the smallest unit (wei; tokens: divide by 10^decimals).
@@ -46,15 +41,9 @@ def make_server(document: Json, send: Send) -> "Server[Any]":
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:100]}.")
         try:
             request = tool.request(params.arguments or {})
-            response = await send(request)
+            return result_of(request, await send(request))
         except ScanError as error:
-            return _result(orjson.dumps(error.body()).decode(), is_error=True)
-        if len(response.body) > MAX_RESULT_BYTES:
-            text = TOO_LARGE.format(
-                size=len(response.body), most=MAX_RESULT_BYTES, path=request.path
-            )
-            return _result(text, is_error=True)
-        return _result(response.body.decode("utf-8", "replace"), is_error=response.status >= 400)
+            return result_of_error(error)
 
     return Server(
         "scan",
@@ -85,10 +74,4 @@ def _listed(tool: Tool) -> types.Tool:
         annotations=types.ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=False
         ),
-    )
-
-
-def _result(text: str, *, is_error: bool) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)], is_error=is_error
     )
