@@ -10,6 +10,7 @@ that survives, and exits with 1 when there is one; EQUIVALENT lists those that c
 import argparse
 import json
 import logging
+import random
 import re
 import subprocess
 import sys
@@ -45,6 +46,7 @@ TESTS = (
     *("tests/indexer/test_stored_logs.py", "tests/api/test_search.py"),
     *("tests/api/test_last_pages.py", "tests/pages/test_verified_contracts.py"),
     *("tests/api/test_partitions.py", "tests/etherscan/test_blockscout_actions.py"),
+    *("tests/pages/test_accounts.py", "tests/api/test_logs.py"),
     "tests/audit/test_derived_truth.py",
     "tests/audit/test_ranges_of_blocks.py",
     "tests/audit/test_changed_rows.py",
@@ -76,6 +78,7 @@ class Runner:
         self._uses: dict[str, set[str]] = {}  # of each item by its id
         self._seconds: dict[str, float] = {}
         self._kills: Counter[str] = Counter()
+        self._killers: Counter[tuple[str, str]] = Counter()  # by the target's name and the item
         self._fixtures: dict[Any, Any] = {}  # requests, by definitions
         self._indexed: set[Any] = set()  # definitions of fixtures that may index a chain
         self._answers: dict[bytes, bytes] = {}  # of the scenario's node, by requests
@@ -119,6 +122,8 @@ class Runner:
             and re.search(self._given.only, f"{change.target.place} {change.target.name}")
             and (again is None or _without_line(str(change)) in again)
         ]
+        if self._given.shuffle is not None:
+            random.Random(self._given.shuffle).shuffle(changes)
         logging.disable(logging.CRITICAL)
         indexing.PATIENCE_S = PATIENCE_S
         was_indexed = False
@@ -176,8 +181,14 @@ class Runner:
             if users & self._uses[item.nodeid]
             or (is_derived and item.nodeid.startswith(DERIVED_TRUTH))
         ]
-        order = {i.nodeid: (-self._kills[i.nodeid], self._seconds[i.nodeid]) for i in concerned}
-        return sorted(concerned, key=lambda item: order[item.nodeid])
+        return sorted(
+            concerned,
+            key=lambda item: (
+                -self._killers[target.name, item.nodeid],
+                -self._kills[item.nodeid],
+                self._seconds[item.nodeid],
+            ),
+        )
 
     def _try(self, change: Change, concerned: list[pytest.Item]) -> tuple[str, str]:
         if not concerned:
@@ -190,6 +201,7 @@ class Runner:
             for item, following in zip(concerned, [*concerned[1:], concerned[0]], strict=True):
                 if not _passes(item, following):
                     self._kills[item.nodeid] += 1
+                    self._killers[change.target.name, item.nodeid] += 1
                     return "killed", item.nodeid
             return "survived", f"{len(concerned)} tests passed"
         finally:
@@ -284,6 +296,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="targets whose file or name matches this")
     parser.add_argument("--kinds", default=",".join(KINDS), help="which changes; also: opposite")
     parser.add_argument("--every", type=int, default=1, help="only every nth, for a quick look")
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="in random order, for a sample")
     parser.add_argument("--again", type=Path, help="only those that survived, by this report")
     parser.add_argument("--tests", default=" ".join(TESTS), help="files of tests")
     parser.add_argument("--processes", type=int, default=2, help="how many to try at once")
