@@ -4,13 +4,11 @@ What a statement derives is a table of its database file, whole or absent after 
 """
 
 import functools
-import os
 import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import duckdb
 import pyarrow
@@ -32,7 +30,7 @@ from scan.settings import ROOT
 FILE = "derived.duckdb"
 MACROS = (
     *("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text"),
-    "bulk/macros_bytea_array_text",
+    *("bulk/macros_bytea_array_text", "bulk/macros_csv_text"),
     *("bulk/macros_uint256", "bulk/macros_zero_address", "bulk/macros_all_blocks"),
     "bulk/macros_day_of",
     "bulk/macros_removed_first_transfer",
@@ -40,6 +38,7 @@ MACROS = (
     "bulk/macros_in_partition",
 )
 KEY_HASHES = 1 << 64  # of in_bucket()
+BATCH_ROWS = 2048  # of text; DuckDB's own chunk
 _FUNCTION = re.compile(
     r"^CREATE OR REPLACE FUNCTION (?P<name>\w+)\((?P<params>[^)]*)\)\n?[^;]*?LANGUAGE sql[^;]*?"
     r"(?:\$\$(?P<rows>.*?)\$\$|\bRETURN (?P<value>[^;]*));",
@@ -67,6 +66,7 @@ class Warehouse:
             "temp_directory": str(folder / "spill"),
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            "arrow_large_buffer_size": True,  # lines of a batch may be longer than 2 GB
         }
         try:
             connection = duckdb.connect(str(path), config=config)
@@ -168,7 +168,7 @@ class Warehouse:
     @contextmanager
     def copy_text(
         self, statement: str, table: str, columns: Mapping[str, ColumnFormat]
-    ) -> Iterator[tuple[Sequence[str], IO[bytes]]]:
+    ) -> Iterator[tuple[Sequence[str], "CsvReader"]]:
         """Columns of the statement's rows, and a file of them as PostgreSQL's CSV.
 
         The table and columns given stand where the statement has %(table)s and %(columns)s.
@@ -177,28 +177,37 @@ class Warehouse:
         """
         expressions = ", ".join(map(_copied, columns, columns.values()))
         rows = self._connection.sql(_text(statement, table=table, columns=expressions))
-        names = rows.columns  # before the connection is busy
-        read_end, write_end = os.pipe()
-        failures: list[BaseException] = []
+        lines = rows.query("copied", _text("bulk/lines_copy"))
+        # Not DuckDB's own COPY, whose threads spin while their file is a pipe that is full.
+        with lines.to_arrow_reader(BATCH_ROWS) as batches:
+            file = CsvReader(batches)
+            yield rows.columns, file
+        if file.failure:
+            raise file.failure
 
-        def write() -> None:
-            try:
-                # By its path, since DuckDB opens what it writes.
-                rows.write_csv(f"/dev/fd/{write_end}", header=False, use_tmp_file=False)
-            except BaseException as error:
-                failures.append(error)
-            finally:
-                os.close(write_end)
 
-        thread = threading.Thread(target=write, name="duckdb", daemon=True)
-        thread.start()
+class CsvReader:
+    """A file of lines that DuckDB derives while they are read."""
+
+    def __init__(self, batches: pyarrow.RecordBatchReader) -> None:
+        """`batches` have lines in their only column."""
+        self._batches = batches
+        self._text = memoryview(b"")
+        self.failure: duckdb.Error | None = None
+
+    def read(self, size: int) -> bytes:
+        """Return at most `size` bytes, and none at the end."""
         try:
-            with os.fdopen(read_end, "rb") as file:
-                yield names, file
-        finally:
-            thread.join()  # which fails to write when its reader is gone
-        if failures:
-            raise failures[0]
+            while not self._text:
+                [lines] = self._batches.read_next_batch().columns
+                self._text = memoryview(lines.buffers()[-1] or b"")
+        except StopIteration:
+            return b""
+        except Exception as error:  # of DuckDB, as pyarrow raises it; psycopg2 would hide it
+            self.failure = WarehouseError(str(error))
+            return b""
+        text, self._text = self._text[:size], self._text[size:]
+        return bytes(text)
 
 
 def _text(statement: str, **texts: str) -> str:

@@ -2,9 +2,8 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO
 
-from scan.database.transaction import Transaction
+from scan.database.transaction import Readable, Transaction
 
 NULL = "\\N"
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -28,7 +27,7 @@ def copy_lines(tx: Transaction, table: str, columns: Iterable[str], lines: Itera
 
 
 def copy_csv(
-    tx: Transaction, table: str, columns: Iterable[str], file: IO[bytes], read_bytes: int
+    tx: Transaction, table: str, columns: Iterable[str], file: Readable, read_bytes: int
 ) -> int:
     """COPY from a file of PostgreSQL's CSV, `read_bytes` at once; return how many rows it had."""
     target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"

@@ -1,11 +1,17 @@
 """Runs statements by name, and COPY, in an open transaction."""
 
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any, Protocol
 
 from scan.database.statements import Statement, StatementError
 
 Row = tuple[Any, ...]
+
+
+class Readable(Protocol):
+    """A file that COPY reads."""
+
+    def read(self, size: int, /) -> str | bytes: ...
 
 
 class Transaction:
@@ -37,7 +43,7 @@ class Transaction:
         self._cursor.execute(text)
         return self._cursor.description is not None and self._cursor.rowcount > 0
 
-    def copy(self, target: str, file: IO[Any], read_bytes: int = 8192) -> int:
+    def copy(self, target: str, file: Readable, read_bytes: int = 8192) -> int:
         """Run a COPY from a file, as copy_rows.py makes it; return how many rows it had."""
         self._cursor.copy_expert(target, file, read_bytes)
         return int(self._cursor.rowcount)
