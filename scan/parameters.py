@@ -15,14 +15,12 @@ BIGINT_MAX = 2**63 - 1
 MAX_TIME_S = 10**12 - 1  # beyond it they are milliseconds
 LONGEST_NAME = 50  # of an unknown name, in an error
 
-_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
-_PUBKEY = re.compile(r"0[xX][0-9a-fA-F]{96}\Z")
 _TYPE = re.compile(r"[0-9]{1,3}\Z")
 MAX_TYPE = 255
-_METHOD = re.compile(r"0[xX][0-9a-fA-F]{8}\Z")
+_HEX = re.compile(r"0[xX][0-9a-fA-F]*\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
 _MOMENT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?(?:Z|\+00:00)\Z"
@@ -95,17 +93,11 @@ def optional_date(arguments: Mapping[str, str], name: str) -> date | None:
 
 
 def address(value: object, name: str = "address") -> bytes:
-    """20 bytes from 0x and 40 hex digits in any letter case."""
-    if not isinstance(value, str) or not _ADDRESS.match(value):
-        raise InvalidParameter(f"{name} must be 0x followed by 40 hex digits.", field=name)
-    return bytes.fromhex(value[2:])
+    return _hex_bytes(value, name, 20)
 
 
 def hash32(value: object, name: str = "hash") -> bytes:
-    """32 bytes from 0x and 64 hex digits in any letter case."""
-    if not isinstance(value, str) or not _HASH.match(value):
-        raise InvalidParameter(f"{name} must be 0x followed by 64 hex digits.", field=name)
-    return bytes.fromhex(value[2:])
+    return _hex_bytes(value, name, 32)
 
 
 def digest(value: str) -> bytes:
@@ -116,16 +108,20 @@ def digest(value: str) -> bytes:
 
 
 def pubkey(value: object, name: str = "pubkey") -> bytes:
-    """A validator's key: 48 bytes from 0x and 96 hex digits in any letter case."""
-    if not isinstance(value, str) or not _PUBKEY.match(value):
-        raise InvalidParameter(f"{name} must be 0x followed by 96 hex digits.", field=name)
-    return bytes.fromhex(value[2:])
+    """A validator's key."""
+    return _hex_bytes(value, name, 48)
 
 
 def method(value: object, name: str = "method") -> bytes:
-    """A function's selector: 4 bytes from 0x and 8 hex digits."""
-    if not isinstance(value, str) or not _METHOD.match(value):
-        raise InvalidParameter(f"{name} must be 0x followed by 8 hex digits.", field=name)
+    """A function's selector."""
+    return _hex_bytes(value, name, 4)
+
+
+def _hex_bytes(value: object, name: str, size: int) -> bytes:
+    """So many bytes, from 0x and hex digits in any letter case."""
+    digits = 2 * size
+    if not isinstance(value, str) or len(value) != 2 + digits or not _HEX.match(value):
+        raise InvalidParameter(f"{name} must be 0x followed by {digits} hex digits.", field=name)
     return bytes.fromhex(value[2:])
 
 
