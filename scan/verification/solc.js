@@ -52,4 +52,5 @@ function main() {
   while (bytes.length) bytes = bytes.subarray(fs.writeSync(1, bytes));
 }
 
-main();
+if (require.main === module) main();
+else module.exports = compile;

@@ -41,7 +41,8 @@ class Chain:
     def __init__(self, explorer: Explorer, folder: Path) -> None:
         self.explorer = explorer
         self.folder = folder  # of the programs that commands have: a missing compiler stays so
-        for program in ("node", "sh", "cat", "mv", "rm", "sha256sum", "cut", "env", "unshare"):
+        programs = ("node", "sh", "cat", "mv", "rm", "sha256sum", "cut", "env", "unshare", "mkfifo")
+        for program in programs:
             (folder / program).symlink_to(shutil.which(program) or program)
         self.elsewhere = Elsewhere(str(int(explorer.anvil.call("eth_chainId"), 16)))
         self.url = ""

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from scan.database.connection import Database
 from scan.http.services import Services
 from scan.verification.job_runner import JobRunner
 from tests.support.anvil import Anvil
+from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT, wait_until
@@ -148,16 +148,27 @@ def place_compilers(directory: Path, *, unpacked: bool = False) -> Path:
     return directory
 
 
-# Its standard input is a file for Scan and a pipe for forge. What fails or is killed is not kept.
+# Its standard input is a file for Scan and a pipe for forge. The model checker may never end, and
+# what the server fails at the compiler itself is to fail at. What fails or is killed is not kept.
 _ONCE = """#!/bin/sh
 [ "$1" = --standard-json ] || exec {compiler} "$@"
 own={outputs}/$$
 cat > $own.in
 output={outputs}/{name}-$(sha256sum < $own.in | cut -c1-64)
 if [ ! -f $output ]; then
-    {compiler} --standard-json < $own.in > $own.out
-    status=$?
-    [ $status -eq 0 ] || {{ cat $own.out; exit $status; }}
+    done=failed
+    case $(cat $own.in) in *SMTChecker*) ;; *)
+        mkfifo $own.reply
+        exec 3<> $own.reply
+        echo {compiler} - $own.in $own.out $own.reply > {requests}
+        read done <&3
+        rm $own.reply
+    esac
+    if [ $done = failed ]; then
+        {compiler} --standard-json < $own.in > $own.out
+        status=$?
+        [ $status -eq 0 ] || {{ cat $own.out; exit $status; }}
+    fi
     mv $own.out $output
 fi
 rm $own.in
@@ -166,13 +177,15 @@ exec cat $output
 
 
 def compiling_once(compilers: Path, directory: Path, outputs: Path) -> Path:
-    """The same compilers, each of which compiles the same input only once: tests verify the same
-    source again and again, and the workers of a run share `outputs`."""
+    """The same compilers, kept by a server, each of which compiles the same input only once: tests
+    verify the same source again and again, and the workers of a run share `outputs`."""
     outputs.mkdir(exist_ok=True)
+    requests = compile_server().requests
     for compiler in compilers.glob("solc-*/solc-*"):
         script = directory / compiler.name / compiler.name
         script.parent.mkdir()
-        script.write_text(_ONCE.format(compiler=compiler, outputs=outputs, name=compiler.name))
+        names = {"compiler": compiler, "name": compiler.name}
+        script.write_text(_ONCE.format(**names, outputs=outputs, requests=requests))
         script.chmod(0o755)
     return directory
 
@@ -192,10 +205,8 @@ def _output(version: str, text: str) -> dict[str, Any]:
     with alone(kept):
         if not kept.exists():
             package = f"solc-{version}"
-            command = ["node", str(NODE / "compile.cjs"), package, str(soljson(package))]
-            answer = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
             unfinished = kept.with_suffix(".unfinished")
-            unfinished.write_bytes(answer.stdout)
+            unfinished.write_bytes(compile_json(package, soljson(package), text))
             unfinished.rename(kept)
     output: dict[str, Any] = json.loads(kept.read_text())
     return output

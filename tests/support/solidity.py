@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.compile_server import compile_json
+
 SUPPORT = Path(__file__).resolve().parent
 NODE = SUPPORT / "node"
 SOURCES = SUPPORT / "solidity_sources"
@@ -85,9 +87,8 @@ def compile_standard(
         "sources": {name: {"content": text} for name, text in sources.items()},
         "settings": settings,
     }
-    output: dict[str, Any] = node_script(
-        "compile.cjs", compiler, str(soljson(compiler)), stdin=request
-    )
+    answer = compile_json(compiler, soljson(compiler), json.dumps(request))
+    output: dict[str, Any] = json.loads(answer)
     errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     if errors:
         raise ValueError("\n".join(errors))
