@@ -30,6 +30,7 @@ from scan.settings import Keep, Settings
 from tests.audit.auditing import run, spoil
 from tests.indexer.test_partitions import PARTS
 from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.forked_python import Forked
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.table_digest import digest
@@ -321,9 +322,7 @@ def test_kills_while_rows_are_removed_leave_nothing_half(postgres: Postgres, tem
 
 def removed_in_process(url: str, steps: int) -> bool:
     """Whether a process came to the end that is killed while it takes the step after so many."""
-    with subprocess.Popen(
-        [sys.executable, "-c", STEPS, url], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with Forked([sys.executable, "-c", STEPS, url], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line == "done\n":
