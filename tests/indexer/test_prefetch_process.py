@@ -1,6 +1,7 @@
 """The second process of a long catch-up: it changes nothing but speed, and leaves no trace."""
 
 import logging
+import multiprocessing
 import os
 import pickle
 import signal
@@ -30,6 +31,14 @@ from tests.support.table_digest import digest
 pytestmark = pytest.mark.long
 
 LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
+
+
+SPAWNING = multiprocessing.get_context  # before tests/conftest.py replaces it
+
+
+@pytest.fixture(autouse=True)
+def spawned_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiprocessing, "get_context", SPAWNING)
 
 
 def children(pid: int) -> list[int]:
