@@ -168,7 +168,9 @@ class Postgres:
     def cloned(self, template: str) -> Iterator[str]:
         """The address of a copy of `template`, dropped afterwards."""
         name = f"scan_{next(self._numbers)}"
-        self._administer("CREATE DATABASE {name} TEMPLATE {template}", name=name, template=template)
+        # Page by page through the WAL, PostgreSQL's default, takes 17 ms of processor more.
+        copy = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
+        self._administer(copy, name=name, template=template)
         try:
             yield self.url(name)
         finally:
