@@ -143,8 +143,10 @@ def test_a_restarted_service_goes_on_with_the_same_chain(
         pass
     [path] = tmp_path.iterdir()
     kept = path.read_text().splitlines(keepends=True)[:4]
-    path.write_text("".join(kept) + "18000000")
-    later = demo_chain.start(tmp_path, now=lambda: NOW + 86_400)
+    killed = tmp_path / "killed"  # the service that was not goes on with its own file
+    killed.mkdir()
+    (killed / path.name).write_text("".join(kept) + "18000000")
+    later = demo_chain.start(killed, now=lambda: NOW + 86_400)
     try:
         while later.recording.head < first + 3:
             pass
