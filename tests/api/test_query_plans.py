@@ -435,6 +435,23 @@ def test_history_is_read_at_any_depth_alike(
             assert page["history"] and page["history"][0] not in newest["history"]
 
 
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_history_by_transaction_compares_no_row_with_all_others(
+    seeded: Seeded, direction: str
+) -> None:
+    address = seeded.value("transactions", "address", "hot")
+    query = f"limit=100&group=transaction&orderBy={direction}"
+    first, page = history_plan(seeded, address, query)
+    assert len(page["history"]) == 100
+    ranged, _ = history_plan(seeded, address, f"{query}&blockFrom=200&blockTo=400")
+    following, _ = history_plan(seeded, address, f"{query}&cursor={page['next']}")
+    for plan in (first, ranged, following):
+        require_index_and_order(plan, LISTS_OF_HISTORY * 401)
+        compared = [n.get("Rows Removed by Join Filter", 0) * n["Actual Loops"] for n in plan.nodes]
+        assert max(compared) <= LISTS_OF_HISTORY * 401
+        assert plan.buffers <= 10_000
+
+
 def test_history_with_oneself_as_counterparty_is_read_by_its_index(seeded: Seeded) -> None:
     address = seeded.value("transactions", "address", "hot")
     itself, page = history_plan(seeded, address, f"limit=25&counterparty={address}")
