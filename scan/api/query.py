@@ -15,7 +15,7 @@ from scan.queries.cursors import MAX_CURSOR
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTER_KEYS as KEYS_BY_ENTITY
 from scan.queries.filters import QUERIED
-from scan.queries.pages import Window
+from scan.queries.pages import MAX_ENTRIES, Window
 
 blueprint = Blueprint("query", __name__)
 
@@ -64,4 +64,8 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         cursor = parameters.text(body["cursor"], "cursor", most=MAX_CURSOR)
         if offset:
             raise InvalidParameter("cursor and offset exclude each other.", field="cursor")
-    return Window(limit, offset, direction, block_from, block_to, cursor, **times_of(filters))
+    return Window(
+        *(limit, offset, direction, block_from, block_to, cursor),
+        **times_of(filters),
+        max_entries=MAX_ENTRIES,
+    )

@@ -11,7 +11,7 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.responses import Response, json_body
 from scan.parameters import BIGINT_MAX
-from scan.queries.pages import Page, Window
+from scan.queries.pages import MAX_ENTRIES, Page, Window
 from scan.queries.reader import KeptFrom
 
 PAGED = ("page", "limit", "cursor")
@@ -43,6 +43,7 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
         parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0),
         cursor,
         **times_of(arguments),
+        max_entries=MAX_ENTRIES,
     )
 
 

@@ -252,6 +252,7 @@ def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilt
         block_to=window.block_to,
         direction=window.direction,
         after=None,
+        max_entries=None,
     )
     return "token" if shortest == "token_transfers_by_token" else "address"
 

@@ -17,13 +17,17 @@ from scan.queries.reader import KeptFrom, Reader
 # How PostgreSQL writes the records: as /api/v1 has them, or as scan/etherscan completes them.
 Form = Literal["api", "etherscan"]
 
+# Of the list that a list by several keys is read from, for a page; checkpoint_every() divides it.
+# PostgreSQL takes about half a microsecond each in memory.
+MAX_ENTRIES = 65_536
 UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
 
 
 class Window(NamedTuple):
     """Which part of a list: `direction` is asc or desc; both blocks, and both times in Unix
     seconds, belong to the range. It begins at the offset, or after the `cursor`, or after the row
-    at a `position`, which is what a cursor of the list holds.
+    at a `position`, which is what a cursor of the list holds. With `max_entries` a page of a list
+    by several keys may end before it is full, where its cursor goes on.
     """
 
     limit: int
@@ -35,6 +39,7 @@ class Window(NamedTuple):
     time_from: int | None = None
     time_to: int | None = None
     position: tuple[CursorValue, ...] | None = None
+    max_entries: int | None = None
 
     def traversal(
         self,
@@ -169,31 +174,57 @@ def filtered_page(
         values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
         values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
         matched = {name: value for name, value in given.items() if name not in unlisted}
-        list_, bounds = _bounds(reader, entity, matched, values)
+        has_end = window.offset == 0 and not of_several.get("has_total")
+        max_entries = window.max_entries if has_end else None
+        list_, end, bounds = _bounds(reader, entity, matched, values, max_entries)
         list_, of_row = _from_own_list(entity, list_, matched)
         values |= {**dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several}
         read = partial(reader.row, f"queries/{list_}_list_by_filters", is_unbounded=True, **values)
-        row = read(**bounds)
+        row = _ended(read(**bounds), end, window.direction)
         if len(reader.versions) > 1:  # the index changed in between
             row = read(**UNBOUNDED)
     page = Page.of_row(reader, entity, traversal, row)
     return replace(page, kept_from=reader.kept_from)
 
 
+class End(NamedTuple):
+    """The entry of a list at which a page ends that is not full; None: the list's last."""
+
+    ordinal: int | None
+    block: bytes | None  # as block_reference() makes it
+
+
 def _bounds(
-    reader: Reader, entity: str, matched: Mapping[str, Value], values: Mapping[str, Any]
-) -> tuple[str, Mapping[str, Any]]:
-    """Return which list a list by several keys is read from, and between which ordinals."""
+    reader: Reader,
+    entity: str,
+    matched: Mapping[str, Value],
+    values: Mapping[str, Any],
+    max_entries: int | None,
+) -> tuple[str, End, Mapping[str, Any]]:
+    """Return the list that rows by several keys are read from, a page's end, and the ordinals."""
     names = [name for name in all_entities()[entity].listed if name in matched]
-    list_, *bounds = reader.row(
+    list_, ordinal, block, *bounds = reader.row(
         f"queries/{entity}_get_bounds",
         names=names,
         keys=[_key(matched[name]) for name in names],
+        max_entries=max_entries,
         **{name: values[name] for name in ("block_from", "block_to", "direction", "after")},
     )
     if "from" in matched and matched["from"] == matched.get("to"):
         list_ = f"{entity}_to_self"
-    return list_, dict(zip(UNBOUNDED, bounds, strict=True))
+    return list_, End(ordinal, block), dict(zip(UNBOUNDED, bounds, strict=True))
+
+
+def _ended(row: Row, end: End, direction: str) -> Row:
+    """Return the row of a page with a cursor at its end, where it is not full.
+
+    Ascending the cursor stands on that entry's block, since entries before it were passed.
+    """
+    data, count, total, position, newest, *more = row
+    if position is not None or end.ordinal is None:
+        return row
+    newest = end.block if direction == "asc" or newest is None else newest
+    return (data, count, total, end.ordinal, newest, *more)
 
 
 def _from_own_list(

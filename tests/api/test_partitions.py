@@ -234,3 +234,44 @@ def test_bounds_of_an_older_state_are_not_used(
 
     monkeypatch.setattr(ExplainingDatabase, "prepared_row", outdated)
     assert partitioned.client.get(f"/api/v1{path}&_=1").json == expected
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize(
+    ("entity", "keys"),
+    [
+        ("transactions", {"status": False}),
+        ("transactions", {"status": False, "blockFrom": 50, "blockTo": 150}),
+        ("transactions", {"address": HOT, "status": False}),
+        ("transactions", {"from": HOT, "status": False, "blockFrom": 50}),
+        ("token_transfers", {"address": HOT, "tokenAddress": address_of("token", 5)}),
+        ("internal_transfers", {"address": HOT, "counterparty": address_of("person", 1)}),
+    ],
+    ids=str,
+)
+def test_a_list_by_several_keys_ends_a_page_after_so_many_entries(
+    plain: Side,
+    partitioned: Side,
+    monkeypatch: pytest.MonkeyPatch,
+    entity: str,
+    keys: dict[str, Any],
+    order: str,
+) -> None:
+    """All its rows come, each once, though pages end where so many entries were passed."""
+    whole = plain.query(entity, keys, orderBy=order, limit=100)
+    assert whole["count"] < 100 or whole["next"]
+    monkeypatch.setattr("scan.api.query.MAX_ENTRIES", 256)
+    for side in (plain, partitioned):
+        rows, counts, cursor = [], [], {}
+        while len(rows) <= whole["count"]:
+            side.database.plans.clear()
+            page = side.query(entity, keys, orderBy=order, limit=99, **cursor)
+            rows += page["data"]
+            counts.append(page["count"])
+            assert max(plan.buffers for plan in side.database.plans) < 3000
+            if page["next"] is None:
+                break
+            cursor = {"cursor": page["next"]}
+        assert rows[: whole["count"]] == whole["data"]
+        assert min(counts[:-1]) < 99
+        assert (len(rows) == whole["count"]) is (whole["next"] is None)

@@ -24,6 +24,7 @@ from scan.api.openapi.schemas import (
 from scan.api.query import FILTER_KEYS
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
+from scan.queries.pages import MAX_ENTRIES
 
 
 def _schema_name(entity: str) -> str:
@@ -127,7 +128,9 @@ SCHEMAS: Json = {
         "Maximum of records.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
     ),
     "QueryCursor": text(
-        "`next` of a page with the same entity, filter and order; not with offset.",
+        "`next` of a page with the same entity, filter and order; not with offset. Also a page"
+        " with fewer than `limit` records may have one: by several filters it ends after"
+        f" {MAX_ENTRIES:,} rows were compared.",
         "P5McU6d74Yg1fDd8eDY4Njg2",
         maxLength=MAX_CURSOR,
     ),
