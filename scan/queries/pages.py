@@ -19,7 +19,7 @@ Form = Literal["api", "etherscan"]
 
 # Of the list that a list by several keys is read from, for a page; checkpoint_every() divides it.
 # PostgreSQL takes about half a microsecond each in memory.
-MAX_ENTRIES = 65_536
+MAX_ENTRIES = 262_144
 UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
 
 
