@@ -50,7 +50,7 @@ class Cost(NamedTuple):
 def main(url: str, pid: int) -> None:
     session = requests.Session()
     with chromium() as page:
-        costs = [_cost(page, session, url, pid, *kind) for kind in _kinds(session, url)]
+        costs = [_cost(page, session, url, pid, *kind) for kind in kinds(session, url)]
     print("| Page | First visit | Again | DOMContentLoaded | Server, new | Cached |")
     print("|---|---|---|---|---|---|")
     for cost in costs:
@@ -60,7 +60,7 @@ def main(url: str, pid: int) -> None:
         print(f"| {cost.kind} | {first} | {again} | {loaded} | {server} |")
 
 
-def _kinds(session: requests.Session, url: str) -> Iterator[tuple[str, str]]:
+def kinds(session: requests.Session, url: str) -> Iterator[tuple[str, str]]:
     """Names and paths; those of records from the newest that the API has."""
 
     def records(path: str, name: str) -> list[dict[str, Any]]:
