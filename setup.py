@@ -55,7 +55,15 @@ setup(
     python_requires=">=3.11",
     packages=find_packages(include=["scan", "scan.*"]),
     package_data={
-        "scan": ["**/*.html", "**/*.json", "**/*.js", "**/*.css", "**/*.svg", "**/*.txt"]
+        "scan": [
+            "**/*.html",
+            "**/*.json",
+            "**/*.js",
+            "**/*.css",
+            "**/*.svg",
+            "**/*.png",
+            "**/*.txt",
+        ]
     },
     py_modules=["app"],
     cmdclass={"build_py": BuildWithResources},

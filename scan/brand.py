@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scan.picture_types import SVG, picture_type
 
-MAX_FILE_BYTES = 32_768  # a first visit takes 60 kB in all
+MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all
 MAX_LINKS = 8
 STYLES = Path(__file__).parent / "pages" / "static" / "scan.css"
 THEMES = ("light", "dark")
@@ -51,6 +51,7 @@ class Brand:
     """What SCAN_BRAND_* sets; empty means Scan's own."""
 
     name: str = ""
+    url: str = ""  # of the site, without SCAN_BASE_PATH
     logo: Logo | None = None
     colours: Palette = ()
     stylesheet: str = ""
@@ -126,6 +127,14 @@ def logo(text: str) -> Logo:
     if name is None:
         raise ValueError("must be an SVG, PNG or WebP file")
     return Logo(name, content)
+
+
+def site_url(text: str) -> str:
+    """Read `https://explorer.example.org`."""
+    url = text.removesuffix("/")
+    if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]{1,255}", url):
+        raise ValueError("must be an http(s) URL without a path; SCAN_BASE_PATH is the path")
+    return url
 
 
 def stylesheet(text: str) -> str:

@@ -193,6 +193,7 @@ class Settings:
             security_contact=read("SCAN_SECURITY_CONTACT", _contact, ""),
             brand=Brand(
                 name=read("SCAN_BRAND_NAME", _short(30), ""),
+                url=read("SCAN_BRAND_URL", brand.site_url, ""),
                 logo=read("SCAN_BRAND_LOGO", brand.logo, None),
                 colours=read("SCAN_BRAND_COLORS", brand.colours, ()),
                 stylesheet=read("SCAN_BRAND_CSS", brand.stylesheet, ""),

@@ -3,6 +3,7 @@
 import io
 
 from gunicorn.http.errors import ParseException
+from werkzeug.http import parse_accept_header
 
 from scan.http.interfaces import API
 from scan.http.list_format import accepted_file
@@ -21,7 +22,8 @@ def cache_key(state: RequestState) -> CacheKey | None:
     query = state.environ.get("QUERY_STRING", "")
     is_plain = state.method in ("GET", "HEAD") and not state.has_body
     if is_plain and state.cached_for_s is not None and state.page != "/":
-        return CacheKey(state.page)  # neither a query nor Accept changes it
+        # Neither a query nor Accept changes it.
+        return CacheKey(state.page, encoding="gzip" if accepts_gzip(state.environ) else "")
     accept = state.environ.get("HTTP_ACCEPT", "")
     if "markdown" in accept or accepted_file(accept) is not None:
         return None
@@ -32,6 +34,11 @@ def cache_key(state: RequestState) -> CacheKey | None:
     body = _small_body(state.environ)
     content_type = state.environ.get("CONTENT_TYPE", "")
     return None if body is None else CacheKey(QUERY, query, content_type, body)
+
+
+def accepts_gzip(environ: Environ) -> bool:
+    accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
+    return "gzip" in accepted and parse_accept_header(accepted)["gzip"] > 0
 
 
 def _small_body(environ: Environ) -> bytes | None:

@@ -37,6 +37,7 @@ class CacheKey(NamedTuple):
     query: str = ""
     content_type: str = ""
     body: bytes = b""
+    encoding: str = ""
 
 
 class Charged(NamedTuple):

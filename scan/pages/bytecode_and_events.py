@@ -16,7 +16,9 @@ from scan.queries import bytecode
 from scan.queries.bytecode import Bytecode
 from scan.verification.bytecode_metadata import compiler_version
 
-MAX_SHOWN_INSTRUCTIONS = 5_000
+# All of them are text of their own: of the largest contracts they take 700 kB.
+MAX_SHOWN_INSTRUCTIONS = 1_000
+MAX_SHOWN_BYTES = 4_096
 
 blueprint = Blueprint("pages_contract_tabs", __name__)
 
@@ -36,6 +38,7 @@ def bytecode_page(key: bytes) -> Response:
         compiler=compiler_version(held.metadata) if held else None,
         instructions=instructions[:MAX_SHOWN_INSTRUCTIONS],
         is_cut=len(instructions) > MAX_SHOWN_INSTRUCTIONS,
+        most_bytes=MAX_SHOWN_BYTES,
     )
 
 
@@ -51,12 +54,19 @@ def _bytecode(key: bytes) -> tuple[Bytecode | None, str]:
 def get_disassembly(address: str) -> Response:
     """Return all instructions of a contract as text."""
     held = bytecode.get(reader(), address_of(address))
-    reader().do_not_cache()  # large ones would evict everything else
     instructions = disassemble(held.code[: held.instructions_end])
-    text = "\n".join(instruction.text() for instruction in instructions)
-    return Response(
-        text + "\n", headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"}
-    )
+    return _text("".join(f"{instruction.text()}\n" for instruction in instructions))
+
+
+@blueprint.get("/address/<address>/bytecode")
+def get_bytecode(address: str) -> Response:
+    """Return the bytecode of a contract as hex."""
+    return _text(to_hex(bytecode.get(reader(), address_of(address)).code))
+
+
+def _text(text: str) -> Response:
+    reader().do_not_cache()  # large ones would evict everything else
+    return Response(text, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
 
 
 def _decoded(record: Record) -> Decoded:

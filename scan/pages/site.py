@@ -5,6 +5,7 @@ from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+from urllib.parse import quote
 
 from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,7 +20,7 @@ from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.pages import formatting, markdown
 from scan.pages.argument_values import shown_value
-from scan.pages.static_files import BRAND_STYLES, icon_of, url_of
+from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.pages.svg_charts import short_price
 from scan.queries.network import KNOWN_CHAINS, symbol_of
 from scan.queries.reader import ChainId
@@ -84,6 +85,8 @@ class Site:
             "brand_styles": url_of(BRAND_STYLES, brand) if brand.css else None,
             "icon": url_of(icon_of(brand), brand),
             "url_of": partial(url_of, brand=brand),
+            "site_url": f"{brand.url}{settings.base_path}" if brand.url else "",
+            "preview": url_of(preview, brand) if (preview := preview_of(brand)) else None,
         }
         self.conversions = ConcurrencyLimit(
             1, places_per_client=1, clients_wait=True, busy="Too many pages are being converted."
@@ -97,8 +100,10 @@ class Site:
         self._chain_id.read()
         return self._chain()
 
-    def render(self, template: str, chain: Chain, **values: Any) -> str:
-        text = self._templates.get_template(template).render(chain=chain, **self._brand, **values)
+    def render(self, template: str, chain: Chain, path: str = "", **values: Any) -> str:
+        """Return a template as HTML; `path` is that of the page, for previews of links to it."""
+        context = {"chain": chain, "path": path, **self._brand, **values}
+        text = self._templates.get_template(template).render(context)
         base_path = self._settings.base_path
         return LOCAL_LINK.sub(rf'\1="{base_path}/', text) if base_path else text
 
@@ -123,7 +128,8 @@ def site() -> Site:
 
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
     """Return a template as a response."""
-    body = site().render(template, site().chain(), **values)
+    path = quote(request.path) if status_code == HTTPStatus.OK else ""
+    body = site().render(template, site().chain(), path, **values)
     if prefers_markdown():
         reader().do_not_cache()
         client = client_address()

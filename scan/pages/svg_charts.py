@@ -28,16 +28,6 @@ class Point(NamedTuple):
     label: str = ""  # the formatted value
 
 
-class Bar(NamedTuple):
-    """A bar, in the chart's units."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    rises: bool = False  # of a candle
-
-
 class Reading(NamedTuple):
     """A point in words."""
 
@@ -45,21 +35,30 @@ class Reading(NamedTuple):
     value: str
 
 
+class Candles(NamedTuple):
+    """The parts of candles, each as SVG's path."""
+
+    wicks: str
+    rising: str
+    falling: str
+
+
 class Chart(NamedTuple):
-    """A chart with bars, or with a `line` in the format of SVG's polyline.
+    """A chart with bars, with candles, or with a `line` in the format of SVG's polyline.
 
     `ticks` are the labels of the vertical axis from the top, `times` those of the horizontal one,
-    both evenly spaced; `readings` belong to the bars or to the points of the line.
+    both evenly spaced; `readings` belong to the bars, to the candles, or to the points of the line.
     """
 
     title: str
-    bars: Sequence[Bar]
-    line: str
     most: str
     ticks: Sequence[str]
     times: Sequence[str]
     readings: Sequence[Reading]
-    wicks: str = ""  # of candles, in the format of SVG's path
+    line: str = ""
+    bars: str = ""  # their middles, as SVG's path, to be drawn in `bar_width`
+    bar_width: float = 0
+    candles: Candles | None = None
     width: int = WIDTH
     height: int = HEIGHT
 
@@ -80,19 +79,15 @@ def bar_chart(
         return None
     top = _top(points)
     step = WIDTH / len(points)
-    width = round(min(step * BAR_SHARE, WIDEST_BAR), 1)
-    bars = [
-        Bar(
-            round(number * step, 1),
-            round(_y(point.value, top), 1),
-            width,
-            round(HEIGHT - _y(point.value, top), 1),
-        )
+    width = min(step * BAR_SHARE, WIDEST_BAR)
+    bars = "".join(
+        f"M{_short(number * step + width / 2)} {HEIGHT}V{_short(_y(point.value, top))}"
         for number, point in enumerate(points)
-    ]
+    )
     moments = sorted({0, (len(points) - 1) // 2, len(points) - 1})
     times = [_short_time(points[number].time_s, span_s) for number in moments]
-    return _chart(title, points, span_s, decimals, times, bars=bars)
+    chart = _chart(title, points, span_s, decimals, times)
+    return chart._replace(bars=bars, bar_width=round(width, 1))
 
 
 def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Chart | None:
@@ -107,12 +102,13 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     left, right, below = -OUTSIDE, WIDTH + OUTSIDE, HEIGHT + OUTSIDE
     corners = [(left, below), (left, coordinates[0][1])]
     corners_after = [(right, coordinates[-1][1]), (right, below)]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*corners, *coordinates, *corners_after))
+    line = " ".join(f"{_short(x)},{_short(y)}" for x, y in (*corners, *coordinates, *corners_after))
     span_s = DAY_S if length > 3 * DAY_S else 60
     times = [_short_time(start + length * part // 2, span_s) for part in range(3)]
     # Of several moments of a day each has its time.
     are_days = all(point.time_s % DAY_S == 0 for point in points)
-    return _chart(title, points, DAY_S if are_days else 60, decimals, times, line=line)
+    chart = _chart(title, points, DAY_S if are_days else 60, decimals, times)
+    return chart._replace(line=line)
 
 
 def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int) -> Chart | None:
@@ -124,16 +120,18 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
     least, most = min(low for _, _, low, _ in prices), max(high for _, high, _, _ in prices)
     extent = most - least or most
     step = WIDTH / len(candles)
+    width = _short(step * BAR_SHARE)
 
     def y(price: Decimal) -> float:
-        return round(float((most - price) / extent) * HEIGHT, 1)
+        return float((most - price) / extent) * HEIGHT
 
-    bars, wicks = [], []
+    wicks, rising, falling = "", "", ""
     for number, (opened, high, low, closed) in enumerate(prices):
-        left, top = round(number * step, 1), y(max(opened, closed))
-        height = max(1.0, round(y(min(opened, closed)) - top, 1))
-        bars.append(Bar(left, top, round(step * BAR_SHARE, 1), height, closed >= opened))
-        wicks.append(f"M{left + step * BAR_SHARE / 2:.1f} {y(high)}V{y(low)}")
+        left, top = number * step, y(max(opened, closed))
+        height = _short(max(1.0, y(min(opened, closed)) - top))
+        body = f"M{_short(left)} {_short(top)}h{width}v{height}h-{width}z"
+        rising, falling = (rising + body, falling) if closed >= opened else (rising, falling + body)
+        wicks += f"M{_short(left + step * BAR_SHARE / 2)} {_short(y(high))}V{_short(y(low))}"
     moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
     readings = [
         Reading(
@@ -145,7 +143,8 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
     times = [_short_time(moments[number], span_s) for number in chosen]
     ticks = [short_price(most - extent * part / 4) for part in range(5)]
-    return Chart(title, bars, "", short_price(most), ticks, times, readings, wicks="".join(wicks))
+    chart = Chart(title, short_price(most), ticks, times, readings)
+    return chart._replace(candles=Candles(wicks, rising, falling))
 
 
 def short_price(price: Decimal) -> str:
@@ -161,14 +160,11 @@ def _chart(
     span_s: int,
     decimals: int,
     times: Sequence[str],
-    *,
-    bars: Sequence[Bar] = (),
-    line: str = "",
 ) -> Chart:
     most = max(points, key=lambda point: point.value)
     readings = [Reading(_time(p.time_s, span_s), _label(p, decimals)) for p in points]
     ticks = [compact(value, decimals) for value in _ticks(most.value)]
-    return Chart(title, bars, line, _label(most, decimals), ticks, times, readings)
+    return Chart(title, _label(most, decimals), ticks, times, readings)
 
 
 def _label(point: Point, decimals: int) -> str:
@@ -191,6 +187,11 @@ def _ticks(most: int) -> Sequence[int]:
 def _y(value: int, top: int) -> float:
     """Return the distance from the top."""
     return HEIGHT * (1 - max(value, 0) / top)
+
+
+def _short(coordinate: float) -> str:
+    """Return a coordinate with at most one decimal: a chart is drawn on about as many pixels."""
+    return f"{round(coordinate, 1):g}"
 
 
 def _time(time_s: int, span_s: int) -> str:

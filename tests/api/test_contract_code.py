@@ -192,6 +192,9 @@ def test_code_of_any_kind_is_shown(explorer: Explorer, code: str) -> None:
     assert (held["bytecode"], held["metadata"]) == ("0x" + code, None)
     page = explorer.client.get(f"/address/{address}?tab=bytecode")
     assert page.status_code == 200 and held["disassembly"][0]["opcode"] in page.text
+    assert len(page.data) < 50_000  # of the largest contract, too
+    whole = explorer.client.get(f"/address/{address}/bytecode")
+    assert (whole.text, whole.mimetype) == ("0x" + code, "text/plain")
 
 
 def test_what_the_index_has_not_is_the_nodes(explorer: Explorer) -> None:

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.brand import MAX_FILE_BYTES, PAIRS, contrast, default_palette
+from scan.brand import MAX_FILE_BYTES, PAIRS, UNBRANDED, contrast, default_palette
 from scan.errors import SettingError
 from scan.settings import Settings
 from tests.pages.test_browser import AXE, axe_violations, show_theme
@@ -85,6 +85,44 @@ def test_the_home_page_says_what_the_site_is(branded: FlaskClient, client: Flask
     for name in ('name="description"', 'property="og:description"'):
         assert f'<meta {name} content="All of &lt;Acme&gt;">' in text
     assert "Every block, transaction, token and contract of " in client.get("/").text
+
+
+PREVIEWS = re.compile(
+    r'<meta (?:property|name)="(og:url|og:image|twitter:card)" content="([^"]*)">'
+)
+
+
+def test_previews_of_links_have_a_picture_and_the_address_of_the_page(
+    indexed: Indexing, client: FlaskClient, brand_of: BrandOf
+) -> None:
+    def previews(**changes: Any) -> FlaskClient:
+        brand = replace(changes.pop("brand", UNBRANDED), url="https://scan.example")
+        settings = replace(indexed.settings, brand=brand, **changes)
+        return create_app(settings).test_client()
+
+    assert dict(PREVIEWS.findall(client.get("/blocks").text)) == {"twitter:card": "summary"}
+    shown = dict(PREVIEWS.findall(previews(base_path="/bsc").get("/bsc/txs?limit=50").text))
+    assert shown["og:url"] == "https://scan.example/bsc/txs"
+    picture = shown["og:image"].removeprefix("https://scan.example/bsc")
+    assert client.get(picture).mimetype == "image/png"
+    assert client.get(picture).data.startswith(b"\x89PNG")
+    logo = b"\x89PNG\r\n\x1a\n" + b"0" * 100
+    own = previews(brand=brand_of(logo=logo).brand)
+    picture = dict(PREVIEWS.findall(own.get("/txs").text))["og:image"]
+    assert own.get(urlsplit(picture).path).data == logo
+    refused = own.get('/no/"such"<page>', headers={"Accept": "text/html"})
+    assert refused.status_code == 404 and "og:url" not in refused.text
+    assert "og:image" not in previews(brand=brand_of(logo=DRAWING).brand).get("/txs").text
+
+
+@pytest.mark.check
+def test_the_url_of_the_site_has_no_path() -> None:
+    for text in ("https://scan.example", "https://scan.example/", "http://localhost:8000"):
+        given = Settings.from_environment({"SCAN_BRAND_URL": text}).brand.url
+        assert given == text.removesuffix("/")
+    for text in ("https://scan.example/bsc", "ftp://scan.example", "scan.example", 'https://a"b'):
+        with pytest.raises(SettingError, match=r"^SCAN_BRAND_URL="):
+            Settings.from_environment({"SCAN_BRAND_URL": text})
 
 
 def test_crawlers_are_told_what_to_leave(branded: FlaskClient, client: FlaskClient) -> None:

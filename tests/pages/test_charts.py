@@ -2,9 +2,16 @@
 
 import pytest
 
-from scan.pages.svg_charts import HEIGHT, WIDTH, Point, bar_chart, line_chart
+from scan.pages.svg_charts import HEIGHT, WIDTH, Chart, Point, bar_chart, candle_chart, line_chart
 
 pytestmark = pytest.mark.check
+
+
+def tops(chart: Chart) -> list[float]:
+    """Where bars end; all of them begin at the axis."""
+    bars = [bar.split() for bar in chart.bars.split("M")[1:]]
+    assert all(rest.startswith(f"{HEIGHT}V") for _, rest in bars)
+    return [float(rest.partition("V")[2]) for _, rest in bars]
 
 
 def values(*numbers: int) -> list[Point]:
@@ -26,13 +33,15 @@ def test_axes_begin_at_zero_and_reach_the_highest_value(most: int, ticks: list[s
     chart = bar_chart(values(0, most), title="Counts", span_s=3600)
     assert chart is not None
     assert ticks is None or chart.ticks == ticks
-    assert chart.bars[0].height == 0 and 0 <= chart.bars[1].top <= HEIGHT / 2 + HEIGHT * (not most)
+    nothing, highest = tops(chart)
+    assert nothing == HEIGHT and 0 <= highest <= HEIGHT / 2 + HEIGHT * (not most)
 
 
 def test_bars_and_readings_belong_together() -> None:
     chart = bar_chart(values(5, 10, 0, 20), title="Counts", span_s=3600)
     assert chart is not None
-    assert [bar.height for bar in chart.bars] == [HEIGHT / 4, HEIGHT / 2, 0, HEIGHT]
+    assert tops(chart) == [HEIGHT * 3 / 4, HEIGHT / 2, HEIGHT, 0]
+    assert (chart.bar_width, chart.bars.split(" ")[0]) == (64, "M32")
     assert [reading.value for reading in chart.readings] == ["5", "10", "0", "20"]
     assert chart.readings[0].time == "2023-11-14 22:13 UTC"
     assert chart.times == ["11-14 22:13", "11-14 23:13", "11-15 01:13"]
@@ -47,6 +56,20 @@ def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown() -> None:
     assert points[0][0] < 0 and points[-1][0] > WIDTH and points[0][1] > HEIGHT
     assert [reading.value for reading in chart.readings] == ["1", "0.5", "0"]
     assert chart.ticks == ["1", "0.8", "0.6", "0.4", "0.2", "0"]
+
+
+def test_candles_rise_and_fall_between_their_wicks() -> None:
+    names = ("open", "high", "low", "close")
+    candles = [
+        {"time": f"2026-01-0{day}T00:00:00Z", **dict(zip(names, prices, strict=True))}
+        for day, prices in ((1, ("10", "20", "10", "15")), (2, ("15", "15", "12.5", "12.5")))
+    ]
+    chart = candle_chart(candles, title="Price", span_s=86_400)
+    assert chart is not None and chart.candles is not None
+    assert chart.candles.wicks == "M128 0V160M448 80V120"
+    assert chart.candles.rising == "M0 80h256v80h-256z"
+    assert chart.candles.falling == "M320 80h256v40h-256z"
+    assert chart.readings[1] == ("2026-01-02", "open 15, high 15, low 12.5, close 12.5")
 
 
 def test_points_of_one_day_are_told_apart_by_their_times() -> None:

@@ -588,7 +588,8 @@ def test_addresses_are_taken_in_any_case(client: FlaskClient, scenario: Played) 
 
 def test_static_files_name_their_content(client: FlaskClient) -> None:
     found = re.findall(r'"(/static/[0-9a-f]{12}/[\w.]+)"', client.get("/").text)
-    assert {path.rpartition("/")[2] for path in found} == {"scan.css", "scan.js", "icon.svg"}
+    scripts = {"scan.js", "charts.js", "live.js"}
+    assert {path.rpartition("/")[2] for path in found} == {"scan.css", "icon.svg", *scripts}
     for path in found:
         answer = client.get(path)
         assert "immutable" in answer.headers["Cache-Control"]

@@ -1,15 +1,12 @@
 "use strict";
 // The source of a contract: copying a file, linking to a line.
 (() => {
-  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
-
   for (const button of document.querySelectorAll("button[data-copy-from]")) {
-    button.hidden = !navigator.clipboard;
     button.addEventListener("click", async () => {
       try {
-        const response = await fetch(base + button.dataset.copyFrom);
+        const response = await fetch(scan.base + button.dataset.copyFrom);
         if (!response.ok) throw new Error();
-        await navigator.clipboard.writeText(await response.text());
+        await scan.copyText(await response.text());
         button.textContent = "Copied";
       } catch {
         button.textContent = "Not copied";

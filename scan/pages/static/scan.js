@@ -1,13 +1,12 @@
 "use strict";
-// The theme, ages or exact times, buttons that copy, the watch list's stars, values of charts,
-// the head as it moves, forms answered in place. Every page can be read without any of it.
+// The theme, ages or exact times, buttons that copy, the watch list's stars, visitors' names for
+// addresses, the search box, forms answered in place. Every page can be read without any of it.
 // It runs before the page is parsed: what it changes is changed before it is painted.
 (() => {
   const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
   const root = document.documentElement;
   const UNITS = [["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const THEMES = ["system", "light", "dark"];
-  const LIVE_EVERY_MS = 3000;
   const words = new Intl.RelativeTimeFormat("en", {numeric: "always", style: "short"});
 
   // A browser may refuse its storage.
@@ -163,102 +162,6 @@
     else if (button.classList.contains("theme")) nextTheme();
   }
 
-  // Point at a chart, touch it, or go through its values with the arrow keys.
-  function prepareChart(figure) {
-    const svg = figure.querySelector("svg");
-    const reading = figure.querySelector("figcaption output");
-    const bars = [...svg.querySelectorAll("rect")];
-    const line = svg.querySelector("polyline");
-    const points = line ? [...line.points].slice(2, -2) : bars.map((bar) => ({x: bar.x.baseVal.value + bar.width.baseVal.value / 2}));
-    const rows = figure.querySelectorAll("tbody tr");
-    const dot = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    let current = points.length;
-    dot.setAttribute("class", "point");
-    if (line) svg.append(dot);
-
-    function show(index) {
-      bars[current]?.classList.remove("on");
-      current = Math.max(0, Math.min(points.length - 1, index));
-      bars[current]?.classList.add("on");
-      if (line) dot.setAttribute("d", `M${points[current].x} ${points[current].y}h0`);
-      const [time, value] = rows[current].cells;
-      reading.textContent = `${time.textContent}: ${value.textContent}`;
-    }
-
-    function showNearest(event) {
-      const frame = svg.getBoundingClientRect();
-      const x = ((event.clientX - frame.left) / frame.width) * svg.viewBox.baseVal.width;
-      const distances = points.map((point) => Math.abs(point.x - x));
-      show(distances.indexOf(Math.min(...distances)));
-    }
-
-    svg.tabIndex = 0;
-    svg.addEventListener("pointermove", showNearest);
-    svg.addEventListener("pointerdown", showNearest);
-    svg.addEventListener("focus", () => show(current));
-    svg.addEventListener("keydown", (event) => {
-      const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-      if (!step) return;
-      event.preventDefault();
-      show(current + step);
-    });
-  }
-
-  function replaceLive(html) {
-    const live = document.getElementById("live");
-    const next = new DOMParser().parseFromString(html, "text/html").getElementById("live");
-    if (!next) return;
-    const known = new Set([...live.querySelectorAll("[data-key]")].map((row) => row.dataset.key));
-    for (const row of next.querySelectorAll("[data-key]")) {
-      if (!known.has(row.dataset.key)) row.classList.add("fresh");
-    }
-    live.replaceWith(next);
-    showPage();
-  }
-
-  function showMessage(id, value, text) {
-    const part = document.getElementById(id);
-    part.hidden = !value;
-    (part.querySelector("span") || part).textContent = text;
-  }
-
-  async function showStatus() {
-    const response = await fetch(base + "/readyz");
-    const status = await response.json();
-    showMessage("problem", status.problem, status.problem);
-    showMessage("lag", status.lagBlocks, (status.lagBlocks || 0).toLocaleString("en"));
-  }
-
-  // The browser sends If-None-Match by itself: nothing new costs the server next to nothing.
-  async function follow() {
-    let wait = LIVE_EVERY_MS;
-    try {
-      if (!document.hidden) {
-        const focused = document.getElementById("live").contains(document.activeElement);
-        const response = await fetch(base + "/live", {cache: "no-cache"});
-        if (response.ok && !focused) replaceLive(await response.text());
-        wait = Math.max(wait, 1000 * (response.headers.get("Retry-After") || 0));
-        await showStatus();
-      }
-    } catch {
-      wait = 5 * LIVE_EVERY_MS;
-    }
-    setTimeout(follow, wait);
-  }
-
-  // The page of a transaction that waits for its block, until it is another page.
-  async function awaitBlock(wait) {
-    try {
-      if (!document.hidden) {
-        const response = await fetch(location.href, {cache: "no-cache"});
-        if (response.ok && !(await response.text()).includes('id="pending"')) return location.reload();
-      }
-    } catch {
-      // the next one may succeed
-    }
-    setTimeout(awaitBlock, wait, Math.min(1.2 * wait, 30000));
-  }
-
   // The search box as a combobox: a list of links below it, by arrow keys, Enter and Escape.
   function prepareSearch(input) {
     const form = input.form;
@@ -373,7 +276,7 @@
   }
 
   // The other scripts of our pages.
-  window.scan = {base, watched, setWatched, ownNames, setOwnNames};
+  window.scan = {base, copyText, showPage, watched, setWatched, ownNames, setOwnNames};
   // Before each piece that has been parsed is painted.
   const parsing = new MutationObserver(showPage);
   parsing.observe(root, {childList: true, subtree: true});
@@ -384,13 +287,10 @@
     showPage();
     showStars();
     setInterval(showAges, 10000);
-    for (const figure of document.querySelectorAll("figure.chart")) prepareChart(figure);
     const search = document.querySelector(".search input");
     prepareSearch(search);
     prepareShortcut(search, document.getElementById("shortcut"));
     for (const form of document.querySelectorAll("form[data-enhance]")) form.addEventListener("submit", answerInPlace);
-    if (document.getElementById("live")) setTimeout(follow, LIVE_EVERY_MS);
-    if (document.getElementById("pending")) setTimeout(awaitBlock, LIVE_EVERY_MS, LIVE_EVERY_MS);
   });
   addEventListener("storage", (event) => {
     if (event.key === "theme") setTheme(event.newValue);

@@ -1,0 +1,63 @@
+"use strict";
+// The head as it moves on the home page, and a pending transaction until its block comes.
+(() => {
+  const EVERY_MS = 3000;
+
+  function replaceLive(html) {
+    const live = document.getElementById("live");
+    const next = new DOMParser().parseFromString(html, "text/html").getElementById("live");
+    if (!next) return;
+    const known = new Set([...live.querySelectorAll("[data-key]")].map((row) => row.dataset.key));
+    for (const row of next.querySelectorAll("[data-key]")) {
+      if (!known.has(row.dataset.key)) row.classList.add("fresh");
+    }
+    live.replaceWith(next);
+    scan.showPage();
+  }
+
+  function showMessage(id, value, text) {
+    const part = document.getElementById(id);
+    part.hidden = !value;
+    (part.querySelector("span") || part).textContent = text;
+  }
+
+  async function showStatus() {
+    const response = await fetch(scan.base + "/readyz");
+    const status = await response.json();
+    showMessage("problem", status.problem, status.problem);
+    showMessage("lag", status.lagBlocks, (status.lagBlocks || 0).toLocaleString("en"));
+  }
+
+  // The browser sends If-None-Match by itself: nothing new costs the server next to nothing.
+  async function follow() {
+    let wait = EVERY_MS;
+    try {
+      if (!document.hidden) {
+        const focused = document.getElementById("live").contains(document.activeElement);
+        const response = await fetch(scan.base + "/live", {cache: "no-cache"});
+        if (response.ok && !focused) replaceLive(await response.text());
+        wait = Math.max(wait, 1000 * (response.headers.get("Retry-After") || 0));
+        await showStatus();
+      }
+    } catch {
+      wait = 5 * EVERY_MS;
+    }
+    setTimeout(follow, wait);
+  }
+
+  // The page of a transaction that waits for its block, until it is another page.
+  async function awaitBlock(wait) {
+    try {
+      if (!document.hidden) {
+        const response = await fetch(location.href, {cache: "no-cache"});
+        if (response.ok && !(await response.text()).includes('id="pending"')) return location.reload();
+      }
+    } catch {
+      // the next one may succeed
+    }
+    setTimeout(awaitBlock, wait, Math.min(1.2 * wait, 30000));
+  }
+
+  if (document.getElementById("live")) setTimeout(follow, EVERY_MS);
+  else setTimeout(awaitBlock, EVERY_MS, EVERY_MS);
+})();
