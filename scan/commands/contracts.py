@@ -18,6 +18,7 @@ from scan.contract_import.importer import Answer, ContractImport
 from scan.contract_import.source_client import SourceClient
 from scan.contract_import.source_records import Blockscout, Etherscan, Source, Sourcify
 from scan.errors import InvalidParameter, ScanError
+from scan.exports.whole_file import whole_file
 from scan.hex import to_hex
 from scan.queries.reader import ChainId
 from scan.settings import Settings
@@ -161,11 +162,9 @@ def _report(answers: Iterator[Answer], name: str) -> None:
 
 
 def export_contracts(settings: Settings, options: argparse.Namespace) -> int:
-    unfinished = options.file.with_name(f"{options.file.name}.unfinished")
     try:
-        with connected(settings, NAME) as database, unfinished.open("wb") as file:
+        with connected(settings, NAME) as database, whole_file(options.file) as file:
             count = write_records(database, file, ChainId(database).read())
-        unfinished.replace(options.file)
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     print(f"{count} contracts written")

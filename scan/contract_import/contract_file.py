@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 import orjson
@@ -36,7 +36,7 @@ def read_records(path: Path) -> Iterator[Record]:
                 ) from None
 
 
-def write_records(database: Database, file: BinaryIO, chain_id: str | None) -> int:
+def write_records(database: Database, file: IO[bytes], chain_id: str | None) -> int:
     """Write every verified contract whose code stands at its address; return their number."""
     after, count = b"", 0
     while rows := database.rows(

@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
+from scan.exports.whole_file import whole_file
 
 LIMBS = 4
 LIMB_BITS = 64
@@ -306,18 +307,10 @@ def integers(table: pyarrow.Table, name: str) -> list[int | None]:
 
 
 def write_file(path: Path, table: pyarrow.Table) -> None:
-    """Write a file that is whole or absent: under a temporary name in the same folder first,
-    then renamed."""
+    """Write a file that is whole or absent, where others may be writing it, too."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        with temporary.open("wb") as file:
-            parquet.write_table(table, file, compression=COMPRESSION)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(path, f".{os.getpid()}-{os.urandom(4).hex()}") as file:
+        parquet.write_table(table, file, compression=COMPRESSION)
 
 
 def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:

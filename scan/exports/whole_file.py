@@ -10,12 +10,13 @@ UNFINISHED = ".unfinished"
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file under another name, which is renamed once all of it is on disk.
+def whole_file(path: Path, suffix: str = UNFINISHED) -> Iterator[IO[bytes]]:
+    """Open a new file under another name, with the suffix, which is renamed once all of it is on
+    disk.
 
     Removed where writing fails; what a killed process leaves is overwritten by the next.
     """
-    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
+    unfinished = path.with_name(f".{path.name}{suffix}")
     try:
         with unfinished.open("wb") as file:
             yield file
