@@ -38,6 +38,7 @@ FILTERS: list[tuple[str, dict[str, Any]]] = [
     ("dex_trades", {"maker": HOT, "dex": "uniswap-v2"}),
     ("logs", {"address": HOT_TOKEN, "topic1": "0x" + "00" * 12 + HOT[2:]}),
 ]
+OF_LISTS = ("transaction", "fee", "internal_transfer", "token_transfer")  # types of history
 RANGES: list[dict[str, int]] = [{}, {"blockFrom": 90, "blockTo": 120}]
 
 
@@ -195,16 +196,42 @@ def test_history_of_a_busy_address_opens_the_partitions_of_its_page(
 def test_history_of_a_busy_address_is_whole_beyond_its_checkpoints(
     plain: Side, partitioned: Side, order: str
 ) -> None:
-    """Bounds are those of the page's place, in every list that has rows there."""
-    cursor = ""
-    for _ in range(8):
-        path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit=100{cursor}"
-        one, other = (side.client.get(path).json for side in (plain, partitioned))
-        assert one == other
-        cursor = f"&cursor={one['next']}"
+    """Bounds are those of the page's place, in every list that has rows there; of one type alone,
+    a page goes from one checkpoint of its list to the next."""
+    for types, pages in (("", 8), *((f"&types={type_}", 3) for type_ in OF_LISTS)):
+        cursor = ""
+        for _ in range(pages):
+            path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit=100{types}{cursor}"
+            one, other = (side.client.get(path).json for side in (plain, partitioned))
+            assert one == other
+            cursor = f"&cursor={one['next']}" if one["next"] else ""
     beyond = f"/api/v1/addresses/{HOT}/history?orderBy={order}&blockFrom=1000000000"
     one, other = (side.client.get(beyond).json for side in (plain, partitioned))
     assert one == other and one["history"] == []
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_history_goes_by_the_checkpoints_of_its_own_lists(
+    plain: Side, partitioned: Side, order: str
+) -> None:
+    """Beside each stand one of another address and one of another list, which would hide rows."""
+    path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit=100&_=others"
+    execute(
+        partitioned.url,
+        "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
+        " SELECT other.list, other.key, k.place + beside.step, beside.ordinal, k.block_number"
+        " FROM list_checkpoints k"
+        " CROSS JOIN LATERAL (VALUES (k.list, %s), ('other', k.key)) AS other (list, key)"
+        " CROSS JOIN (VALUES (-1, 0), (1, 1000000)) AS beside (step, ordinal)"
+        " WHERE k.key = %s"
+        " ON CONFLICT DO NOTHING",
+        *(bytes(20), bytes.fromhex(HOT[2:])),
+    )
+    try:
+        one, other = (side.client.get(path).json for side in (plain, partitioned))
+    finally:
+        execute(partitioned.url, "DELETE FROM list_checkpoints WHERE mod(place, 128) <> 0")
+    assert one == other and len(one["history"]) == 100
 
 
 @pytest.mark.parametrize(
