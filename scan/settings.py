@@ -26,7 +26,7 @@ _OWN_PATHS = {
     *("accounts", "blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys"),
     *("live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "txs", "watchlist", "webhooks"),
     *("favicon.ico", "internal-transfers", "robots.txt", "token-transfers", "user-operations"),
-    "verify",
+    *("verified-contracts", "verify"),
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),

@@ -10,7 +10,7 @@ from scan.contracts.disassembly import disassemble
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.list_responses import LISTED, list_response
+from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import (
     block_argument,
@@ -82,6 +82,11 @@ def list_contracts() -> Response:
         query_arguments(*LISTED),
         lambda window: contracts.verified_page(reader(), window),
     )
+
+
+@blueprint.get("/contract-creations")
+def list_contract_creations() -> Response:
+    return entity_list("contract_creations")
 
 
 @blueprint.get("/contracts/<address>")

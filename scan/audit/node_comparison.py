@@ -31,6 +31,7 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.column_types import Column
+from scan.ethereum.contract_creations import creations_in
 from scan.ethereum.events import (
     WRAPPING,
     Transfer,
@@ -45,7 +46,7 @@ from scan.ethereum.user_operations import user_operations
 from scan.hex import data, to_hex
 from scan.indexer import log_selection
 from scan.indexer.block_source import BlockSource
-from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader
+from scan.indexer.block_traces import TRACE_ATTEMPTS, UNTRACED, TracedBlock, TraceReader
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -82,11 +83,16 @@ ENTITIES = {
     "message to L1": Entity("audit/messages_to_l1_get_rows", ("ordinal",)),
     "blob": Entity("audit/blobs_get_rows", ("ordinal",)),
     "execution request": Entity("audit/execution_requests_get_rows", ("ordinal",)),
+    "contract creation": Entity("audit/contract_creations_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
     "log": Entity("audit/logs_get_rows", _OF_LOG),
 }
+
+
+# Of blocks with traces that the node cannot trace now these are not compared.
+OF_TRACES = ("internal transfer", "contract creation")
 
 
 class NodeComparison:
@@ -142,14 +148,14 @@ class NodeComparison:
             yield from self._check_roots(block, header, receipts)
             _expect_block(expected, block, filter(self._logs.stores, block.logs))
         self._expect_events(expected, blocks)
-        untraced = self._expect_traced(expected, blocks)
+        unknown = self._expect_traced(expected, blocks)
         for name, entity in ENTITIES.items():
             rows = self._database.rows(entity.statement, block_from=first, block_to=last)
             stored = _by_key(entity, (row for (row,) in rows))
             node_rows = _by_key(entity, expected[name])
             self._pass_over_unfilled(name, node_rows, stored)
-            if name == "internal transfer":
-                stored = {key: row for key, row in stored.items() if key[0] not in untraced}
+            if name in OF_TRACES:
+                stored = {k: row for k, row in stored.items() if row["block_number"] not in unknown}
             yield from _differences(name, node_rows, stored)
         self.compared += len(blocks)
 
@@ -187,27 +193,32 @@ class NodeComparison:
     def _expect_traced(
         self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]
     ) -> set[int]:
-        """Adds internal transfers, withdrawals and what traces alone say of failed transactions;
-        returns blocks that the node could not trace."""
+        """Adds internal transfers, creations, withdrawals and what traces alone say of failed
+        transactions; returns blocks with traces that the node could not trace now."""
         first, last = blocks[0].number, blocks[-1].number
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
         has_traces: dict[int, bool] = dict(rows)
-        untraced = set()
+        unknown = set()
         failed: set[tuple[int, int]] = set()
         for block in blocks:
             traced = self._traced(block)
             in_block = {"block_number": block.number}
             expected["withdrawal"] += [in_block | w._asdict() for w in block.withdrawals or ()]
             if traced.is_complete is False:
-                untraced.add(block.number)
-            elif has_traces.get(block.number):
-                expected["internal transfer"] += [in_block | t._asdict() for t in traced.transfers]
-                failed |= {(block.number, index) for index in traced.failed}
+                self.untraced += 1
+            if not has_traces.get(block.number):
+                traced = UNTRACED
+            elif traced.is_complete is False:
+                unknown.add(block.number)
+                continue
+            expected["internal transfer"] += [in_block | t._asdict() for t in traced.transfers]
+            failed |= {(block.number, index) for index in traced.failed}
+            creations = creations_in(block.with_failed(traced.failed), traced.transfers)
+            expected["contract creation"] += [creation._asdict() for creation in creations]
         for row in expected["transaction"]:
             if (row["block_number"], row["transaction_index"]) in failed:
                 row |= {"status": False, "contract_address": None}
-        self.untraced += len(untraced)
-        return untraced
+        return unknown
 
     def _traced(self, block: DecodedBlock) -> TracedBlock:
         # After this many failures the reader returns the block as untraced instead of raising.

@@ -123,6 +123,13 @@ _DELEGATING = re.compile(
     re.DOTALL,
 )
 
+# All calldata is copied to memory and passed on by DELEGATECALL, whose result is read: what the
+# fallback of a proxy does, and of no implementation. Zero is PUSH0, PUSH1 0, RETURNDATASIZE or DUP.
+_PASSING_ON = re.compile(
+    rb"\x36(?:\x5f|\x60\x00|[\x3d\x80-\x8f]){2}\x37.{0,96}?\x5a\xf4(?:\x3d|[\x80-\x9f]\x3d)",
+    re.DOTALL,
+)
+
 
 class Proxy(NamedTuple):
     """`others` are the implementations beside the first, of a diamond."""
@@ -143,6 +150,11 @@ class Proxy(NamedTuple):
         if self.others:
             record["implementations"] = [*map(to_hex, self.implementations)]
         return record
+
+
+def is_proxy_code(code: bytes) -> bool:
+    """Return whether code is a proxy's, as far as code alone tells, without asking its state."""
+    return by_code(code) is not None or _PASSING_ON.search(code) is not None
 
 
 def by_code(code: bytes) -> Proxy | None:

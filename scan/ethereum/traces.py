@@ -26,7 +26,7 @@ class TransferType(IntEnum):
 
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
 _FRAME_TYPES = {type_.name: type_ for type_ in TransferType}
-_CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
+CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 _NOTHING = (None, "0x0")
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
@@ -179,9 +179,9 @@ def _add(
     first, succeeded = len(transfers), False
     for is_outermost, kind, from_address, to_address, value in frames:
         succeeded = succeeded or is_outermost
-        if kind in _CREATIONS:
+        if kind in CREATIONS:
             created.append(to_address)
-        if (value or kind in _CREATIONS) and not is_outermost:
+        if (value or kind in CREATIONS) and not is_outermost:
             transfers.append(
                 InternalTransfer(
                     index, len(transfers) - first, kind, from_address, to_address, value
@@ -231,7 +231,7 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
         if kind is TransferType.CALL and (moved := precompile_transfer(frame, depth == 0)):
             yield _Frame(False, kind, *moved)
         # Of ten calls nine move nothing, and are not decoded.
-        moves_nothing = depth and kind not in _CREATIONS and frame.get("value") in _NOTHING
+        moves_nothing = depth and kind not in CREATIONS and frame.get("value") in _NOTHING
         if kind is None or moves_nothing:
             continue
         # Where a contract destroys itself in its own favour, which moves nothing since Cancun

@@ -161,6 +161,14 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         pubkey=BYTES,
         details=BYTES,
     ),
+    "contract_creations": _kind(
+        ordinal=pyarrow.int64(),
+        block_number=BLOCK_NUMBER,
+        transaction_index=INDEX,
+        address=ADDRESS,
+        creator=ADDRESS,
+        factory=_optional(ADDRESS),
+    ),
     "uncles": _kind(
         ordinal=pyarrow.int64(),
         block_number=BLOCK_NUMBER,

@@ -40,6 +40,10 @@ def _field(name: str, key: str = "") -> Column:
     return Column(name, lambda record, _: record[key or name])
 
 
+def _name(name: str, key: str = "") -> Column:
+    return Column(name, lambda record, _: text(record[key or name] or ""))
+
+
 def _wei(name: str, key: str) -> Column:
     return Column(name, lambda record, _: wei(record[key]))
 
@@ -143,6 +147,15 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("blob_index", "blobIndex"),
         *_PARTIES[1:],
     ),
+    "contractCreations": (
+        *_TIME,
+        _field("contract", "address"),
+        *(_field("creator"), _field("factory"), _field("transaction", "transactionHash")),
+        *(_name("label"), _name("token_name", "tokenName"), _name("token_symbol", "tokenSymbol")),
+        _name("contract_name", "contractName"),
+        Column("source_verified", lambda record, _: _YES_NO[record["verified"]]),
+        Column("is_proxy", lambda record, _: _YES_NO[record["isProxy"]]),
+    ),
     "requests": (
         *_TIME,
         _field("type"),
@@ -154,15 +167,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         *(_field("transaction", "transactionHash"), _field("log_index", "logIndex")),
     ),
     "blocks": (
-        _TIME[0],
-        _TIME[1],
-        _field("block", "number"),
-        _field("hash"),
-        _field("parent_hash", "parentHash"),
-        _field("miner"),
+        *(_TIME[0], _TIME[1], _field("block", "number")),
+        *(_field("hash"), _field("parent_hash", "parentHash"), _field("miner")),
         _field("transactions", "txCount"),
-        _field("gas_used", "gasUsed"),
-        _field("gas_limit", "gasLimit"),
+        *(_field("gas_used", "gasUsed"), _field("gas_limit", "gasLimit")),
         _wei("base_fee_wei", "baseFeePerGas"),
         _field("size"),
     ),
@@ -179,9 +187,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("fee_wei", lambda record, context: wei(_fee(record, context))),
         _field("gas_used", "gasUsed"),
         _wei("gas_price_wei", "gasPrice"),
-        _field("nonce"),
-        _field("method_id", "methodId"),
-        _field("type"),
+        *(_field("nonce"), _field("method_id", "methodId"), _field("type")),
         Column("l1_fee_wei", _part("l1")),
         Column("operator_fee_wei", _part("operator")),
         Column("mint_wei", lambda record, _: wei(record.get("mint"))),
@@ -193,7 +199,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("batch_index", "batchIndex"),
         *_PARTIES,
         Column("amount", _token_amount("value", "token")),
-        Column("symbol", lambda record, _: text(record["tokenSymbol"] or "")),
+        _name("symbol", "tokenSymbol"),
         Column("units", lambda record, _: units(record["value"])),
         _field("token", "tokenAddress"),
         _field("token_type", "tokenType"),

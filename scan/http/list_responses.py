@@ -38,6 +38,7 @@ NAMES = {
     "messages_to_l1": "messages",
     "blobs": "blobs",
     "execution_requests": "requests",
+    "contract_creations": "contractCreations",
 }
 
 ReadPage = Callable[[Window], Page]

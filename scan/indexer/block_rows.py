@@ -19,6 +19,7 @@ from scan.ethereum.blocks import (
     Uncle,
     Withdrawal,
 )
+from scan.ethereum.contract_creations import ContractCreation, creations_in
 from scan.ethereum.events import (
     ZERO_ADDRESS,
     SwapEvent,
@@ -66,6 +67,7 @@ UNNUMBERED: Mapping[str, Sequence[str]] = {
     "messages_to_l1": MessageToL1._fields,
     "blobs": Blob._fields,
     "execution_requests": ExecutionRequest._fields,
+    "contract_creations": ContractCreation._fields,
     "log_emitters": ("address", "block_number"),
 }
 
@@ -178,6 +180,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "messages_to_l1": list(block.messages_to_l1),
             "blobs": list(blobs_of(block)),
             "execution_requests": list(submitted_in(block) if has_requests else ()),
+            "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
         },
         logs=[_log_row(number, log) for log in stored],

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import NamedTuple
 
+from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -289,6 +290,7 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             "indexer/codes_insert",
             code_hashes=[code.code_hash for code in findings.codes],
             codes=[code.code for code in findings.codes],
+            are_proxies=[is_proxy_code(code.code) for code in findings.codes],
         )
         contracts = [code._asdict() for code in findings.codes]
         copy_rows.copy_records(tx, "contracts", ("address", "block_number", "code_hash"), contracts)

@@ -1,4 +1,5 @@
-"""/contracts, and the contract tab's forms: calling a function, verifying a source."""
+"""/contracts, /verified-contracts, and the contract tab's forms: calling a function, verifying a
+source."""
 
 import json
 import re
@@ -19,8 +20,8 @@ from scan.http.services import services
 from scan.pages.contract_functions import LONGEST_SIGNATURE, Parameter, argument_in_base_units
 from scan.pages.contract_page import contract_page, units_at
 from scan.pages.contract_source import read_contract, read_source_file
-from scan.pages.filtered_lists import UNORDERED, filtered_list
-from scan.pages.records import address_of
+from scan.pages.filtered_lists import UNORDERED, entity_list, filtered_list
+from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.queries.contract_values import Output, Value
@@ -46,12 +47,20 @@ blueprint = Blueprint("pages_contracts", __name__)
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
+    shown = entity_list("contract_creations", "/contracts", "/contract-creations")
+    return shown.response("contracts.html", shown=shown, names=names_of(shown.records))
+
+
+@blueprint.get("/verified-contracts")
+def list_verified_contracts() -> Response:
     shown = filtered_list(
-        *("/contracts", "/contracts", ()),
+        *("/verified-contracts", "/contracts", ()),
         lambda window, _: contracts.verified_page(reader(), window),
         paging=UNORDERED,
     )
-    return shown.response("contracts.html", contracts=shown)
+    listed = [bytes.fromhex(record["address"][2:]) for record in shown.records]
+    proxies = contracts.proxies_among(reader(), listed)
+    return shown.response("verified_contracts.html", contracts=shown, proxies=proxies)
 
 
 @blueprint.get("/verify")

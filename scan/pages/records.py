@@ -23,6 +23,7 @@ ADDRESS_FIELDS = (
     *("maker", "tokenIn", "tokenOut", "address", "owner", "sender"),
     *("paymaster", "bundler", "entryPoint", "factory"),  # of user operations
     *("authority", "delegate"),  # of authorizations
+    "creator",  # of contracts
     "counterparty",  # of a history
 )
 

@@ -24,7 +24,7 @@ TARGETS: Mapping[str, str] = {
     "/block/countdown/<block>": "/block/{block}",
     "/blocks/<block>": "/block/{block}",
     "/contract-verification": "/verify",
-    "/contractsVerified": "/contracts",
+    "/contractsVerified": "/verified-contracts",
     "/forkedblocks": "/blocks",
     "/gas-tracker": "/gas",
     "/gastracker": "/gas",
@@ -48,7 +48,6 @@ TARGETS: Mapping[str, str] = {
     "/txsInternal": "/internal-transfers",
     "/txsPending": "/txs",
     "/uncles": "/blocks",
-    "/verified-contracts": "/contracts",
     "/verifyContract": "/verify",
 }
 # What a target takes in its path: without it there is no such page.

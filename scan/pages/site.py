@@ -33,6 +33,7 @@ PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool", "/user-opera
 PATHS = frozenset(
     {
         *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/verify"),
+        "/verified-contracts",
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
         "/user-operations",

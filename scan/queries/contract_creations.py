@@ -11,8 +11,13 @@ from scan.ethereum.client import Call, RpcError
 from scan.ethereum.traces import walk_calls
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
 from scan.hex import to_hex
+from scan.queries.filters import Value
+from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
 
+# Filters that take look-ups for each contract, 4 to 20 us in memory, and of how many for a page.
+LOOKED_UP = frozenset({"verified", "proxy"})
+MAX_LOOKED_UP = 16_384
 TRACER = {"tracer": "callTracer"}
 
 
@@ -37,6 +42,13 @@ class IndexedCreation(NamedTuple):
     transaction_hash: bytes
     block_number: int
     timestamp: str
+
+
+def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
+    """List contracts by their creations; those by contracts only of blocks that were traced."""
+    if window.max_entries and not LOOKED_UP.isdisjoint(filters):
+        window = window._replace(max_entries=MAX_LOOKED_UP)
+    return filtered_page(reader, "contract_creations", filters, window)
 
 
 def indexed(reader: Reader, address: bytes) -> IndexedCreation | None:

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import orjson
+
 from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
 from scan.contracts.read_calls import CallResult, EncodedCall
 from scan.errors import Unavailable, UpstreamFailed
@@ -121,6 +123,12 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
         return ProxyLookup(current(reader.node, address, kinds))
     except (UpstreamFailed, BadHex, Unavailable):
         return ProxyLookup(None, is_known=False)
+
+
+def proxies_among(reader: Reader, addresses: Sequence[bytes]) -> frozenset[str]:
+    """Return those contracts, in hex, whose code passes all calls on; the node is not asked."""
+    [listed] = reader.row("queries/contracts_list_proxies", addresses=list(addresses))
+    return frozenset(orjson.loads(listed))
 
 
 def call(

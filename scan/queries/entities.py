@@ -7,6 +7,7 @@ from scan.queries import (
     authorizations,
     blobs,
     blocks,
+    contract_creations,
     dex_trades,
     execution_requests,
     internal_transfers,
@@ -36,6 +37,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "messages_to_l1": messages_to_l1.page,
     "blobs": blobs.page,
     "execution_requests": execution_requests.page,
+    "contract_creations": contract_creations.page,
 }
 
 

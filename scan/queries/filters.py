@@ -29,7 +29,7 @@ FILTERS: Mapping[str, tuple[Filter, ...]] = {
     entity: all_entities()[entity].filters if entity in all_entities() else ()
     for entity in (
         *(*QUERIED, "authorizations", "messages_to_l1"),
-        *("blobs", "execution_requests"),
+        *("blobs", "execution_requests", "contract_creations"),
     )
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}

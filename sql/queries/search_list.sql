@@ -1,12 +1,13 @@
 -- What a search finds: at most 20, the best first. Exact names come first, then what begins with the
--- text, then names that hold it among the 1,000 tokens held most; each by number of holders.
+-- text, then names that hold it: of the 1,000 tokens held most, of labels as the beginning of a word, and of
+-- verified contracts as a word; each by number of holders.
 -- params: text text, number bigint null, hash bytea null, address bytea null
 -- literals: none
 -- returns: one row: index version, JSON text of the records, count in it, whether
 --   queries/search_list_similar can be asked for more
 -- index: blocks_pkey, blocks_hash_key, transactions_by_hash, addresses_pkey, tokens_pkey,
---   labels_by_text, tokens_by_symbol, tokens_by_name, tokens_by_holder_count,
---   verified_contracts_by_name, labels_pkey, contracts_pkey, verified_contracts_by_code_hash,
+--   labels_by_text, labels_by_word, tokens_by_symbol, tokens_by_name, tokens_by_holder_count,
+--   verified_contracts_by_name, verified_contracts_by_word, labels_pkey, contracts_pkey, verified_contracts_by_code_hash,
 --   pools_pkey
 WITH wanted AS (
     SELECT lower(%(text)s) AS prefix
@@ -40,12 +41,23 @@ WITH wanted AS (
     ORDER BY lower(l.label) USING ~<~
     LIMIT 100)
     UNION
+    (SELECT 'address', l.address, l.label, NULL, NULL::bigint
+    FROM labels l
+    WHERE words_of(l.label) @@ search_words(%(text)s, true)
+    LIMIT 100)
+    UNION
     (SELECT 'contract', v.address, v.contract_name, NULL, NULL::bigint
     FROM verified_contracts v
     WHERE lower(v.contract_name) ~>=~ lower(%(text)s)
         AND lower(v.contract_name) ~<~ (lower(%(text)s) || chr(1114111))
         AND v.is_indexed AND v.match <> 'runtime'
     ORDER BY lower(v.contract_name) USING ~<~
+    LIMIT 100)
+    UNION
+    (SELECT 'contract', v.address, v.contract_name, NULL, NULL::bigint
+    FROM verified_contracts v
+    WHERE words_of(v.contract_name) @@ search_words(%(text)s, false)
+        AND v.is_indexed AND v.match <> 'runtime'
     LIMIT 100)
 ), found (rank, type, value, address, name, symbol, match, holders) AS (
     SELECT 0, 'block', b.number::text, NULL::bytea, NULL, NULL, 'exact', NULL::bigint

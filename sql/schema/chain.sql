@@ -124,9 +124,23 @@ CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_ad
     WHERE to_address <> from_address;
 CREATE INDEX IF NOT EXISTS internal_transfers_to_self ON internal_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
--- serves queries/contracts_get_creation; types as internal_transfer_type() has them: create, create2
-CREATE INDEX IF NOT EXISTS internal_transfers_creations ON internal_transfers (to_address, ordinal)
-    WHERE type IN (1, 2);
+
+-- Contracts by their creations: by transactions and, of blocks that are traced, by contracts. An address
+-- whose contract destroyed itself may have several.
+CREATE TABLE IF NOT EXISTS contract_creations (
+    ordinal bigint PRIMARY KEY,    -- first_ordinal_in() its block, and its place among the block's
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    address bytea NOT NULL,
+    creator bytea NOT NULL,        -- who sent the transaction
+    factory bytea                  -- the contract that created it; null: the transaction did
+);
+-- serves queries/contracts_get_creation
+CREATE INDEX IF NOT EXISTS contract_creations_by_address ON contract_creations (address, ordinal);
+-- serve the lists that sql/lists.toml reads from them
+CREATE INDEX IF NOT EXISTS contract_creations_by_creator ON contract_creations (creator, ordinal);
+CREATE INDEX IF NOT EXISTS contract_creations_by_factory ON contract_creations (factory, ordinal)
+    WHERE factory IS NOT NULL;
 
 -- What validators withdrew (EIP-4895), which changes balances without a transaction.
 CREATE TABLE IF NOT EXISTS withdrawals (
@@ -300,7 +314,8 @@ CREATE TABLE IF NOT EXISTS orphaned_blocks (
 -- Runtime bytecode, once per distinct code.
 CREATE TABLE IF NOT EXISTS codes (
     code_hash bytea PRIMARY KEY,   -- keccak-256
-    code bytea NOT NULL
+    code bytea NOT NULL,
+    is_proxy boolean NOT NULL DEFAULT false -- it passes all its calldata on: see is_proxy_code()
 );
 
 -- The code found at an address, and in which block; the newest row is what stands there now.

@@ -70,7 +70,7 @@ BEGIN
     EXECUTE format(
         'GRANT SELECT ON addresses, authorizations, blocks, chain, codes, contracts, credits, daily_stats,'
         ' dex_trades, dexes, event_topics, internal_transfers, item_balances, labels, list_counts, logs,'
-        ' blobs, execution_requests, messages_to_l1, pools, token_holders,'
+        ' blobs, contract_creations, execution_requests, messages_to_l1, pools, token_holders,'
         ' token_items, token_transfers, tokens, transactions, uncles, user_operations, verified_contracts,'
         ' withdrawals TO %I',
         name);

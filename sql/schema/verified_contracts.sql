@@ -38,6 +38,9 @@ CREATE INDEX IF NOT EXISTS verified_contracts_by_code_length
 -- serves queries/search_list
 CREATE INDEX IF NOT EXISTS verified_contracts_by_name
     ON verified_contracts (lower(contract_name) text_pattern_ops);
+-- serves queries/search_list
+CREATE INDEX IF NOT EXISTS verified_contracts_by_word ON verified_contracts USING gin (words_of(contract_name))
+    WITH (fastupdate = off) WHERE is_indexed AND match <> 'runtime';
 -- Pages show contracts by their names, and Etherscan's form names functions by verified ABIs.
 CREATE OR REPLACE TRIGGER verified_contracts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
@@ -88,6 +91,32 @@ LANGUAGE sql STABLE AS $$
     ORDER BY v.address = at DESC
     LIMIT 1
 $$;
+
+-- The code that stands at an address now. The planner inlines it.
+CREATE OR REPLACE FUNCTION code_at(at bytea) RETURNS SETOF codes LANGUAGE sql STABLE AS $$
+    SELECT o.*
+    FROM (
+        SELECT c.code_hash FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1
+    ) AS now
+    JOIN codes o USING (code_hash)
+$$;
+
+CREATE OR REPLACE FUNCTION contract_creation_record(
+    n contract_creations, transaction_hash bytea, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN (SELECT format(
+    '{"address":"%s","creator":"%s","factory":%s,"transactionHash":"%s","blockNumber":%s,'
+    '"transactionIndex":%s,"timestamp":"%s","label":%s,"tokenName":%s,"tokenSymbol":%s,'
+    '"contractName":%s,"verified":%s,"isProxy":%s}',
+    hex(n.address), hex(n.creator), json_hex(n.factory), hex(transaction_hash), n.block_number,
+    n.transaction_index, iso(mined_at),
+    json_text((SELECT l.label FROM labels l WHERE l.address = n.address)),
+    json_text(k.name), json_text(k.symbol), json_text(v.contract_name),
+    (v.address IS NOT NULL)::text, coalesce(o.is_proxy, false)::text)::json
+    FROM (SELECT) AS always
+    LEFT JOIN tokens k ON k.address = n.address
+    LEFT JOIN code_at(n.address) AS o ON true
+    LEFT JOIN verification_of(n.address) AS v ON v.match <> 'runtime');
 
 -- A verification outlives its contract: a branch that is undone may come back, and so may the code.
 -- Meanwhile no list shows it. Each statement of these functions sees what was committed before it;

@@ -166,6 +166,7 @@ TESTED_ELSEWHERE = {
     "/api/v1/user-operations",
     "/api/v1/transactions/{transaction_hash}/user-operations",
     *("/api/v1/blobs", "/api/v1/execution-requests"),  # as test_execution_requests.py of these
+    "/api/v1/contract-creations",  # tests/api/test_contract_creations.py
     "/api/v1/authorizations",  # tests/indexer/test_authorizations.py has more than one
     "/api/v1/messages-to-l1",  # tests/indexer/test_op_stack.py has a rollup
 }

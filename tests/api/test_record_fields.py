@@ -63,6 +63,7 @@ PATHS = {
     "/logs": "LogPage",
     "/authorizations": "AuthorizationPage",
     "/blobs": "BlobPage",
+    "/contract-creations": "ContractCreationPage",
     "/search?q={token}": "SearchResults",
 }
 

@@ -124,12 +124,26 @@ def _add_names(url: str) -> None:
             " FROM generate_series(1, 20000) AS n"
         )
         cursor.execute("INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", [LABELLED])
-        cursor.execute("ANALYZE tokens")
-        cursor.execute("ANALYZE labels")
+        cursor.execute(
+            "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+            " compiler_version, settings, abi, sources, verified_at, code_length)"
+            " SELECT c.address, c.code_hash, 'full', CASE n %% 100 WHEN 0 THEN 'UpgradeableProxyV2'"
+            " ELSE 'Vault' || n END, 'a.sol', '0.8.26', '{}', '[]', '{}', now(), 1"
+            " FROM (SELECT *, row_number() OVER () AS n FROM contracts) AS c LIMIT 2000",
+            (),
+        )
+        for table in ("tokens", "labels", "verified_contracts"):
+            cursor.execute(f"ANALYZE {table}")
     connection.close()
 
 
-@pytest.mark.parametrize("text", ["coin", "c", "COIN19999", "holder", "treasury", "17", "ab" * 32])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("coin", "c", "COIN19999", "holder", "treasury", "17", "ab" * 32),
+        *("199", "older 1", "proxy", "upgradeable proxy", "vault"),
+    ],
+)
 def test_a_search_reads_a_bounded_part_of_indexes(
     seeded: tuple[FlaskClient, ExplainingDatabase], text: str
 ) -> None:
@@ -140,6 +154,21 @@ def test_a_search_reads_a_bounded_part_of_indexes(
     [plan] = database.plans
     assert plan.sequential_scans() - {"chain", "label_state"} == set()
     assert plan.buffers < 5000 and plan.rows_sorted() <= 2000
+
+
+def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(
+    seeded: tuple[FlaskClient, ExplainingDatabase],
+) -> None:
+    client, _ = seeded
+    [labelled] = search(client, "19999")
+    assert (labelled["name"], labelled["match"]) == ("Holder 19999", "similar")
+    assert search(client, "older 19999") == []
+    assert search(client, "holder 19999")[0]["match"] == "exact"
+    assert {found["name"] for found in search(client, "holder 199")} > {"Holder 199"}
+    for text in ("proxy", "PROXY", "upgradeable proxy", "UpgradeableProxy"):
+        names = {found["name"] for found in search(client, text) if found["type"] == "contract"}
+        assert names == {"UpgradeableProxyV2"}, text
+    assert search(client, "prox") == []
 
 
 def test_whole_names_come_first_then_those_held_most(

@@ -100,6 +100,7 @@ KEYS = {
 SECTIONS = {
     "authorizations": ("authorization", "authorizations"),
     "blobs": ("blob",),
+    "contract_creations": ("contract creation",),
     "blocks": ("block", "blocks"),
     "transactions": ("transaction",),
     "internal_transfers": ("internal transfer",),

@@ -35,6 +35,7 @@ LISTS = {
     *(list_.name for e in all_entities().values() if not e.is_sparse for list_ in e.counted),
     *(list_.name for type_ in all_history_types() for list_ in type_.lists),
     *("token_transfers_by_item", "token_items_by_token"),
+    *("contract_creations", "contract_creations_by_creator", "contract_creations_by_factory"),
 }
 # Each table's key.
 TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
@@ -198,6 +199,16 @@ def test_checkpoints_are_as_the_node_has_it(
             require_lists({name for name, *_ in truth})
         require_same(stored(settings, "list_checkpoints", key, columns), truth)
     assert run(reorganised) == audit.EXACT
+
+
+def test_creations_are_counted_as_the_node_has_them(
+    finished: Settings, reorganised: Settings, scenario: Played
+) -> None:
+    entries = derived_truth.entries_of_contract_creations(scenario.truth)
+    for settings in (finished, reorganised):
+        rows = stored(settings, "list_counts", ("list", "key"), ["count"])
+        counts = {key: row for key, row in rows.items() if key[0] in {name for name, _ in entries}}
+        require_same(counts, derived_truth.list_counts(entries))
 
 
 def test_withdrawals_are_counted(copied: Settings, scenario: Played) -> None:

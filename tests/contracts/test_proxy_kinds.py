@@ -14,6 +14,7 @@ from scan.contracts.proxy_contracts import (
     Proxy,
     by_code,
     current,
+    is_proxy_code,
 )
 from scan.ethereum.client import Call
 from scan.queries import contract_values, contracts
@@ -100,7 +101,9 @@ def word(address: str) -> str:
 
 
 def expect(explorer: Explorer, proxy: str, kind: str, implementation: str) -> None:
-    """Calls, the page, and Etherscan's check know the implementation."""
+    """Calls, the page, and Etherscan's check know the implementation; code alone says proxy."""
+    codes = [explorer.anvil.call("eth_getCode", at, "latest") for at in (proxy, implementation)]
+    assert [is_proxy_code(bytes.fromhex(code[2:])) for code in codes] == [True, False]
     answer = explorer.call(proxy, "over(uint256)", 5)
     assert answer.json == {"result": "number", "implementation": implementation}, answer.json
     page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
@@ -130,6 +133,12 @@ def test_what_is_not_the_whole_code_of_a_clone_is_none() -> None:
     assert by_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, ())
     assert by_code(bytes.fromhex("ef0100" + "22" * 21)) is None
     assert {kind.name for kind in BY_CODE} == {"eip1167", "immutable-args-clone", "eip7702"}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("code", [*CLONES.values(), UUPS, UUPS_I, BEACON, SAFE])
+def test_proxies_are_known_by_code_alone(code: str) -> None:
+    assert is_proxy_code(bytes.fromhex(code.format("11" * 20)))
 
 
 class Lying:

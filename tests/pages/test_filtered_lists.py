@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from flask.testing import FlaskClient
@@ -12,6 +13,7 @@ from scan.queries import entities
 from scan.queries.filters import FILTERS
 from scan.queries.pages import Page
 from tests.conftest import Played
+from tests.support.derived_truth import contract_creations
 from tests.support.truth import Record
 
 ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})"')
@@ -105,12 +107,36 @@ def test_lists_below_a_token_a_pool_and_a_block(client: FlaskClient, scenario: P
     assert shown(client, path, **{"from": block["fromAddress"]}) == hashes(mine)
 
 
+def test_all_contracts_are_listed_with_what_is_known_of_them(
+    client: FlaskClient, scenario: Played
+) -> None:
+    rows = contract_creations(scenario.truth)[::-1]
+    made = next(row for row in rows if row["factory"])
+    for query in ({}, {"creator": made["creator"]}, {"factory": made["factory"]}):
+        expected = [r["address"] for r in rows if all(r[k] == v for k, v in query.items())]
+        listed, path = [], f"/contracts?{urlencode(query)}"
+        while path:
+            page = client.get(path)
+            assert page.status_code == 200 and f"{len(expected)} contracts" in page.text
+            listed += re.findall(r'data-label="Contract"><a href="/address/(0x\w{40})"', page.text)
+            following = re.search(r'rel="next" href="([^"]+)"', page.text)
+            path = unescape(following[1]) if following else ""
+        assert listed == expected
+        assert page.text.count('class="chip"') == len(query)
+    proxies = client.get("/contracts?proxy=true").text
+    records = client.get("/api/v1/contract-creations?proxy=true").json["contractCreations"]
+    assert proxies.count(">proxy</span>") == len(records)
+    home = client.get("/").text
+    assert 'href="/contracts"' in home and 'href="/verified-contracts"' in home
+
+
 def test_every_filter_of_the_table_stands_in_the_form(client: FlaskClient) -> None:
     for path, entity in (
         ("/txs", "transactions"),
         ("/token-transfers", "token_transfers"),
         ("/internal-transfers", "internal_transfers"),
         ("/user-operations", "user_operations"),
+        ("/contracts", "contract_creations"),
     ):
         html = client.get(path).text
         for filter_ in FILTERS[entity]:

@@ -60,6 +60,7 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
             "/txs",
             "/tokens",
             "/contracts",
+            "/verified-contracts",
             "/search",
             "/keys",
             "/webhooks",
@@ -446,7 +447,7 @@ def test_a_page_beyond_the_last_says_so(
     for path in ("/blocks", "/txs", "/tokens"):
         page = client.get(f"{path}?page=99999").text
         assert "there is no page 99,999" in page and ">First</a>" in page
-    page = explorer.client.get("/contracts?page=99999").text
+    page = explorer.client.get("/verified-contracts?page=99999").text
     assert "there is no page 99,999" in page and "None yet" not in page
 
 

@@ -26,7 +26,7 @@ def forking(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explo
 
 def listed(explorer: Explorer, address: str) -> tuple[bool, bool, int]:
     """Whether the page and the search show it, which are cached, and how many the page counts."""
-    page = explorer.client.get("/contracts")
+    page = explorer.client.get("/verified-contracts")
     found = explorer.client.get("/api/v1/search", query_string={"q": "LogicE"}).json["results"]
     after = dict.fromkeys(("after_us", "after_address", "after_code_hash"))
     row = explorer.database.prepared_row(

@@ -208,7 +208,7 @@ def item_balances(truth: Truth) -> Rows:
 def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
     """Every so manyth entry of each key's list but the first, by list, key and place."""
     block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
-    entries: Entries = defaultdict(list)
+    entries: Entries = entries_of_contract_creations(truth)
     for records, listed in (
         (truth.transactions, _lists_of_transaction),
         (truth.token_transfers, _lists_of_token_transfer),
@@ -252,6 +252,44 @@ def entries_of_user_operations(operations: Sequence[Record]) -> Entries:
             if operation[field] is not None:
                 key = f"user_operations_{list_}", operation[field]
                 entries[key].append((ordinal, block))
+    return entries
+
+
+def contract_creations(truth: Truth) -> list[Record]:
+    """The creations of contracts, oldest first: by each transaction, then inside of it."""
+    inside = _by(truth.internal_transfers[::-1], "transactionHash")
+    return [
+        {
+            "address": address,
+            "creator": t["fromAddress"],
+            "factory": factory,
+            "transactionHash": t["hash"],
+            **{name: t[name] for name in ("blockNumber", "transactionIndex", "timestamp")},
+        }
+        for t in truth.transactions[::-1]
+        for address, factory in (
+            *([(truth.created[t["hash"]], None)] if t["hash"] in truth.created else ()),
+            *(
+                (i["toAddress"], i["fromAddress"])
+                for i in inside.get(t["hash"], ())
+                if i["type"] in ("create", "create2")
+            ),
+        )
+    ]
+
+
+def entries_of_contract_creations(truth: Truth) -> Entries:
+    """The lists of contract creations."""
+    entries: Entries = defaultdict(list)
+    places: Counter[int] = Counter()
+    for creation in contract_creations(truth):
+        block = creation["blockNumber"]
+        ordinal = block * 2**20 + places[block]
+        places[block] += 1
+        entries["contract_creations", "0x"].append((ordinal, block))
+        for role in ("creator", "factory"):
+            if creation[role] is not None:
+                entries[f"contract_creations_by_{role}", creation[role]].append((ordinal, block))
     return entries
 
 

@@ -144,6 +144,10 @@ PATHS: Json = {
         "get", "listBlockExecutionRequests", "Requests to the consensus layer that a block took",
         ref("BlockRequests"), parameters=(BLOCK,), errors=(404,),
     ),
+    "/contract-creations": _list(
+        "listContractCreations", "All contracts by their creations, verified or not",
+        "ContractCreationPage", "contract_creations",
+    ),
     "/accounts": operation(
         "get", "listAccounts", "Addresses by balance, the largest first", ref("AccountPage"),
         parameters=LISTED,
@@ -257,6 +261,39 @@ SCHEMAS: Json = {
                     " were submitted have the header's hash.",
                 )
             ),
+        },
+    ),
+    "ContractCreationPage": record(
+        "Contracts by their creations.",
+        {
+            "contractCreations": array(ref("ContractCreation"), "This page.", maxItems=MAX_LIMIT),
+            "total": ref("QueryTotal"),
+            "untracedBlocks": number(
+                "Blocks without traces, whose creations by contracts are unknown; absent: no block"
+                " was traced.",
+                0,
+            ),
+            "keptFrom": ref("KeptFrom"),
+            "next": ref("Next"),
+        },
+        optional=("keptFrom", "untracedBlocks"),
+    ),
+    "ContractCreation": record(
+        "The creation of a contract; an address whose contract destroyed itself may have several.",
+        {
+            "address": address("The contract."),
+            "creator": address("The transaction's sender."),
+            "factory": nullable(address("The contract that created it; null: a transaction did.")),
+            "transactionHash": hash32("The transaction."),
+            "blockNumber": number("Its block.", 17),
+            "transactionIndex": number("The transaction's place in the block.", 0),
+            "timestamp": moment("The block's time."),
+            "label": nullable(text("The operator's label.", "Market maker")),
+            "tokenName": nullable(text("The token's name; null: it is no token.", "Token")),
+            "tokenSymbol": nullable(text("The token's symbol.", "TKN")),
+            "contractName": nullable(text("Its name in the source; null: not verified.", "Token")),
+            "verified": flag("Whether the source of its code is verified."),
+            "isProxy": flag("Whether its code passes all calls on to another contract."),
         },
     ),
     "AccountPage": record(

@@ -1,0 +1,47 @@
+"""Contracts that a block's transactions created, and contracts inside of them. Pure."""
+
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from typing import NamedTuple
+
+from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.traces import CREATIONS, InternalTransfer
+
+
+class ContractCreation(NamedTuple):
+    """The creation of a contract; a row of the table contract_creations."""
+
+    ordinal: int
+    block_number: int
+    transaction_index: int
+    address: bytes
+    creator: bytes  # the transaction's sender
+    factory: bytes | None  # the contract that created it; None where the transaction did
+
+
+def creations_in(
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
+) -> Iterator[ContractCreation]:
+    """Yield the creations of a block in the order of the calls.
+
+    Those by contracts are among the internal transfers; of a block without traces they are not
+    known.
+    """
+    ordinals = count(block.number << PLACE_BITS)
+    places = sorted(_places(block, internal_transfers), key=lambda place: place[0])
+    for index, address, factory in islice(places, 1 << PLACE_BITS):
+        place = next(ordinals), block.number, index
+        yield ContractCreation(*place, address, block.transactions[index].from_address, factory)
+
+
+def _places(
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
+) -> Iterator[tuple[int, bytes, bytes | None]]:
+    """Yield index of the transaction, contract and factory, those by transactions first."""
+    for transaction in block.transactions:
+        if transaction.contract_address and transaction.status:
+            yield transaction.transaction_index, transaction.contract_address, None
+    for transfer in internal_transfers:
+        if transfer.type in CREATIONS:
+            yield transfer.transaction_index, transfer.to_address, transfer.from_address

@@ -1,0 +1,76 @@
+"""All contracts by their creations: by transactions and, as traces show, by contracts."""
+
+from typing import Any
+
+from flask.testing import FlaskClient
+
+from tests.api.test_record_fields import require_fields
+from tests.conftest import Played
+from tests.support.derived_truth import contract_creations
+
+PATH = "/api/v1/contract-creations"
+FROM_CHAIN = (
+    *("address", "creator", "factory", "transactionHash", "blockNumber", "transactionIndex"),
+    "timestamp",
+)
+
+
+def listed(client: FlaskClient, **query: object) -> tuple[list[dict[str, Any]], int | None]:
+    """The whole list page by page, and its total."""
+    rows: list[dict[str, Any]] = []
+    arguments = {"limit": 7, **query}
+    while True:
+        body = client.get(PATH, query_string=arguments).json
+        require_fields({"$ref": "#/components/schemas/ContractCreationPage"}, body, "page")
+        rows += body["contractCreations"]
+        if body["next"] is None:
+            return rows, body["total"]
+        arguments["cursor"] = body["next"]
+
+
+def test_every_contract_is_listed_newest_first(client: FlaskClient, scenario: Played) -> None:
+    truth = scenario.truth
+    expected = contract_creations(truth)[::-1]
+    assert {None} < {creation["factory"] for creation in expected}
+    rows, total = listed(client)
+    assert [{name: row[name] for name in FROM_CHAIN} for row in rows] == expected
+    assert total == len(expected)
+    assert listed(client, orderBy="asc") == (rows[::-1], total)
+    tokens = {token["address"]: token for token in truth.tokens}
+    for row in rows:
+        token = tokens.get(row["address"], {"name": None, "symbol": None})
+        assert (row["tokenName"], row["tokenSymbol"]) == (token["name"], token["symbol"])
+    middle = rows[len(rows) // 2]["blockNumber"]
+    older = [row for row in rows if row["blockNumber"] <= middle]
+    assert listed(client, blockTo=middle) == (older, len(older))
+
+
+def test_contracts_are_listed_by_creator_and_factory(client: FlaskClient, scenario: Played) -> None:
+    rows, _ = listed(client)
+    for role in ("creator", "factory"):
+        for value in {row[role] for row in rows} - {None}:
+            same = [row for row in rows if row[role] == value]
+            assert listed(client, **{role: value}) == (same, len(same))
+    made = next(row for row in rows if row["factory"])
+    both = [row for row in rows if all(row[r] == made[r] for r in ("creator", "factory"))]
+    arguments = {role: made[role] for role in ("creator", "factory")}
+    assert listed(client, **arguments) == (both, None)
+
+
+def test_what_code_and_verifications_say_can_be_chosen(client: FlaskClient) -> None:
+    rows, _ = listed(client)
+    for key, field in (("verified", "verified"), ("proxy", "isProxy")):
+        for value in ("true", "false"):
+            same = [row for row in rows if row[field] is (value == "true")]
+            assert listed(client, **{key: value}) == (same, None)
+    for query in ("verified=yes", "creator=0x12", "address=0x" + "11" * 20, "limit=101"):
+        assert client.get(f"{PATH}?{query}").status_code == 400, query
+
+
+def test_a_file_has_all_contracts(client: FlaskClient) -> None:
+    rows, total = listed(client)
+    lines = client.get(f"{PATH}?format=csv").text.splitlines()
+    header = lines[0].lstrip("\ufeff").split(",")
+    assert header[3:7] == ["contract", "creator", "factory", "transaction"]
+    assert [line.split(",")[3] for line in lines[1:]] == [row["address"] for row in rows]
+    assert len(rows) == total
