@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
+from scan.database.lists import all_credit_types
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.http.services import Services
@@ -512,6 +513,30 @@ def test_withdrawals_and_untraced_blocks(made: Made) -> None:
     assert len(history(made.client, "0x" + ME.hex(), 2, blockFrom=2)) == 2
     made.chain.append([Move(YOU, address("contract"))], is_traced=False)
     assert mine(made)["reason"] == "untraced_blocks"
+
+
+def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
+    """Each block has one of every type for two addresses."""
+    types = [type_.name for type_ in all_credit_types()]
+    for _ in range(4):
+        made.chain.append(
+            credits=[
+                (None, type_, holder, wei * 10**type_)
+                for type_ in range(len(types))
+                for holder, wei in ((ME, 1), (YOU, 5))
+            ]
+        )
+    in_block = sum(10**type_ for type_ in range(len(types)))
+    made.chain.store_balances({ME: 4 * in_block})
+    points = balances(made.client, "0x" + ME.hex())
+    assert [int(point["balance"]) for point in points][-1] == 4 * in_block
+    page = mine(made, limit=100)
+    assert Counter(row["type"] for row in page["history"]) == dict.fromkeys(types, 4)
+    assert (page["total"], page["unexplained"]) == (4 * len(types), "0")
+    assert {int(row["amount"]) for row in page["history"]} == {10**n for n in range(len(types))}
+    for type_ in types:
+        assert mine(made, types=type_, blockFrom=2)["total"] == 3
+        assert mine(made, types=type_, blockTo=2)["total"] == 2
 
 
 def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: str) -> None:

@@ -47,6 +47,16 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "it saves work: of shorter lists none passes a checkpoint",
     ),
     (
+        r"queries/history_list",
+        r"l\.sign <> 0",
+        "it saves work: entries of a list without a sign are taken times 0",
+    ),
+    (
+        r"queries/balances_list",
+        r"e\.first IS NOT NULL",
+        "it saves work: no block has the number that follows from NULL",
+    ),
+    (
         r"queries/history_get_bounds",
         r"l\.entries > checkpoint_every\(\)",
         "it saves work: shorter lists have no checkpoint",

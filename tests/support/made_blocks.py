@@ -15,6 +15,7 @@ from scan.ethereum.blocks import (
     Withdrawal,
 )
 from scan.ethereum.events import Trade, Transfer
+from scan.ethereum.forms.form import numbered
 from scan.ethereum.traces import InternalTransfer
 from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
@@ -69,8 +70,10 @@ class Chain:
         internal_transfers: Sequence[InternalTransfer] = (),
         is_traced: bool | None = None,
         timestamp_s: int | None = None,
+        credits: Sequence[tuple[int | None, int, bytes, int]] = (),
     ) -> list[bytes]:
-        """One more block; the hashes of its transactions. `logs` are of those."""
+        """One more block; the hashes of its transactions. `logs` are of those. A credit has the
+        index of a transaction or None, its type, an address, and wei."""
         number = self.number + 1
         transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
         transfers = [
@@ -93,7 +96,8 @@ class Chain:
             base_fee_per_gas=base_fee,
             withdrawals=withdrawals,
         )
-        fetched = FetchedBlock(with_fees(block), [], internal_transfers, is_traced)
+        block = with_fees(block)._replace(credits=numbered(block, credits))
+        fetched = FetchedBlock(block, [], internal_transfers, is_traced)
         findings = self._findings(number, transfers)._replace(trades=trades)
         del self._appended[number:]
         self._appended.append((fetched, findings))
