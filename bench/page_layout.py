@@ -21,7 +21,6 @@ from tests.pages.test_browser import (
     NOTHING_HIDDEN,
     axe_violations,
     show_at,
-    show_theme,
 )
 from tests.support.browser import Page, chromium
 
@@ -66,7 +65,7 @@ def main(url: str, folder: Path, *names: str) -> None:
 def _faults(page: Page, name: str, url: str, folder: Path) -> Iterator[Faults]:
     for width in WIDTHS:
         show_at(page, width)
-        show_theme(page, THEMES[0])
+        _show_theme(page, THEMES[0])
         page.open(url)
         if shift := page.evaluate(CUMULATIVE_SHIFT):  # a busy processor may paint a page in parts
             page.open(url)
@@ -75,12 +74,19 @@ def _faults(page: Page, name: str, url: str, folder: Path) -> Iterator[Faults]:
         hidden = len(page.evaluate(NOTHING_HIDDEN))
         page.evaluate(AXE.read_text() + "; undefined")
         for theme in THEMES:
-            show_theme(page, theme)
+            _show_theme(page, theme)
             axe = [rule for rule, _ in axe_violations(page, ALL_RULES, *MORE_RULES)]
             picture = page.call("Page.captureScreenshot", format="png", captureBeyondViewport=False)
             file = folder / f"{name.replace(', ', '_').replace(' ', '_')}-{width}-{theme}.png"
             file.write_bytes(base64.b64decode(picture["data"]))
             yield Faults(name, width, theme, axe, max(0, overflow_px), hidden, shift)
+
+
+def _show_theme(page: Page, theme: str) -> None:
+    """Show a theme, without the animation of new rows, which keeps colours of the one before."""
+    media = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
+    features = [{"name": name, "value": value} for name, value in media.items()]
+    page.call("Emulation.setEmulatedMedia", features=features)
 
 
 if __name__ == "__main__":

@@ -420,7 +420,7 @@ def axe_violations(page: Page, options: str, *more: str) -> list[tuple[str, list
 
 NOTHING_HIDDEN = """
 [...document.querySelectorAll(".table, .table td")].filter((element) => {
-  if (element.closest("[hidden]")) return false;
+  if (element.closest("[hidden], details:not([open])")) return false;
   const box = element.getBoundingClientRect();
   const isCut = element.matches(".table") && element.scrollWidth > element.clientWidth;
   const isOutside = box.left < 0 || box.right > innerWidth + 1;
@@ -482,19 +482,21 @@ def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
+TABLES_FIT = "[...document.querySelectorAll('.table')].every(t => t.scrollWidth <= t.clientWidth)"
+
+
 def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(
     page: Page, over_http: str
 ) -> None:
     show_at(page, 1024)
-    page.open(f"{over_http}/txs")
+    for path in ("/tokens", "/txs"):
+        page.open(over_http + path)
+        assert page.evaluate(TABLES_FIT), path
     assert page.evaluate(
         "[...document.querySelectorAll('.links a')].every(a => a.checkVisibility())"
     )
     assert {"/charts", "/gas", "/dex", "/docs/"} <= set(
         page.evaluate("[...document.querySelectorAll('.links a')].map(a => a.pathname)")
-    )
-    assert page.evaluate(
-        "[...document.querySelectorAll('.table')].every(t => t.scrollWidth <= t.clientWidth)"
     )
     page.call("Emulation.clearDeviceMetricsOverride")
 
