@@ -15,7 +15,7 @@ from scan.settings import Settings
 
 
 class RecordedRequest(NamedTuple):
-    """A request's first statement with its values and its row, and the body made of it."""
+    """A request's first statement that has a row, with its values, and the body made of it."""
 
     statement: str
     params: dict[str, object]
@@ -44,7 +44,8 @@ class Recorder:
         def recorded(read: Any) -> Any:
             def recording(database: Database, statement: str, **params: Any) -> Any:
                 found = read(database, statement, **params)
-                self._ran.append((statement, params, found))
+                if found is not None:  # as of what is kept, where that is everything
+                    self._ran.append((statement, params, found))
                 return found
 
             return recording
