@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import psycopg2
@@ -212,7 +213,7 @@ def test_a_list_in_any_range_of_blocks(
     usual = seen[-1][0] if isinstance(seen[-1], list) else seen[-1]
     for value in (of_most(large.chain, entity, field), usual):
         with_value = large.chain.find({"entity": entity, "filter": {key: value}})
-        chain = large.chain._replace(records={**large.chain.records, entity: with_value})
+        chain = replace(large.chain, records={**large.chain.records, entity: with_value})
         for _ in range(20):
             ends = {name: draw.randint(0, highest + 2) for name in ("blockFrom", "blockTo")}
             kept = {name: end for name, end in ends.items() if draw.random() < 0.8}

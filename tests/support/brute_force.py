@@ -5,9 +5,12 @@ LISTED_BY, without the service's code.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from operator import getitem
+from typing import Any
 
 from flask.testing import FlaskClient
 from hypothesis import strategies as st
@@ -148,7 +151,8 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
 KEYS = filter_keys()
 
 
-class Chain(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Chain:
     """Every record, newest first, and which transaction created which contract.
 
     Where records are not whole, they hold what tells them apart and what filters look at.
@@ -160,18 +164,24 @@ class Chain(NamedTuple):
 
     def find(self, body: Mapping[str, Any]) -> list[Record]:
         """All records that a query's filter matches, in its order, whatever its page."""
-        entity, filters = body["entity"], body.get("filter", {})
-        matching = [r for r in self.records[entity] if self.matches(entity, r, filters)]
+        entity = body["entity"]
+        numbers: Iterable[int] = range(len(self.records[entity]))
+        for key, value in body.get("filter", {}).items():
+            numbers = [number for number in numbers if self._is(entity, number, key, value)]
+        matching = [self.records[entity][number] for number in numbers]
         return matching[::-1] if body.get("orderBy") == "asc" else matching
 
-    def matches(self, entity: str, record: Record, filters: Filters) -> bool:
-        return all(self._is(entity, record, key, value) for key, value in filters.items())
+    @cache  # noqa: B019  a chain lives as long as the tests of its file
+    def values(self, entity: str, key: str) -> list[list[Any]]:
+        """What listed_by() gives of every record."""
+        return [self.listed_by(entity, key, record) for record in self.records[entity]]
 
     def listed_by(self, entity: str, key: str, record: Record) -> list[Any]:
         """The values of a key under which a record is listed; None where it lacks one."""
         return LISTED_BY[entity, key](record, self.created)
 
-    def _is(self, entity: str, record: Record, key: str, value: Any) -> bool:
+    def _is(self, entity: str, number: int, key: str, value: Any) -> bool:
+        record = self.records[entity][number]
         match key:
             case "blockFrom":
                 return bool(_number(record) >= value)
@@ -181,7 +191,7 @@ class Chain(NamedTuple):
                 return bool(record["timestamp"] >= value)
             case "timeTo":
                 return bool(record["timestamp"] <= value)
-        return value in self.listed_by(entity, key, record)
+        return value in self.values(entity, key)[number]
 
 
 def _number(record: Record) -> int:
@@ -271,7 +281,8 @@ def telling_filters(chain: Chain, entity: str, keys: tuple[str, ...]) -> Iterato
     that key alone. The first is of values that no record has.
     """
     yield {key: _absent(key) for key in keys if key not in FEW_VALUES}
-    roles = [[chain.listed_by(entity, key, r) for key in keys] for r in chain.records[entity]]
+    columns = [chain.values(entity, key) for key in keys]
+    roles = [[column[n] for column in columns] for n in range(len(chain.records[entity]))]
     matched: dict[Roles, list[tuple[Any, ...]]] = {}
     for record in roles:
         for way, values in _ways(record):
@@ -294,16 +305,15 @@ def _failing_by_one(
     has the longest list, so that rows are read from another's and the condition has work to do.
     """
     beside: dict[tuple[Any, ...], dict[Any, None]] = {}
-    lengths: Counter[Any] = Counter()
-    for record in roles:
-        lengths.update(record[position])
-        others = record[:position] + record[position + 1 :]
-        for _, values in _ways(others):
+    lengths = Counter(value for record in roles for value in record[position])
+    others = [[*_ways(record[:position] + record[position + 1 :])] for record in roles]
+    for record, ways in zip(roles, others, strict=True):
+        for _, values in ways:
             beside.setdefault(values, {}).update(dict.fromkeys(record[position]))
     chosen: dict[Roles, tuple[int, tuple[Any, ...]]] = {}
-    for record in roles:
+    for record, ways in zip(roles, others, strict=True):
         own = {*record[position], None}
-        for way, values in _ways(record[:position] + record[position + 1 :]):
+        for way, values in ways:
             others_values = beside[values].keys() - own
             value = max(others_values, key=lambda v: (lengths[v], str(v)), default=absent)
             if way not in chosen or chosen[way][0] < lengths[value]:
@@ -316,9 +326,9 @@ def _failing_by_one(
 
 def _ways(record: list[list[Any]]) -> Iterator[tuple[Roles, tuple[Any, ...]]]:
     """Every way to match a record by one value of each key: the roles of the values, and these."""
-    for choice in product(*(list(enumerate(values)) for values in record)):
-        if all(value is not None for _, value in choice):
-            yield tuple(role for role, _ in choice), tuple(value for _, value in choice)
+    matching = [[role for role, value in enumerate(v) if value is not None] for v in record]
+    for way in product(*matching):
+        yield way, tuple(map(getitem, record, way))
 
 
 def _absent(key: str) -> Any:
