@@ -23,7 +23,7 @@ def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
     content = bytes.fromhex(named[1]) if named else b""
     body: str
     body, count, has_similar = reader.row(
-        "queries/search_list",
+        "queries/search_list_by_text",
         text=stripped,
         number=_number(stripped),
         hash=content if len(content) == 32 else None,

@@ -349,7 +349,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) WITH (fillfactor = 60);
 -- serves queries/tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serve queries/search_list, by prefix; that of symbols larger_namesake(), too
+-- serve queries/search_list_by_text, by prefix; that of symbols larger_namesake(), too
 CREATE INDEX IF NOT EXISTS tokens_by_symbol
     ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);

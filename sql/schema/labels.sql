@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
     label text NOT NULL
 );
--- serves queries/search_list
+-- serves queries/search_list_by_text
 CREATE INDEX IF NOT EXISTS labels_by_text ON labels (lower(label) text_pattern_ops);
 
 -- The words of a name, which begin after spaces and punctuation, and in CamelCase at capitals.
@@ -28,7 +28,7 @@ CREATE OR REPLACE FUNCTION search_words(text text, is_prefix boolean) RETURNS ts
 RETURN CASE WHEN length(text) >= 3 THEN nullif(
     concat(nullif(phraseto_tsquery('simple'::regconfig, spaced_words(text))::text, ''),
         CASE WHEN is_prefix THEN ':*' END), ':*')::tsquery END;
--- serves queries/search_list
+-- serves queries/search_list_by_text
 CREATE INDEX IF NOT EXISTS labels_by_word ON labels USING gin (words_of(label))
     WITH (fastupdate = off);
 

@@ -35,10 +35,10 @@ CREATE INDEX IF NOT EXISTS verified_contracts_listed
 -- serves queries/verified_contracts_list_similar
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_length
     ON verified_contracts (code_length, match, verified_at, address) WHERE is_indexed;
--- serves queries/search_list
+-- serves queries/search_list_by_text
 CREATE INDEX IF NOT EXISTS verified_contracts_by_name
     ON verified_contracts (lower(contract_name) text_pattern_ops);
--- serves queries/search_list
+-- serves queries/search_list_by_text
 CREATE INDEX IF NOT EXISTS verified_contracts_by_word ON verified_contracts USING gin (words_of(contract_name))
     WITH (fastupdate = off) WHERE is_indexed AND match <> 'runtime';
 -- Pages show contracts by their names, and Etherscan's form names functions by verified ABIs.
