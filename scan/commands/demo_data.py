@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from scan.contracts.abi_index import signatures_of
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.hex import data
@@ -35,6 +36,9 @@ def load(settings: Settings, path: Path = PATH) -> None:
             tx.execute("commands/labels_put", addresses=[*map(data, addresses)], labels=[*labels])
             for row in added["verified"]:
                 binary = {name: row[name] and data(row[name]) for name in BYTES}
-                tx.execute("verification/verified_contracts_insert", **{**UNKNOWN, **row, **binary})
+                functions = signatures_of(orjson.loads(row["abi"]))
+                called = {"selectors": [*functions], "signatures": [*functions.values()]}
+                values = {**UNKNOWN, **row, **binary, **called}
+                tx.execute("verification/verified_contracts_insert", **values)
     except ScanError as error:
         log.warning("labels and verified contracts of the demo are not stored: %s", error)

@@ -15,7 +15,7 @@ from eth_hash.auto import keccak
 
 from scan.contracts.abi import AbiError, AbiType, parse_types, signature
 from scan.contracts.abi_json import MAX_NAME
-from scan.contracts.signature_text import parse_signature
+from scan.contracts.signature_text import MAX_LENGTH, parse_signature
 
 FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first one here.
@@ -166,6 +166,13 @@ def standard_abis() -> AbiIndex:
                 kind, _, text = line.partition(" ")
                 _add(index, {"type": kind, **parse_signature(text)}, "standard", standard)
     return index
+
+
+def signatures_of(entries: Iterable[Any]) -> dict[bytes, str]:
+    """Return the signatures of an ABI's functions by selector, in its order; none too long."""
+    functions = index_abi(entries).functions
+    by_selector = {selector: functions[selector][0].signature for selector in sorted(functions)}
+    return {selector: s for selector, s in by_selector.items() if len(s.encode()) <= MAX_LENGTH}
 
 
 def functions_of(

@@ -139,11 +139,16 @@ class ContractAbis:
 
     def imported(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
         """Return the signatures that operators imported, by selector."""
+        return self._signatures("contracts/signatures_find", selectors)
+
+    def of_verified_contracts(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
+        """Return the signatures of any verified contracts, by selector, at most two of each."""
+        return self._signatures("contracts/verified_functions_find", selectors)
+
+    def _signatures(self, statement: str, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
         if not selectors:
             return {}
-        signatures = self._database.prepared_value(
-            "contracts/signatures_find", selectors=sorted(selectors)
-        )
+        signatures = self._database.prepared_value(statement, selectors=sorted(selectors))
         return {data(selector): texts for selector, texts in orjson.loads(signatures).items()}
 
     def _rows(self, addresses: Collection[bytes]) -> dict[bytes, Mapping[str, Any]]:

@@ -19,6 +19,7 @@ from scan.queries import (
     user_operations,
 )
 from scan.queries.filters import read_values
+from scan.queries.method_names import selectors
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
@@ -43,4 +44,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:
     """Return records that match all filters that are given; raises InvalidParameter."""
-    return _PAGES[entity](reader, window, **read_values(entity, arguments))
+    values = read_values(entity, arguments)
+    if "method" in values:
+        values["method"] = selectors(reader, str(values["method"]))
+    return _PAGES[entity](reader, window, **values)

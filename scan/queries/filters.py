@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from scan import parameters
+from scan.contracts.signature_text import MAX_LENGTH
 from scan.database.lists import Filter, all_entities, of_kind
 from scan.errors import InvalidParameter
 from scan.ethereum.execution_requests import TYPES
@@ -17,7 +18,7 @@ from scan.ethereum.execution_requests import TYPES
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 MAX_DEX_NAME = 100
 
-Value = bytes | str | bool
+Value = bytes | str | bool | list[bytes]
 
 # The entities of /query.
 QUERIED = (
@@ -40,7 +41,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "dex": partial(parameters.text, most=MAX_DEX_NAME),
     "flag": parameters.flag,
     "hash": parameters.hash32,
-    "method": parameters.method,
+    "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads
     "pubkey": parameters.pubkey,
     "request_type": lambda value, name: TYPES[parameters.one_of(value, name, TYPES)],
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),

@@ -1,34 +1,95 @@
-"""Names of the functions that transactions called."""
+"""Names of the functions that transactions called, and the functions that a name means."""
 
+import re
 from collections.abc import Iterable, Mapping
 
-from scan.contracts.abi_index import functions_of
+from eth_hash.auto import keccak
+
+from scan import parameters
+from scan.contracts.abi import AbiError
+from scan.contracts.abi_index import functions_of, standard_abis
 from scan.contracts.contract_abis import NO_CONTRACT, Contract
 from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.signature_text import canonical
+from scan.errors import InvalidParameter
 from scan.hex import data, to_hex
 from scan.queries.reader import Reader
 from scan.queries.transaction_contexts import Record
 
+MAX_SELECTORS = 500  # of a name, of verified contracts and of imported signatures each
+ADVICE = ": give its signature, such as deposit(uint256), or its selector."
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
+
 
 def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
-    """Sets `method`: the name from an ABI or from a single imported signature, or the selector."""
+    """Sets `method`: the name from an ABI or from a single imported signature, or the selector.
+
+    What a proxy calls by its state is known to the node alone: the name is that of verified
+    contracts, where all with this selector agree.
+    """
     calls = [transaction for transaction in transactions if transaction["methodId"]]
     addresses = {data(call["toAddress"]) for call in calls}
-    contracts = reader.sources.contract_abis.find(addresses, DecodingBudget())
-    unknown = []
+    abis = reader.sources.contract_abis
+    contracts = abis.find(addresses, DecodingBudget())
+    unknown: set[bytes] = set()
+    proxied: set[bytes] = set()
     for call in calls:
-        call["method"] = _name(call, contracts)
+        contract, selector = _called(call, contracts)
+        call["method"] = _name(contract, selector)
         if call["method"] is None:
-            unknown.append(call)
-    imported = reader.sources.contract_abis.imported({data(call["methodId"]) for call in unknown})
-    for call in unknown:
-        signatures = imported.get(data(call["methodId"]), [])
-        only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
-        call["method"] = only or to_hex(data(call["methodId"]))
+            (proxied if contract.delegates else unknown).add(selector)
+    verified = abis.of_verified_contracts(proxied)
+    imported = abis.imported(unknown | (proxied - verified.keys()))
+    for call in calls:
+        if call["method"] is None:
+            contract, selector = _called(call, contracts)
+            signatures = contract.delegates and verified.get(selector)
+            signatures = signatures or imported.get(selector, [])
+            only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
+            call["method"] = only or to_hex(selector)
 
 
-def _name(transaction: Record, contracts: Mapping[bytes, Contract]) -> str | None:
-    contract = contracts.get(data(transaction["toAddress"]), NO_CONTRACT)
-    selector = data(transaction["methodId"])
+def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:
+    to_address, selector = data(transaction["toAddress"]), data(transaction["methodId"])
+    return contracts.get(to_address, NO_CONTRACT), selector
+
+
+def _name(contract: Contract, selector: bytes) -> str | None:
     function = next(functions_of(selector, contract.abis, contract.token_type), None)
     return None if function is None else function.name
+
+
+def selectors(reader: Reader, text: str) -> list[bytes]:
+    """Return the selectors that a filter names by a selector, a signature or a name.
+
+    A name is that of functions of standards, verified contracts and imported signatures. Raises
+    InvalidParameter.
+    """
+    text = text.strip()
+    if _NAME.match(text):
+        return _of_name(reader, text)
+    if text[:2].lower() == "0x":
+        return [parameters.method(text)]
+    try:
+        return [keccak(canonical(text).encode())[:4]]
+    except AbiError as error:
+        raise InvalidParameter(f"method is not a signature: {error}.", field="method") from None
+
+
+def _of_name(reader: Reader, name: str) -> list[bytes]:
+    standard = {
+        selector
+        for selector, entries in standard_abis().functions.items()
+        if any(entry.name == name for entry in entries)
+    }
+    known = reader.row(
+        "queries/selectors_find",
+        from_signature=f"{name}(",
+        to_signature=f"{name})",  # the next character
+        most=MAX_SELECTORS,
+    )[0]
+    if len(known) >= MAX_SELECTORS:
+        raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
+    if not standard and not known:
+        raise InvalidParameter("method is no function that is known here" + ADVICE, field="method")
+    return sorted(standard.union(map(bytes, known)))

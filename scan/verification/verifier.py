@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.contracts.abi_index import signatures_of
 from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
@@ -143,6 +144,7 @@ def _store(
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
     pattern = pattern_of(contract.code, match.contract.runtime)
+    functions = signatures_of(orjson.loads(abi))
     stored = database.value(
         "verification/verified_contracts_insert",
         address=contract.address,
@@ -161,6 +163,8 @@ def _store(
         code_length=len(contract.code),
         masked_hash=pattern.masked_hash,
         variable_ranges=pattern.variable,
+        selectors=[*functions],
+        signatures=[*functions.values()],
     )
     return Verified(
         submission,

@@ -65,6 +65,8 @@ CREATE TABLE IF NOT EXISTS signatures (
     signature text COLLATE "C" NOT NULL,
     PRIMARY KEY (selector, signature)
 );
+-- serves queries/selectors_find
+CREATE INDEX IF NOT EXISTS signatures_by_signature ON signatures (signature);
 CREATE OR REPLACE TRIGGER signatures_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON signatures
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();

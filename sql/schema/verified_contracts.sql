@@ -60,6 +60,15 @@ CREATE OR REPLACE TRIGGER creation_comparisons_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON creation_comparisons
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- Functions of verified contracts, by which calls through proxies are named, and calls are listed by name.
+CREATE TABLE IF NOT EXISTS verified_functions (
+    selector bytea NOT NULL CHECK (octet_length(selector) = 4),
+    signature text COLLATE "C" NOT NULL,
+    PRIMARY KEY (selector, signature)
+);
+-- serves queries/selectors_find
+CREATE INDEX IF NOT EXISTS verified_functions_by_signature ON verified_functions (signature);
+
 -- What is verified about the code that stands at an address now: its own verification first, then the
 -- best of another address with identical code, which matches "runtime" unless the code that created
 -- this one is known to be the same. The planner inlines it; one row of each kind is read, since one

@@ -7,7 +7,10 @@ from eth_utils import keccak
 from flask import Flask
 from flask.testing import FlaskClient
 
-from scan.queries.method_names import add_methods
+from scan.errors import InvalidParameter
+from scan.hex import to_hex
+from scan.queries import method_names
+from scan.queries.method_names import add_methods, selectors
 from scan.queries.reader import Reader
 from tests.support.database import execute
 from tests.support.explorer import Explorer
@@ -47,9 +50,15 @@ def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(
     ) == ["over", "over", "transfer", "0x01020304", None, None]
 
 
-def test_a_list_does_not_ask_where_a_proxy_leads(explorer: Explorer, many: str) -> None:
+def test_what_a_proxy_calls_is_named_without_the_node(explorer: Explorer, many: str) -> None:
+    """By verified contracts, where they agree: a transaction's page asks where the proxy leads."""
     proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + SLOT.hex())
-    assert methods(explorer, (proxy, selector("over(address)"))) == [selector("over(address)")]
+    called = selector("over(address)")
+    assert methods(explorer, (proxy, called), (NOBODY, called)) == ["over", called]
+    url = explorer.settings.database_url
+    execute(url, "INSERT INTO verified_functions VALUES (%s, 'z()')", bytes.fromhex(called[2:]))
+    assert methods(explorer, (proxy, called)) == [called]
+    execute(url, "DELETE FROM verified_functions WHERE signature = 'z()'")
 
 
 def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer) -> None:
@@ -60,6 +69,25 @@ def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer
         )
     found = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
     assert found == ["first", "0x09090902"]
+    assert selectors(reader_of(explorer.app), "first") == [bytes([9, 9, 9, 1])]
+    assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
+
+
+def test_a_name_means_all_functions_that_have_it(
+    explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = reader_of(explorer.app)
+    over = {bytes.fromhex(selector(f"over({types})")[2:]) for types in ("address", "uint256")}
+    assert over <= {*selectors(reader, "over")}
+    assert selector("safeTransferFrom(address,address,uint256)") in {
+        to_hex(each) for each in selectors(reader, "safeTransferFrom")
+    }
+    monkeypatch.setattr(method_names, "MAX_SELECTORS", 2)
+    with pytest.raises(InvalidParameter, match="too many"):
+        selectors(reader, "over")
+    for text in ("f" + 1000 * "(", "f(" + 990 * "a b,", "f(" + 1990 * " ", "_" * 2000):
+        with pytest.raises(InvalidParameter):
+            selectors(reader, text)
 
 
 @pytest.mark.parametrize("path", ["/", "/live", "/txs", "/block/{block}", "/address/{to}"])

@@ -30,6 +30,7 @@ from scan.api.openapi.schemas import (
     text,
     token_type,
 )
+from scan.contracts.signature_text import MAX_LENGTH
 from scan.database.lists import of_kind
 from scan.ethereum.execution_requests import TYPES
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
@@ -47,9 +48,7 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
         described, "0x" + "a1" * 48, pattern="^0[xX][0-9a-fA-F]{96}$"
     ),
     "request_type": lambda described: one_of(described, [*TYPES]),
-    "method": lambda described: text(
-        described, "0xa9059cbb", pattern="^0[xX][0-9a-fA-F]{8}$"
-    ),
+    "method": lambda described: text(described, "transfer", maxLength=MAX_LENGTH),
     "token_type": token_type,
     "transaction_type": lambda described: number(described, 2, maximum=MAX_TYPE),
 }  # fmt: skip
