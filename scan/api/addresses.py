@@ -10,7 +10,7 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.list_pages import list_body, next_link
+from scan.http.list_pages import list_body, next_link, window_of
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
@@ -171,14 +171,13 @@ def list_history(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/balances")
 def list_balances(address: str) -> Response:
-    arguments = query_arguments("points", "token", "cursor")
+    arguments = query_arguments("points", "token", "cursor", "blockTo", "timeTo")
     points = parameters.integer_text(
         arguments, "points", default=DEFAULT_POINTS, least=1, most=parameters.MAX_LIMIT
     )
     token = parameters.optional_address(arguments, "token")
-    read = balance_history.page(
-        reader(), parameters.address(address), points, token, arguments.get("cursor")
-    )
+    key = parameters.address(address)
+    read = balance_history.page(reader(), key, points, token, window_of(arguments))
     unexplained = read.check.unexplained
     response = json_value(
         {
@@ -189,6 +188,7 @@ def list_balances(address: str) -> Response:
             "reason": read.check.reason,
             "unexplained": None if unexplained is None else str(unexplained),
             "next": read.next,
+            **({} if read.at is None else {"at": read.at}),
         }
     )
     if read.next is not None:

@@ -8,9 +8,11 @@ from typing import Any
 from flask import request
 
 from scan import parameters
+from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.http.list_pages import window_of
 from scan.http.requests import reader
-from scan.pages.filtered_lists import RANGES, Field, FilteredList, filtered_list
+from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Point, line_chart
 from scan.queries import addresses, balance_history, history
@@ -21,6 +23,7 @@ CHART_POINTS = 40
 MAX_CHOICES = 20  # tokens that are offered
 MAX_LINES = 8  # of an entry
 FEES = ("show", "hide")
+BALANCE_FIELDS = {"token": "The token", "timeTo": "The day", "blockTo": "The block"}
 HISTORY_FIELDS = (
     Field("types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}),
     Field("direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}),
@@ -56,9 +59,17 @@ def history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
 
 def balance_tab(key: bytes) -> dict[str, Any]:
     """Return the values of balance.html."""
-    given = request.args.get("token")  # empty of the coin, as the form sends it
-    token = parameters.address(given, "token") if given else None
-    read = balance_history.page(reader(), key, CHART_POINTS, token, request.args.get("cursor"))
+    # A field that is left empty, as the token of the coin, is sent as such.
+    given = {name: value.strip() for name, value in request.args.items() if value.strip()}
+    try:
+        token = parameters.optional_address(given, "token")
+        names = ("cursor", "blockTo", "timeTo")
+        place = {name: api_text(name, given[name]) for name in names if name in given}
+        read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(place))
+    except InvalidParameter as error:
+        name = error.field or ""
+        error.message = f"{BALANCE_FIELDS.get(name, name)}{error.message.removeprefix(name)}"
+        raise
     points = [
         Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
         for point in read.points
@@ -70,5 +81,6 @@ def balance_tab(key: bytes) -> dict[str, Any]:
         "chart": line_chart(points, title="Balance", decimals=read.decimals),
         "token": None if token is None else to_hex(token),
         "held": json.loads(held.data),
+        "given": given,
         "names": names_of([], to_hex(key)),
     }

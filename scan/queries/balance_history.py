@@ -1,35 +1,40 @@
 """The balance of an address over time, from its newest balance and all that changed it since."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
-from scan.errors import InvalidParameter, NotFound
+from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
 from scan.ethereum.units import COIN_DECIMALS
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses, history, tokens
+from scan.queries import addresses, blocks, history, tokens
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
 from scan.queries.history import HistoryFilter, HistoryPage
 from scan.queries.network import coin_symbol
-from scan.queries.pages import Window
+from scan.queries.pages import Window, in_blocks
 from scan.queries.reader import Reader
 
 # Of each of an address's lists; PostgreSQL takes up to a microsecond a row that is in memory.
 MAX_ROWS_READ = 10_000
+INTEGER_MAX = 2**31 - 1
+WHOLE = Window(1, 0)
 WEI = Kind(bytes, 40)  # signed: where blocks lack traces a sum may be below zero
 POSITION = (ORDINAL, HASH, WEI)
 
 
 class BalanceHistory(NamedTuple):
     """`points` are records of blocks, oldest first, with the balance after each in the smallest
-    unit. `check` has why they may be wrong, `next` leads to the balances before these."""
+    unit. `check` has why they may be wrong, `next` leads to the balances before these. `at` is the
+    record of the block at the end of a window."""
 
     points: list[dict[str, Any]]
     symbol: str
     decimals: int
     check: HistoryPage
     next: str | None
+    at: dict[str, Any] | None = None
 
 
 def page(
@@ -37,27 +42,46 @@ def page(
     address: bytes,
     points: int,
     token: bytes | None = None,
-    cursor: str | None = None,
+    window: Window = WHOLE,
 ) -> BalanceHistory:
-    """Return balances after so many evenly spaced blocks, from the first change to the newest one.
-    No state of an older block is read from the node. Raises InvalidParameter for a cursor of
-    another list or of blocks that a fork took, NotFound for an unknown token, UpstreamFailed."""
+    """Return balances after so many evenly spaced blocks, from the first change to the newest one,
+    or to the end of the window. No state of an older block is read from the node.
+
+    Raises InvalidParameter for a cursor of another list or of blocks that a fork took, NotFound
+    for an unknown token and for a block or time before all that are kept, UpstreamFailed.
+    """
     symbol, decimals = _unit(reader, token)
-    check = history.page(reader, address, Window(1, 0), HistoryFilter(token=token))
-    scope = {"address": address, "token": token, "points": points}
-    traversal = Traversal.of("balances", scope, "desc", cursor, POSITION, has_blocks=False)
+    check = history.page(reader, address, WHOLE, HistoryFilter(token=token))
+    scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
+    if window.block_to < BIGINT_MAX:
+        scope["block_to"] = window.block_to
+    traversal = Traversal.of("balances", scope, "desc", window.cursor, POSITION, has_blocks=False)
     if token is not None and not any(address):
         return BalanceHistory([], symbol, decimals, check, None)  # the zero address holds nothing
     newest = _newest(reader, address, token, traversal)
+    read = partial(
+        reader.row,
+        "queries/balances_list",
+        address=address,
+        token=token,
+        has_token=token is not None,
+        read_by=history.read_by(reader, address, WHOLE, HistoryFilter(token=token)),
+    )
+    last = None if window.cursor else _last_block(reader, window)
+    if last is not None and last["number"] < newest["block_to"]:
+        *_, balance = read(
+            **newest,
+            is_unbounded=True,
+            block_from=last["number"] + 1,
+            most=INTEGER_MAX,
+            points=1,
+        )
+        balance = newest["balance"] if balance is None else int(balance)
+        newest = {"block_to": last["number"], "balance": balance}
     most = MAX_ROWS_READ
     while True:
-        balances, blocks, has_more, before, before_hash, before_balance = reader.row(
-            "queries/balances_list",
+        balances, spaced, has_more, before, before_hash, before_balance = read(
             is_unbounded=token is not None,
-            address=address,
-            token=token,
-            has_token=token is not None,
-            read_by=history.read_by(reader, address, Window(1, 0), HistoryFilter(token=token)),
             block_from=reader.kept_from.number if reader.kept_from else 0,
             **newest,
             most=most,
@@ -70,7 +94,30 @@ def page(
     if has_more and before is not None:
         wei = int(before_balance).to_bytes(WEI.most, signed=True)
         following = traversal.next((before, bytes(before_hash), wei))
-    return BalanceHistory(_filled(balances, blocks), symbol, decimals, check, following)
+    filled = _filled(balances, spaced)
+    at = None
+    if last is not None:
+        unchanged = {"blockNumber": last["number"], "timestamp": last["timestamp"]}
+        at = filled[-1] if filled else {**unchanged, "balance": str(newest["balance"] or 0)}
+    return BalanceHistory(filled, symbol, decimals, check, following, at)
+
+
+def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
+    """Return the record of the last block of a window that ends somewhere."""
+    if window.block_to == BIGINT_MAX and window.time_to is None:
+        return None
+    last = in_blocks(reader, window).block_to
+    newest = blocks.newest_number(reader)
+    record = None if newest is None else blocks.get(reader, min(last, newest))
+    if record is None:
+        raise NotFound("No block is indexed at or before this block or time.")
+    if reader.kept_from is not None and last < reader.kept_from.number - 1:
+        raise HistoryUnavailable(
+            f"What it had then is not known: rows before block {reader.kept_from.number} are not"
+            " kept."
+        )
+    block: Mapping[str, Any] = orjson.loads(record)
+    return block
 
 
 def _unit(reader: Reader, token: bytes | None) -> tuple[str, int]:

@@ -338,11 +338,54 @@ def test_balances_over_time_are_the_node_s(
                 assert int(point["balance"]) == sums(before, is_coin)[False], (token, point)
 
 
+@pytest.mark.parametrize("most", [10_000, 9])
+def test_a_balance_after_a_block_or_on_a_day_is_the_node_s(
+    scenario: Played,
+    client: FlaskClient,
+    histories: dict[str, list[Row]],
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+) -> None:
+    monkeypatch.setattr("scan.queries.balance_history.MAX_ROWS_READ", most)
+    times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
+    head = scenario.anvil.head()
+    busy = sorted(histories, key=lambda key: len(histories[key]))[-2:]
+    for key in (*busy, STRANGERS[0], f"0x{'ab' * 20}"):
+        path = f"/api/v1/addresses/{key}/balances"
+        rows = histories.get(key, [])
+        token = next((row["tokenAddress"] for row in rows if row["tokenAddress"]), None)
+        for number in (1, head // 3, head - 1, head, head + 5):
+            last = min(number, head)
+            at = client.get(path, query_string={"blockTo": number, "_": most}).json["at"]
+            expected = int(scenario.anvil.call("eth_getBalance", key, hex(last)), 16)
+            assert at == {
+                "blockNumber": last,
+                "timestamp": times[last],
+                "balance": str(expected),
+            }
+            newest = max(n for n in times if times[n] <= times[last])
+            by_time = client.get(path, query_string={"timeTo": times[last], "_": most}).json
+            assert by_time["at"]["blockNumber"] == newest
+            if newest == last:
+                assert by_time["at"] == at
+            if token is not None:
+                held = client.get(path, query_string={"blockTo": number, "token": token}).json
+                before = [r for r in rows if r["tokenAddress"] == token]
+                before = [r for r in before if r["blockNumber"] <= last]
+                assert held["at"]["balance"] == str(sums(before, is_coin)[False])
+        points = balances(client, key, points=5, blockTo=head // 3, _=most)
+        assert all(point["blockNumber"] <= head // 3 for point in points)
+
+
 def test_bad_parameters_of_balances_are_refused(client: FlaskClient) -> None:
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
     for name, value in (("points", "0"), ("points", "101"), ("token", "0x1"), ("cursor", "abc")):
         refused = client.get(path, query_string={name: value})
         assert (refused.status_code, refused.json["field"]) == (400, name)
+    for name, value in (("blockTo", "x"), ("timeTo", "yesterday")):
+        refused = client.get(path, query_string={name: value})
+        assert (refused.status_code, refused.json["field"]) == (400, name)
+    assert client.get(path, query_string={"timeTo": "1999-01-01T00:00:00Z"}).status_code == 404
     assert client.get(path, query_string={"token": STRANGERS[0]}).status_code == 404
     nobody = client.get(f"/api/v1/addresses/0x{'ab' * 20}/balances").json
     assert (nobody["balances"], nobody["next"]) == ([], None)

@@ -66,12 +66,13 @@ PATHS: Json = {
         ref("BalancePage"), errors=(404,),
         description="After evenly spaced blocks, computed from the newest balance and all that"
         f" changed it. Where it has over {MAX_ROWS_READ:,} changes of one kind, `next` leads to"
-        " older balances.",
+        " older balances. With `blockTo` or `timeTo` they end there, and `at` is the balance after"
+        " that block, or the last one at or before that time.",
         parameters=(
             ADDRESS,
             query("points", number(f"How many spans, at most {MAX_LIMIT}.", 40)),
             query("token", any_case_address("The balance of this token, by its transfers.")),
-            CURSOR,
+            CURSOR, RANGE[1], RANGE[3],
         ),
     ),
 }  # fmt: skip
@@ -101,14 +102,7 @@ SCHEMAS: Json = {
         "Balances of an address, oldest first.",
         {
             "balances": array(
-                record(
-                    "What it had after a block.",
-                    {
-                        "blockNumber": ref("Count"),
-                        "timestamp": ref("Moment"),
-                        "balance": text("In the smallest unit.", "1500", pattern="^-?[0-9]+$"),
-                    },
-                ),
+                ref("BalancePoint"),
                 "At most one more than `points`.",
                 maxItems=MAX_LIMIT + 1,
             ),
@@ -116,6 +110,16 @@ SCHEMAS: Json = {
             "decimals": ref("Count"),
             **_COMPLETENESS,
             "next": ref("Next"),
+            "at": ref("BalancePoint"),
+        },
+        optional=("at",),
+    ),
+    "BalancePoint": record(
+        "What it had after a block.",
+        {
+            "blockNumber": ref("Count"),
+            "timestamp": ref("Moment"),
+            "balance": text("In the smallest unit.", "1500", pattern="^-?[0-9]+$"),
         },
     ),
     "HistoryEntry": record(
