@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError
+from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.calldata_encoding import READ_ONLY, function_of
 from scan.errors import InvalidParameter
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_base_units
@@ -18,13 +18,20 @@ _SYMBOL = re.compile(r"(?![0-9]+$)[^\s]{1,30}")  # of a token, accepted as a uni
 UNITS = {"wei": 0, "gwei": GWEI_DECIMALS, "ether": COIN_DECIMALS}
 
 
+# Where a type has integers, for amounts with units: INTEGER, {"items": shape} of an array, or
+# [[label, shape], ...] of a tuple; None where it has none.
+Shape = Any
+INTEGER = "integer"
+
+
 class Parameter(NamedTuple):
     name: str
     type: str
+    shape: Shape = None
 
     @property
     def is_integer(self) -> bool:
-        return self.type.startswith(("uint", "int")) and not self.type.endswith("]")
+        return bool(self.shape == INTEGER)
 
 
 class Function(NamedTuple):
@@ -81,7 +88,7 @@ def _function(entry: dict[str, Any]) -> Function | None:
         return None
     inputs, outputs = (
         [
-            Parameter(str(parameter.get("name") or ""), abi_type.name)
+            Parameter(str(parameter.get("name") or ""), abi_type.name, shape_of(abi_type))
             for parameter, abi_type in zip(entry.get(key, []), types, strict=True)
         ]
         for key, types in (("inputs", function.inputs), ("outputs", function.outputs))
@@ -89,6 +96,18 @@ def _function(entry: dict[str, Any]) -> Function | None:
     return Function(
         function.signature, to_hex(function.selector), inputs, outputs, function.mutability
     )
+
+
+def shape_of(abi_type: AbiType) -> Shape:
+    """Return where a type has integers."""
+    shapes = [shape_of(item) for item in abi_type.items]
+    if abi_type.kind in ("uint", "int"):
+        return INTEGER
+    if not any(shapes):
+        return None
+    if abi_type.kind == "array":
+        return {"items": shapes[0]}
+    return [[label, shape] for label, shape in zip(abi_type.labels, shapes, strict=True)]
 
 
 def token_units(token: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -113,10 +132,23 @@ def amount_units(coin_symbol: str, token: Mapping[str, Any] | None) -> dict[str,
     return units
 
 
-def argument_in_base_units(text: str, units: Mapping[str, int]) -> str:
-    """Return `1.5 ether` as its number of wei; any other text as it is."""
-    try:
-        number = in_base_units(text, units)
-    except ValueError as error:
-        raise InvalidParameter(str(error)) from None
-    return text if number is None else str(number)
+def in_base_units_within(value: Any, shape: Shape, units: Mapping[str, int]) -> Any:
+    """Return an argument, text or JSON, with amounts such as `1.5 ether` in the integers of its
+    type as numbers of wei; all else as it is. Raises InvalidParameter for unknown units.
+    `amountUnits` in contract-write.js does the same."""
+    if shape == INTEGER and isinstance(value, str):
+        try:
+            number = in_base_units(value, units)
+        except ValueError as error:
+            raise InvalidParameter(str(error)) from None
+        return value if number is None else str(number)
+    if isinstance(shape, dict) and isinstance(value, list):
+        return [in_base_units_within(item, shape["items"], units) for item in value]
+    if isinstance(shape, list) and isinstance(value, list):
+        members = [member for _, member in shape]
+        shown = zip_longest(value, members[: len(value)])
+        return [in_base_units_within(item, member, units) for item, member in shown]
+    if isinstance(shape, list) and isinstance(value, dict):
+        labelled = dict(shape)
+        return {k: in_base_units_within(v, labelled.get(k), units) for k, v in value.items()}
+    return value

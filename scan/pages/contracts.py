@@ -3,7 +3,7 @@ source."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -15,9 +15,15 @@ from scan.contracts.abi_json import MAX_NAME
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import client_address, form, reader
+from scan.http.requests import client_address, form, note_changed_index, reader
 from scan.http.services import services
-from scan.pages.contract_functions import LONGEST_SIGNATURE, Parameter, argument_in_base_units
+from scan.pages.contract_functions import (
+    INTEGER,
+    LONGEST_SIGNATURE,
+    Parameter,
+    Shape,
+    in_base_units_within,
+)
 from scan.pages.contract_page import contract_page, units_at
 from scan.pages.contract_source import read_contract, read_source_file
 from scan.pages.filtered_lists import UNORDERED, entity_list, filtered_list
@@ -120,9 +126,17 @@ def _sent(key: bytes, inputs: Sequence[Parameter], arguments: Sequence[str]) -> 
         return list(arguments)
     units = units_at(key)
     return [
-        argument_in_base_units(text, units) if parameter and parameter.is_integer else text
+        _in_base_units(text, parameter.shape if parameter else None, units)
         for text, parameter in zip_longest(arguments, inputs[: len(arguments)])
     ]
+
+
+def _in_base_units(text: str, shape: Shape, units: Mapping[str, int]) -> str:
+    value = text if shape in (None, INTEGER) else _argument(text)
+    converted = in_base_units_within(value, shape, units)
+    if converted == value:
+        return text
+    return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False)
 
 
 def _with_parameter(message: str, inputs: Sequence[Parameter]) -> str:
@@ -164,6 +178,8 @@ def verify_source(address: str) -> Response:
         submission = parse(_submission(key, fields))
         with services().waiting_threads.place_for_long(client_address()):
             verified = verify(services().verifier, submission, client_address())
+        if verified.stored:
+            note_changed_index()
     except ScanError as error:
         return contract_page(
             key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from scan.contracts.abi import parse_type
+from scan.errors import InvalidParameter
 from scan.ethereum.units import in_base_units
-from scan.pages.contract_functions import amount_units
+from scan.pages.contract_functions import amount_units, in_base_units_within, shape_of
 from scan.pages.static_files import FOLDER
 
 pytestmark = pytest.mark.check
@@ -67,6 +69,67 @@ def test_server_and_script_read_the_same_amounts() -> None:
     assert expected[:3] == [["1500000000000000000", None], ["3000000000", None], ["2500000", None]]
     assert sum(number is not None for number, _ in expected) == 7
     assert by_script() == expected
+
+
+ORDER = {
+    "type": "tuple",
+    "components": [
+        {"name": "amount", "type": "uint256"},
+        {"name": "note", "type": "string"},
+        {"name": "limits", "type": "int256[2][]"},
+    ],
+}
+INSIDE: list[tuple[dict[str, Any], str, Any]] = [
+    ({"type": "uint256[]"}, '["1.5 ether", 7, "3"]', ["1500000000000000000", 7, "3"]),
+    ({"type": "string[]"}, '["1.5 ether"]', None),
+    ({"type": "address"}, '["1.5 ether"]', None),
+    (ORDER, '["2 USDC", "2 USDC", [["1 gwei", -5]]]', ["2000000", "2 USDC", [["1000000000", -5]]]),
+    (
+        {**ORDER, "type": "tuple[]"},
+        '[{"note": "1 ether \\" 9", "amount": "1 wei", "more": "1 wei"}, "1 wei"]',
+        [{"note": '1 ether " 9', "amount": "1", "more": "1 wei"}, "1 wei"],
+    ),
+    ({"type": "uint256[]"}, '{"items": "1 ether", "0": "1 ether"}', None),
+    ({"type": "uint256[]"}, f"[{10**40}, 1e3, -2.5e-1, null]", None),
+    (ORDER, '["1 ether", "x", [], "1 ether"]', ["1000000000000000000", "x", [], "1 ether"]),
+    ({"type": "uint8[]"}, '["1 foot"]', "The unit foot is not known here."),
+]
+
+
+def as_text(value: Any) -> Any:
+    """The script has integers as text, which keeps all their digits."""
+    if isinstance(value, list):
+        return [*map(as_text, value)]
+    if isinstance(value, dict):
+        return {key: as_text(item) for key, item in value.items()}
+    return str(value) if isinstance(value, int) else value
+
+
+def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integers() -> None:
+    shapes = [shape_of(parse_type(parameter)) for parameter, *_ in INSIDE]
+    calls = [[text, shape] for (_, text, _), shape in zip(INSIDE, shapes, strict=True)]
+    run = f"""
+    const document = {{
+      currentScript: {{src: "http://a/static/x/y.js"}}, getElementById: () => null,
+    }};
+    {(FOLDER / "contract-write.js").read_text()}
+    console.log(JSON.stringify({json.dumps(calls)}.map(([text, shape]) => {{
+      try {{ return amountUnits.within(text, shape, {json.dumps(UNITS)}); }}
+      catch (error) {{ return error.message; }}
+    }})));"""
+    by_node = json.loads(subprocess.check_output(["node", "-e", run], timeout=60))
+    for (_, text, expected), shape, shown in zip(INSIDE, shapes, by_node, strict=True):
+        if isinstance(expected, str):
+            assert shown.startswith(expected)
+            with pytest.raises(InvalidParameter, match=expected):
+                in_base_units_within(json.loads(text), shape, UNITS)
+            continue
+        converted = in_base_units_within(json.loads(text), shape, UNITS)
+        assert converted == (json.loads(text) if expected is None else expected)
+        if expected is None:
+            assert shown == text
+        else:
+            assert json.loads(shown) == as_text(expected)
 
 
 @pytest.mark.parametrize(

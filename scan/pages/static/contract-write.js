@@ -13,6 +13,26 @@ const amountUnits = {
     if (fraction.length > decimals) throw new Error(`${unit} has ${decimals} decimals, not ${fraction.length}.`);
     return BigInt(sign + whole + fraction.padEnd(decimals, "0")).toString();
   },
+
+  // JSON text with the amounts in it as base units, as in_base_units_within() of
+  // scan/pages/contract_functions.py has them. Integers become text, which keeps all their digits.
+  within(text, shape, units) {
+    const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g, (token) => (/^-?[0-9]+$/.test(token) ? `"${token}"` : token));
+    const value = JSON.parse(exact);
+    const converted = JSON.stringify(amountUnits.convert(value, shape, units));
+    return converted === JSON.stringify(value) ? text : converted;
+  },
+
+  convert(value, shape, units) {
+    if (shape === "integer" && typeof value === "string") return amountUnits.parse(value, units) ?? value;
+    if (!shape || typeof value !== "object" || value === null) return value;
+    const shapeAt = (key) => {
+      if (!Array.isArray(shape)) return Array.isArray(value) ? shape.items : null;
+      return Array.isArray(value) ? shape[key]?.[1] : shape.findLast(([label]) => label === key)?.[1];
+    };
+    const entries = Object.entries(value).map(([key, item]) => [key, amountUnits.convert(item, shapeAt(key), units)]);
+    return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
+  },
 };
 
 // Writing to a contract: the server encodes the call, the visitor's own wallet signs and sends it.
@@ -54,7 +74,15 @@ const amountUnits = {
     } catch {
       throw new Error(`Not valid JSON: ${text.slice(0, 100) || "nothing"}`);
     }
-    return text;
+    return amountUnits.within(text, JSON.parse(input.dataset.json), units);
+  }
+
+  // What is sent in place of an amount that was written with its unit; null for all else.
+  function sent(input) {
+    if ("integer" in input.dataset) return amountUnits.parse(input.value, units);
+    const text = input.value.trim();
+    const converted = text ? argument(input) : text;
+    return converted === text ? null : converted;
   }
 
   const labelOf = (input) => input.labels[0].firstChild.textContent.trim();
@@ -74,9 +102,9 @@ const amountUnits = {
 
   // What a form will send, in words: each amount as the number that the contract gets.
   function words(form) {
-    const amounts = [...form.querySelectorAll("input[data-integer]")].flatMap((input) => {
-      const number = amountUnits.parse(input.value, units);
-      return number === null ? [] : [`${labelOf(input)} = ${number} (${input.value.trim()})`];
+    const amounts = [...form.querySelectorAll("input[data-integer], input[data-json]")].flatMap((input) => {
+      const text = sent(input);
+      return text === null ? [] : [`${labelOf(input)} = ${text} (${input.value.trim()})`];
     });
     const value = form.elements.value ? wei(form.elements.value.value) : "0";
     if (value !== "0") amounts.push(`${coins(value)} ${symbol} (${value} wei) sent with the call`);
