@@ -16,6 +16,7 @@ from scan.http.requests import (
     block_argument,
     client_address,
     json_object,
+    note_changed_index,
     query_arguments,
     reader,
 )
@@ -55,6 +56,8 @@ def verify_contract() -> Response:
     submission = parse(json_object())
     with services().waiting_threads.place_for_long(client_address()):
         verified = verify(services().verifier, submission, client_address())
+    if verified.stored:
+        note_changed_index()
     return json_value(_verified(verified))
 
 

@@ -36,6 +36,7 @@ class IndexVersion:
         self._read_at = 0.0
         self._recorded_at = 0.0  # when the newest version was recorded
         self._asked_at = 0.0
+        self._expired_at = 0.0
 
     @property
     def is_asked_for(self) -> bool:
@@ -47,12 +48,24 @@ class IndexVersion:
         now = time.monotonic()
         if self._listener is None:
             self._asked_at = now
-        if now - self._read_at > self._unverified_s:
+        if now - self._read_at > self._unverified_s or self._read_at < self._expired_at:
             return None
         if self._listener is None:
             return self._read
         if not self.read_notifications():
             return None
+        return max(self._read, sum(self._notified.values()))
+
+    def expire(self) -> None:
+        """Have the next version read from the database: this process has changed the index, and its
+        own notification may come after the client's next request."""
+        self._expired_at = time.monotonic()
+
+    def notified(self) -> int | None:
+        """Return the newest version that notifications tell, None where none come. Never waits."""
+        if self._listener is None or not self._listener.is_connected:
+            return None
+        self.read_notifications()
         return max(self._read, sum(self._notified.values()))
 
     def read_notifications(self) -> bool:

@@ -214,6 +214,7 @@ class Middleware:
         except Unavailable as error:
             return self._refuse(state, error, start_response)
         began_at = time.monotonic()
+        version_before = self._index_version.notified()
         started: list[Any] = []
         environ = _plain_get(state) if state.is_open else state.environ
         body = self._flask(environ, lambda *args: started.append(args))
@@ -228,7 +229,9 @@ class Middleware:
         headers = [*headers, *self._block_header(state)]
         if self._base_path:
             headers = [self._below_base_path(*header) for header in headers]
-        may_cache = self._may_cache(state, status)
+        if state.has_changed_index:
+            self._index_version.expire()
+        may_cache = self._may_cache(state, status, version_before)
         if not may_cache and not state.is_open:
             self._observe(state, status)
             start_response(status, self._own_headers(state) + headers, *exc_info)
@@ -267,7 +270,9 @@ class Middleware:
         assert state.interface is not None
         return self._send(state, state.interface.refuse(error), start_response)
 
-    def _may_cache(self, state: RequestState, status: str) -> bool:
+    def _may_cache(self, state: RequestState, status: str, version_before: int | None) -> bool:
+        """Not what a change of the index came into: some statements return no version, and what
+        they read before it would be served as of the version after it."""
         if state.cache_key is None or (state.method == "HEAD" and not state.is_open):
             return False
         if state.reader is not None and not state.reader.is_cacheable:
@@ -278,6 +283,7 @@ class Middleware:
             status.startswith("200")
             and state.reader is not None
             and len(state.reader.versions) == 1
+            and (version_before is None or version_before in state.reader.versions)
         )
 
     def _store(self, state: RequestState, response: WsgiResponse) -> WsgiResponse:

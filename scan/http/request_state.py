@@ -71,6 +71,7 @@ class RequestState:
     route: str = "unknown"
     reader: Reader | None = None  # None until something is read
     required_block: int | None = None  # that the index has to have for a response
+    has_changed_index: bool = False  # so that cached responses may be old
 
     @property
     def has_body(self) -> bool:

@@ -75,6 +75,11 @@ def reader() -> Reader:
     return state.reader
 
 
+def note_changed_index() -> None:
+    """Have this process's next responses be of the index as the request leaves it."""
+    request_state_of(request.environ).has_changed_index = True
+
+
 def query_arguments(*known: str) -> Mapping[str, str]:
     """The query string; raises InvalidParameter where a parameter is unknown or given twice, or is
     not UTF-8.

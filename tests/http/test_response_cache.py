@@ -185,6 +185,21 @@ def test_a_lower_version_read_later_shows_that_commits_were_lost(database: Datab
     assert (version.newest(), version.rewinds) == (5, 1)
 
 
+def test_a_version_is_read_anew_after_this_process_has_changed_the_index(
+    database: Database,
+) -> None:
+    """Its own notification may come after the next request."""
+    version = listening(database)
+    began_at = time.monotonic()
+    version.record(7, began_at)
+    version.expire()
+    assert version.newest() is None
+    version.record(7, began_at)  # of a statement from before the change
+    assert version.newest() is None
+    version.record(8, time.monotonic())
+    assert version.newest() == 8
+
+
 @pytest.mark.check
 def test_replicas_may_be_behind_each_other() -> None:
     version = IndexVersion(None)
