@@ -10,7 +10,6 @@ from scan.errors import InvalidParameter
 from scan.ethereum.checksums import checksummed
 from scan.hex import data
 from scan.http.requests import reader
-from scan.http.services import services
 from scan.queries import tokens
 from scan.queries.method_names import add_methods
 from scan.queries.transaction_contexts import contexts
@@ -74,15 +73,10 @@ def token_object(record: Mapping[str, Any]) -> Object:
         "exchange_rate": None,
         "volume_24h": None,
         "total_supply": record["totalSupply"],
-        "icon_url": _icon_url(record.get("logoUrl")),
+        "icon_url": record.get("logoUrl"),
         "circulating_market_cap": None,
         "reputation": "ok",
     }
-
-
-def _icon_url(logo_url: str | None) -> str | None:
-    """Return the path of a logo at the address that the client has called."""
-    return None if logo_url is None else f"{services().settings.base_path}{logo_url}"
 
 
 def transfer_objects(records: Sequence[Record]) -> list[Object]:

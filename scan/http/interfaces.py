@@ -3,16 +3,21 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
 from scan.errors import ScanError
 from scan.server.wsgi import Environ, WsgiResponse, refuse
 
 API = "/api/v1"
+MARKDOWN = "text/markdown"
 
 
 class Interface(NamedTuple):
     """`paths` are exact but for slashes at their end; `prefixes` have paths below them."""
 
     refuse: Callable[[ScanError], WsgiResponse]
+    refuse_as_markdown: Callable[[ScanError], WsgiResponse] | None = None  # of pages
     paths: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
     has_page_limit: bool = False  # instead of the API's; keys do not count
@@ -34,10 +39,24 @@ UNKNOWN = Interface(refuse, has_page_limit=True)
 def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface:
-    """Unknown paths are charged as pages are. Who reads pages as Markdown has errors as JSON."""
+    """Unknown paths are charged as pages are. Who reads pages as Markdown reads errors as such."""
     accept = environ.get("HTTP_ACCEPT", "")
     for interface in interfaces:
         if interface.has(path):
-            is_for_program = interface is pages and "text/html" not in accept
-            return UNKNOWN if is_for_program and "markdown" in accept else interface
-    return pages if pages is not None and "text/html" in accept else UNKNOWN
+            return _as_accepted(pages, accept) if interface is pages else interface
+    reads_pages = prefers_markdown(accept) or "text/html" in accept
+    return _as_accepted(pages, accept) if pages is not None and reads_pages else UNKNOWN
+
+
+def _as_accepted(pages: Interface, accept: str) -> Interface:
+    if pages.refuse_as_markdown is None or not prefers_markdown(accept):
+        return pages
+    return pages._replace(refuse=pages.refuse_as_markdown)
+
+
+def prefers_markdown(accept: str) -> bool:
+    """Return whether a request prefers a page as Markdown, by its Accept header."""
+    if MARKDOWN not in accept:
+        return False  # as browsers; werkzeug's parser takes 20 us
+    types = parse_accept_header(accept, MIMEAccept)
+    return types.best_match(["text/html", MARKDOWN]) == MARKDOWN

@@ -8,7 +8,7 @@ from scan import parameters
 from scan.errors import NotFound
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import names_of
+from scan.pages.records import names_of, requested_tab
 from scan.queries import blobs, blocks, execution_requests
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
@@ -35,7 +35,8 @@ def get_block(block: str) -> Response:
     record = json.loads(body)
     number = record["number"]
     api_path = f"/blocks/{number}/transactions"
-    sent = entity_list("transactions", f"/block/{number}", api_path, block=number)
+    tab = requested_tab(("transactions",))
+    sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
     add_methods(reader(), sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     carried = blobs.page(reader(), whole).data if "blobCount" in record else "[]"
@@ -47,6 +48,7 @@ def get_block(block: str) -> Response:
     names = names_of([record, *sent.records, *of_block])
     return sent.response(
         "block.html",
+        tab=tab,
         block=record,
         blobs=json.loads(carried),
         requests=requests,

@@ -26,7 +26,7 @@ from scan.ethereum.execution_requests import TYPES
 from scan.http.list_pages import window_of
 from scan.http.requests import query_arguments, reader
 from scan.pages.records import Listing, listing
-from scan.pages.site import page, prefers_markdown
+from scan.pages.site import page, site
 from scan.queries import entities
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTERS, TOKEN_TYPES
@@ -160,14 +160,9 @@ class FilteredList(Listing):
         return f"{self.whole}{'&' if '?' in self.whole else '?'}{urlencode(paging)}"
 
     def response(self, template: str, **values: Any) -> Response:
-        """Return the page, with the error's status where there is one.
-
-        The error is raised to programs, which read errors as JSON.
-        """
+        """Return the page, with the error's status where there is one."""
         if self.error is None:
             return page(template, **values)
-        if prefers_markdown():
-            raise self.error
         reader().do_not_cache()
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)
@@ -190,7 +185,9 @@ def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
 def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bool]:
     if kind == "transaction_type":  # a chain may have more of its own
         return TRANSACTION_TYPES, False
-    names = {"token_type": TOKEN_TYPES, "request_type": [*TYPES]}.get(kind, [])
+    if kind == "token_type":
+        return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
+    names = TYPES if kind == "request_type" else ()
     return words or {name: name for name in names}, True
 
 
@@ -248,10 +245,10 @@ def filtered_list(
     keys = [field.key for field in fields]
     known = {"tab", *paging, *keys}
     synonyms = {name: key for name, key in SYNONYMS.items() if key in known}
-    arguments = query_arguments(*paging, *keys, "tab", *more, *synonyms)
+    arguments = query_arguments(*paging, *keys, *(("tab",) if tab else ()), *more, *synonyms)
     arguments = {synonyms.get(key, key): text for key, text in arguments.items()}
     arguments = {key: text.strip() for key, text in arguments.items() if text.strip()}
-    filters = {key: _api_text(key, arguments[key]) for key in keys if key in arguments}
+    filters = {key: api_text(key, arguments[key]) for key in keys if key in arguments}
     kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
     base = FilteredList(
         *([], 0, 1),
@@ -285,7 +282,7 @@ def filtered_list(
     return replace(base, **vars(shown), source=source, api_arguments={**filters, **order})
 
 
-def _api_text(key: str, text: str) -> str:
+def api_text(key: str, text: str) -> str:
     return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text
 
 

@@ -26,6 +26,17 @@ def grouped(value: int | str) -> str:
     return f"{int(value):,}"
 
 
+def counted(number: int | str, noun: str) -> str:
+    """Return a number with its noun: `1 transfer`, `2,001 transfers`."""
+    return f"{grouped(number)} {noun if int(number) == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
 def amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
     """Return the whole amount in units: `1,234.5`."""
     return in_units(int(value), decimals, ",")
@@ -118,25 +129,20 @@ def gwei(wei: int | str) -> str:
     return amount(int(wei) // 10**6, 3)
 
 
-def share(part: int | str, whole: int | str) -> str:
-    """Return the share in per cent with two decimals; empty if `whole` is not positive."""
-    total = int(whole)
+def percent(part: int | str, whole: int | str, places: int = 1) -> str:
+    """Return how much of `whole` `part` is, rounded half up: `12.3 %`. Only nothing is 0 %, and
+    only all is 100 %; empty if `whole` is not positive."""
+    some, total = int(part), int(whole)
     if total <= 0:
         return ""
-    basis_points = int(part) * 10_000 // total
-    if not basis_points and int(part) > 0:
-        return "<0.01 %"
-    return f"{basis_points // 100}.{basis_points % 100:02d} %"
-
-
-def percent(part: int | str, whole: int | str) -> str:
-    """Return how much of `whole`, which is not 0, `part` is: `12.3 %`; only all is 100 %."""
-    share_of_all, is_all = round(int(part) * 100 / int(whole), 1), int(part) >= int(whole)
-    if not is_all and share_of_all == 100:
-        return ">99.9 %"
-    if int(part) and not share_of_all:
-        return "<0.1 %"
-    return f"{share_of_all:.{0 if share_of_all in (0, 100) else 1}f} %"
+    if some in (0, total):
+        return f"{100 if some else 0} %"
+    steps, most = (200 * 10**places * some + total) // (2 * total), 100 * 10**places
+    if some > 0 and not steps:
+        return f"<{amount(1, places)} %"
+    if some < total and steps == most:
+        return f">{amount(most - 1, places)} %"
+    return f"{Decimal(steps).scaleb(-places):.{places}f} %"
 
 
 def day_time(iso: str) -> str:

@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 from scan.errors import TooLarge
+from scan.pages.formatting import visible
 
-MEDIA_TYPE = "text/markdown"
 MAX_HTML_BYTES = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
-LEFT_OUT = ("script", "style", "svg", "form", "button", "nav", "dialog", "template")
+LEFT_OUT = ("script", "style", "svg", "form", "button", "nav", "dialog", "template", ".js")
+_MARKUP = re.compile(r"[\\`*_\[\]<>#|~&!]")
 _BACKTICKS = re.compile("`+")
 
 
@@ -57,6 +58,11 @@ def to_markdown(html: str) -> str:
     )
     text: str = converter.convert_soup(main)
     return text.strip() + "\n"
+
+
+def escaped(text: str) -> str:
+    """Return a text as one paragraph of Markdown without markup; it begins with a word."""
+    return _MARKUP.sub(r"\\\g<0>", visible(text))
 
 
 def _longest_run(text: str) -> int:

@@ -11,11 +11,11 @@ from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scan import VERSION
-from scan.errors import ScanError
+from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.checksums import checksummed
 from scan.exports.list_file import MAX_ROWS
 from scan.hex import to_hex
-from scan.http.interfaces import Interface
+from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
 from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.pages import formatting, markdown
@@ -55,13 +55,22 @@ POLICY = "; ".join(
 )
 # Matches only our own markup: quotes in values are escaped.
 LOCAL_LINK = re.compile(r'\b(href|src|action)="/')
+HTML, AS_MARKDOWN = "text/html; charset=utf-8", f"{MARKDOWN}; charset=utf-8"
 HEADERS = (
-    ("Content-Type", "text/html; charset=utf-8"),
+    ("Content-Type", HTML),
     ("Content-Security-Policy", POLICY),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),
 )
 NEGOTIATED = {**dict(HEADERS), "Vary": "Accept"}  # or a cache gives browsers the Markdown
+
+
+ERROR_TITLES = {
+    400: "Invalid request",
+    404: "Not found",
+    422: "Request failed",
+    429: "Too many requests",
+}
 
 
 class Chain(NamedTuple):
@@ -79,6 +88,9 @@ class Site:
     def __init__(self, settings: Settings, chain_id: ChainId) -> None:
         self._settings = settings
         self._chain_id = chain_id
+        # Matches only our own markup: quotes in values are escaped. Links to logos have the path.
+        base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
+        self._local_link = re.compile(rf'\b(href|src|action)="/(?!{base_path})')
         self._templates = _templates()
         brand = settings.brand
         self._brand = {
@@ -94,7 +106,13 @@ class Site:
         )
 
     def interface(self) -> Interface:
-        return Interface(self.refuse, paths=PATHS, prefixes=PREFIXES, has_page_limit=True)
+        return Interface(
+            self.refuse,
+            self.refuse_as_markdown,
+            paths=PATHS,
+            prefixes=PREFIXES,
+            has_page_limit=True,
+        )
 
     def chain(self) -> Chain:
         """Queries the database until the chain's id is known."""
@@ -105,15 +123,18 @@ class Site:
         """Return a template as HTML; `path` is that of the page, for previews of links to it."""
         context = {"chain": chain, "path": path, **self._brand, **values}
         text = self._templates.get_template(template).render(context)
-        base_path = self._settings.base_path
-        return LOCAL_LINK.sub(rf'\1="{base_path}/', text) if base_path else text
+        return self._local_link.sub(rf'\1="{self._settings.base_path}/', text)
 
     def refuse(self, error: ScanError) -> WsgiResponse:
         """Return an error as a page, rendered without the database."""
-        body = self.render("error.html", self._chain(), error=error).encode()
-        phrase = HTTPStatus(error.status).phrase
-        headers = [*HEADERS, ("Content-Length", str(len(body))), *error.headers.items()]
-        return WsgiResponse(f"{error.status} {phrase}", headers, body)
+        title = _error_title(error)
+        text = self.render("error.html", self._chain(), error=error, title=title)
+        return _refusal(error, text, HTML)
+
+    def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
+        """Return an error as Markdown, written as such: converting a page takes milliseconds."""
+        text = f"# {_error_title(error)}\n\n{markdown.escaped(error.message)}\n"
+        return _refusal(error, text, AS_MARKDOWN)
 
     def _chain(self) -> Chain:
         chain_id = self._chain_id.known
@@ -123,15 +144,31 @@ class Site:
         return Chain(chain_id, self._settings.chain_name or name, symbol)
 
 
+def _error_title(error: ScanError) -> str:
+    return ERROR_TITLES.get(error.status, "Temporarily unavailable")
+
+
+def _refusal(error: ScanError, text: str, content_type: str) -> WsgiResponse:
+    body = text.encode()
+    own = {"Content-Type": content_type, "Content-Length": str(len(body))}
+    headers = {**NEGOTIATED, **own, **error.headers}
+    return WsgiResponse(
+        f"{error.status} {HTTPStatus(error.status).phrase}", [*headers.items()], body
+    )
+
+
 def site() -> Site:
     return cast(Site, current_app.extensions["scan.pages"])
 
 
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
-    """Return a template as a response."""
+    """Return a template as a response; raises InvalidParameter for a tab that the page, which has
+    no `tab` in its values, does not have."""
+    if "tab" not in values and "tab" in request.args:
+        raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
     body = site().render(template, site().chain(), path, **values)
-    if prefers_markdown():
+    if prefers_markdown(request.environ.get("HTTP_ACCEPT", "")):
         reader().do_not_cache()
         client = client_address()
         with (
@@ -139,16 +176,8 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
             site().conversions.place(client, wait_s=CONVERSION_WAIT_S),
         ):
             text = markdown.to_markdown(body)
-        headers = {**NEGOTIATED, "Content-Type": f"{markdown.MEDIA_TYPE}; charset=utf-8"}
-        return Response(text, status_code, headers=headers)
+        return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
     return Response(body, status_code, headers=NEGOTIATED)
-
-
-def prefers_markdown() -> bool:
-    if markdown.MEDIA_TYPE not in request.environ.get("HTTP_ACCEPT", ""):
-        return False  # as browsers; werkzeug's parser takes 20 us
-    types = ["text/html", markdown.MEDIA_TYPE]
-    return request.accept_mimetypes.best_match(types) == markdown.MEDIA_TYPE
 
 
 @cache
@@ -167,6 +196,7 @@ def _templates() -> Environment:
     environment.globals["shown_value"] = shown_value
     environment.filters |= {
         "grouped": formatting.grouped,
+        "counted": formatting.counted,
         "amount": formatting.amount,
         "short_amount": formatting.short_amount,
         "aligned": formatting.aligned,

@@ -8,7 +8,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
-from scan.pages.formatting import share
+from scan.pages.formatting import percent
 from scan.pages.items import thumbnails_of
 from scan.pages.largest_transfers import shown_day
 from scan.pages.records import address_of, names_of, requested_tab
@@ -19,6 +19,8 @@ from scan.queries.pages import Window
 
 CHART_DAYS = 60
 TABS = ("transfers", "holders", "items", "chart")
+
+SHARE_PLACES = 2
 
 blueprint = Blueprint("pages_tokens", __name__)
 
@@ -58,7 +60,10 @@ def get_token(address: str) -> Response:
         tab=tab,
         prices=services().prices.read(reader()).prices,
         shown=shown,
-        shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
+        shares=[
+            percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
+            for record in records
+        ],
         holder=holder,
         thumbnails=thumbnails_of(records) if tab == "items" else None,
         names=names_of([*records, *moved], to_hex(key)),

@@ -107,6 +107,7 @@ def _pending(transaction_hash: bytes, waiting: Pending) -> Response:
     parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
     return page(
         "pending_transaction.html",
+        tab=transaction_traces.tab(),
         hash=to_hex(transaction_hash),
         sent=sent,
         method=method,

@@ -13,6 +13,7 @@ from scan.queries import entities
 from scan.queries.filters import FILTERS
 from scan.queries.pages import Page
 from tests.conftest import Played
+from tests.support.database import execute
 from tests.support.derived_truth import contract_creations
 from tests.support.truth import Record
 
@@ -117,7 +118,7 @@ def test_all_contracts_are_listed_with_what_is_known_of_them(
         listed, path = [], f"/contracts?{urlencode(query)}"
         while path:
             page = client.get(path)
-            assert page.status_code == 200 and f"{len(expected)} contracts" in page.text
+            assert page.status_code == 200 and f"{len(expected)} contract" in page.text
             listed += re.findall(r'data-label="Contract"><a href="/address/(0x\w{40})"', page.text)
             following = re.search(r'rel="next" href="([^"]+)"', page.text)
             path = unescape(following[1]) if following else ""
@@ -128,6 +129,29 @@ def test_all_contracts_are_listed_with_what_is_known_of_them(
     assert proxies.count(">proxy</span>") == len(records)
     home = client.get("/").text
     assert 'href="/contracts"' in home and 'href="/verified-contracts"' in home
+
+
+def test_a_method_is_given_by_its_selector_signature_or_name(
+    client: FlaskClient, sent: list[Record]
+) -> None:
+    html = client.get("/txs?limit=100").text
+    suggested = re.search(r'<datalist id="of-method">(.*?)</datalist>', html)
+    assert suggested is not None
+    names = re.findall(r'<option value="(0x[0-9a-f]{8})">([A-Za-z]\w*)', suggested[1])
+    assert len(names) > 3
+    for selector, name in names:
+        assert {*shown(client, "/txs", method=selector, limit=100)} <= {
+            *shown(client, "/txs", method=name, limit=100)
+        }, name
+    of_transfer = [row for row in sent if row["methodId"] == "0xa9059cbb"]
+    assert of_transfer
+    for text in ("transfer(address,uint256)", " transfer( address to, uint amount )", "transfer"):
+        assert shown(client, "/txs", method=text) == hashes(of_transfer)
+        query = {"entity": "transactions", "filter": {"method": text}}
+        records = client.post("/api/v1/query", json=query).json["data"]
+        assert hashes(records) == hashes(of_transfer)[: len(records)] and records
+    file = client.get("/api/v1/transactions?method=transfer&format=csv").text.splitlines()
+    assert len(file) == len(of_transfer) + 1
 
 
 def test_every_filter_of_the_table_stands_in_the_form(client: FlaskClient) -> None:
@@ -156,7 +180,10 @@ def test_filters_are_chips_that_links_take_away(client: FlaskClient, sender: str
     [
         ({"from": "0x12"}, "Sender must be 0x followed by 40 hex digits."),
         ({"from": '"><script>alert(1)</script>'}, "Sender must be 0x"),
-        ({"method": "transfer"}, "Method must be 0x followed by 8 hex digits."),
+        ({"method": "0x12"}, "Method must be 0x followed by 8 hex digits."),
+        ({"method": "neverHeardOf"}, "Method is no function that is known here: give its"),
+        ({"method": "f(uint257)"}, "Method is not a signature:"),
+        ({"method": "two words"}, "Method is not a signature:"),
         ({"timeFrom": "2026-02-30"}, "Since (UTC) must be a time"),
         ({"blockTo": "-1"}, "Last block must be a whole number"),
         ({"status": "maybe"}, "Status must be true or false."),
@@ -183,6 +210,34 @@ def test_unknown_parameters_are_named(client: FlaskClient, path: str) -> None:
     assert response.status_code == 400 and response.mimetype == "text/html"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/blocks", "/txs", "/tokens", "/contracts", "/verify", "/search", "/watchlist"),
+        *("/keys", "/webhooks", "/charts", "/gas", "/dex", "/accounts", "/user-operations"),
+        *("/block/1", "/address/{to}", "/tx/{hash}"),
+    ],
+)
+def test_a_tab_that_a_page_does_not_have_is_refused(
+    client: FlaskClient, sent: list[Record], path: str
+) -> None:
+    newest = next(row for row in sent if row["toAddress"])
+    path = path.format(hash=newest["hash"], to=newest["toAddress"])
+    assert client.get(path).status_code == 200
+    response = client.get(path, query_string={"tab": "<nothing>"})
+    assert response.status_code == 400 and response.mimetype == "text/html", path
+    assert client.get(path, query_string={"_tab": "x"}).status_code == 200
+
+
+def test_the_block_has_its_transactions_by_the_tab_of_blockscout(client: FlaskClient) -> None:
+    assert client.get("/block/1?tab=txs").status_code == 200
+
+
+def test_token_standards_are_called_as_on_the_rest_of_the_page(client: FlaskClient) -> None:
+    html = client.get("/token-transfers?tokenType=BEP721").text
+    assert '<option value="BEP20">ERC-20' in html and "<b>ERC-721</b>" in html
+
+
 def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
     moved = scenario.truth.token_transfers[-1]
     path, query = f"/address/{moved['toAddress']}", {"types": "token_transfer", "direction": "in"}
@@ -196,6 +251,26 @@ def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
     assert "of this token" in client.get(path, query_string=by_token).text
     refused = client.get(path, query_string={"tab": "history", "direction": "up"})
     assert refused.status_code == 400 and "Direction must be one of" in refused.text
+
+
+def test_a_page_during_which_the_index_changed_is_not_cached(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of it may be from before the change: names are read without a version."""
+    url = client.application.extensions["scan"].settings.database_url
+    client.get("/txs?_=first")  # which has the process listen for changes
+    assert "ETag" in client.get("/txs?_=second").headers
+    read = entities.page
+
+    def change(*arguments: Any) -> Page:
+        execute(url, "INSERT INTO labels VALUES ('\\x01', 'One')")
+        return read(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(entities, "page", change)
+        assert "ETag" not in client.get("/txs?_=third").headers
+    execute(url, "DELETE FROM labels WHERE address = '\\x01'")
+    assert "ETag" in client.get("/txs?_=fourth").headers or "ETag" in client.get("/txs?_=5").headers
 
 
 def test_a_list_that_takes_too_long_keeps_its_form(

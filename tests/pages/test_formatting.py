@@ -223,14 +223,33 @@ def test_source_keeps_its_lines_and_tabs() -> None:
     ("part", "whole", "shown"),
     [
         ("1", "3", "33.33 %"),
-        ("5", "5", "100.00 %"),
+        ("2", "3", "66.67 %"),
+        ("63805", "100000", "63.81 %"),
+        ("5", "5", "100 %"),
+        ("99999", "100000", ">99.99 %"),
+        ("6", "5", "120.00 %"),
         ("1", "0", ""),
-        ("0", "9", "0.00 %"),
-        ("1", "10001", "<0.01 %"),
+        ("0", "9", "0 %"),
+        ("1", "10001", "0.01 %"),
+        ("1", "20001", "<0.01 %"),
     ],
 )
-def test_shares_are_rounded_down(part: str, whole: str, shown: str) -> None:
-    assert formatting.share(part, whole) == shown
+def test_shares_are_rounded_by_the_same_rule(part: str, whole: str, shown: str) -> None:
+    assert formatting.percent(part, whole, 2) == shown
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "shown"),
+    [
+        (1, "transfer", "1 transfer"),
+        ("1", "entry", "1 entry"),
+        (0, "entry", "0 entries"),
+        (2001, "address", "2,001 addresses"),
+        (2, "day", "2 days"),
+    ],
+)
+def test_a_number_has_its_noun_in_the_right_form(number: int | str, noun: str, shown: str) -> None:
+    assert formatting.counted(number, noun) == shown
 
 
 @pytest.mark.parametrize(

@@ -73,17 +73,35 @@ def test_others_get_html(client: FlaskClient, accept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "status"),
-    [("/block/999999", 404), ("/tx/0x12", 400), ("/tokens?page=x", 400), ("/no", 404)],
+    ("path", "status", "words"),
+    [
+        ("/block/999999", 404, "# Not found"),
+        ("/tx/0x12", 400, "# Invalid request"),
+        ("/tokens?page=x", 400, "# Tokens"),
+        ("/txs?method=0x12", 400, "Method must be"),
+        ("/no", 404, "# Not found"),
+        ("/txs?%5Bx%5D(https://evil)=1", 400, "\\[x\\](https"),
+    ],
 )
-def test_errors_are_json_for_programs_and_pages_for_people(
-    client: FlaskClient, path: str, status: int
+def test_errors_are_in_the_form_that_is_preferred(
+    client: FlaskClient, path: str, status: int, words: str
 ) -> None:
     response = client.get(path, headers=MARKDOWN)
     assert response.status_code == status
-    assert response.content_type == "application/json" and response.json["code"]
+    assert response.content_type == "text/markdown; charset=utf-8"
+    assert response.text.startswith("# ") and words in response.text
+    assert response.headers.getlist("Vary") == ["Accept"]
     both = {"Accept": "text/html, text/markdown;q=0.5"}
     assert client.get(path, headers=both).content_type.startswith("text/html")
+    assert client.get("/api/v1/no", headers=MARKDOWN).content_type == "application/json"
+
+
+def test_a_time_stands_once(client: FlaskClient) -> None:
+    newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    shown = newest["timestamp"].replace("T", " ").replace("Z", " UTC")
+    for path in (f"/tx/{newest['hash']}", f"/block/{newest['blockNumber']}"):
+        before_tables = client.get(path, headers=MARKDOWN).text.partition("|")[0]
+        assert before_tables.count(shown) == 1, path
 
 
 @pytest.mark.check

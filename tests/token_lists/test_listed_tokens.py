@@ -5,12 +5,14 @@ import json
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from tests.commands.test_command import scan
 from tests.conftest import Played
 from tests.support.database import execute
@@ -76,6 +78,12 @@ def test_a_logo_shows_wherever_its_token_does(
     assert detail["listedAs"] == {"list": "Test", "name": "A name", "symbol": "SYM"}
     assert client.get(f"/api/v2/tokens/{token}").json["icon_url"] == path
     assert client.get(f"/api/v2/tokens/{other}").json["icon_url"] is None
+    services = client.application.extensions["scan"]
+    below = create_app(replace(services.settings, base_path="/bsc")).test_client()
+    assert below.get(f"/bsc/api/v1/tokens/{token}").json["logoUrl"] == f"/bsc{path}"
+    assert below.get(f"/bsc/api/v2/tokens/{token}").json["icon_url"] == f"/bsc{path}"
+    assert f'"logoUrl":"/bsc{path}"' in below.get("/bsc/api/v1/tokens?format=ndjson").text
+    assert f'src="/bsc{path}"' in below.get(f"/bsc/token/{token}").text
     for page in (
         "/tokens",
         f"/token/{token}",
