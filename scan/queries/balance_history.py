@@ -56,8 +56,9 @@ def page(
     if window.block_to < BIGINT_MAX:
         scope["block_to"] = window.block_to
     traversal = Traversal.of("balances", scope, "desc", window.cursor, POSITION, has_blocks=False)
-    if token is not None and not any(address):
-        return BalanceHistory([], symbol, decimals, check, None)  # the zero address holds nothing
+    last = None if window.cursor else _last_block(reader, window)
+    if token is not None and not any(address):  # the zero address holds nothing
+        return BalanceHistory([], symbol, decimals, check, None, _point(last, 0))
     newest = _newest(reader, address, token, traversal)
     read = partial(
         reader.row,
@@ -67,7 +68,6 @@ def page(
         has_token=token is not None,
         read_by=history.read_by(reader, address, WHOLE, HistoryFilter(token=token)),
     )
-    last = None if window.cursor else _last_block(reader, window)
     if last is not None and last["number"] < newest["block_to"]:
         *_, balance = read(
             **newest,
@@ -95,11 +95,15 @@ def page(
         wei = int(before_balance).to_bytes(WEI.most, signed=True)
         following = traversal.next((before, bytes(before_hash), wei))
     filled = _filled(balances, spaced)
-    at = None
-    if last is not None:
-        unchanged = {"blockNumber": last["number"], "timestamp": last["timestamp"]}
-        at = filled[-1] if filled else {**unchanged, "balance": str(newest["balance"] or 0)}
+    at = filled[-1] if filled and last is not None else _point(last, newest["balance"] or 0)
     return BalanceHistory(filled, symbol, decimals, check, following, at)
+
+
+def _point(block: Mapping[str, Any] | None, balance: int) -> dict[str, Any] | None:
+    if block is None:
+        return None
+    at = {"blockNumber": block["number"], "timestamp": block["timestamp"]}
+    return {**at, "balance": str(balance)}
 
 
 def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:

@@ -213,7 +213,7 @@ def test_unknown_parameters_are_named(client: FlaskClient, path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/", "/blocks", "/txs", "/tokens", "/contracts", "/verify", "/search", "/watchlist"),
+        *("/blocks", "/txs", "/tokens", "/contracts", "/verify", "/search", "/watchlist"),
         *("/keys", "/webhooks", "/charts", "/gas", "/dex", "/accounts", "/user-operations"),
         *("/block/1", "/address/{to}", "/tx/{hash}"),
     ],

@@ -228,7 +228,7 @@ def test_a_list_has_few_documents_of_others_fetched(
     settings = replace(explorer.settings, fetches_nft_media=True)
     answer = create_app(settings).test_client().get(f"/token/{many_items}?tab=items")
     assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING
-    assert "still being read" in answer.text and "ETag" not in answer.headers
+    assert "still loading" in answer.text and "ETag" not in answer.headers
 
 
 def test_a_list_whose_pictures_take_long_to_decode_is_shown_without_them(
@@ -236,7 +236,7 @@ def test_a_list_whose_pictures_take_long_to_decode_is_shown_without_them(
 ) -> None:
     monkeypatch.setattr("scan.queries.items.THUMBNAILS_S", -1)
     answer = create_app(explorer.settings).test_client().get(f"/token/{gallery}?tab=items")
-    assert "still being read" in answer.text and not IMAGE.search(answer.text)
+    assert "still loading" in answer.text and not IMAGE.search(answer.text)
     assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
 
 
