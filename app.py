@@ -311,9 +311,8 @@ def _version_listener(served: Services) -> Listener | None:
 
 def _connect(settings: Settings, url: str) -> Database:
     timeout = settings.statement_timeout_ms
-    session = {**SESSION, "lock_timeout": str(int(timeout * LOCK_WAIT_SHARE))}
-    if settings.base_path:
-        session["scan.base_path"] = settings.base_path  # for logo_url()
+    lock_wait = str(int(timeout * LOCK_WAIT_SHARE))
+    session = {**SESSION, "lock_timeout": lock_wait, "scan.base_path": settings.base_path}
     return Database(url, statement_timeout_ms=timeout, name="scan-api", session=session)
 
 

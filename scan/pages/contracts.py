@@ -112,7 +112,7 @@ def call_function(address: str) -> Response:
         call["sent"] = _sent(key, inputs, call["arguments"])
         value = contracts.call(reader(), key, name, [*map(_argument, call["sent"])]).value
         call["value"] = Value(
-            name, [*map(Output._make, function.outputs)] if function else (), value
+            name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
         )
         status = 200
     except ScanError as error:

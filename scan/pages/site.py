@@ -53,8 +53,6 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# Matches only our own markup: quotes in values are escaped.
-LOCAL_LINK = re.compile(r'\b(href|src|action)="/')
 HTML, AS_MARKDOWN = "text/html; charset=utf-8", f"{MARKDOWN}; charset=utf-8"
 HEADERS = (
     ("Content-Type", HTML),

@@ -253,6 +253,28 @@ def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
     assert refused.status_code == 400 and "Direction must be one of" in refused.text
 
 
+def test_a_balance_is_shown_on_a_day_or_after_a_block(
+    client: FlaskClient, scenario: Played, sender: str
+) -> None:
+    last = max(scenario.truth.blocks, key=lambda block: block["number"])
+    middle = next(b for b in scenario.truth.blocks if b["number"] == last["number"] // 2)
+    path = f"/address/{sender}"
+    for query, number in (
+        ({"blockTo": middle["number"], "token": ""}, middle["number"]),
+        ({"timeTo": last["timestamp"][:10]}, last["number"]),
+    ):
+        html = client.get(path, query_string={"tab": "chart", **query}).text
+        wei = int(scenario.anvil.call("eth_getBalance", sender, hex(number)), 16)
+        assert f'value="{wei}"' in html and f'after block <a href="/block/{number}">' in html
+    for query, words in (
+        ({"blockTo": "x"}, "The block must be a whole number"),
+        ({"timeTo": "2026-02-30"}, "The day must be a time"),
+        ({"timeTo": '"><script>'}, "The day must be a time"),
+    ):
+        refused = client.get(path, query_string={"tab": "chart", **query})
+        assert refused.status_code == 400 and words in refused.text
+
+
 def test_a_page_during_which_the_index_changed_is_not_cached(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

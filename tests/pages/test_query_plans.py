@@ -120,6 +120,31 @@ def test_charts_of_one_token_and_one_address_are_bounded(
         assert plan.buffers <= 2_000
 
 
+def test_a_balance_after_a_block_reads_the_changes_since_alone(
+    database: ExplainingDatabase, token: bytes
+) -> None:
+    _, head, _ = newest(database, "queries/chain_get_newest_block")
+    database.plans.clear()
+    after = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}
+    for own in (
+        {"token": None, "has_token": False, "read_by": "address", "balance": 0},
+        {"token": token, "has_token": True, "read_by": "address", "balance": None},
+        {"token": token, "has_token": True, "read_by": "token", "balance": None},
+    ):
+        newest(database, "queries/balances_list", address=token, **own, **after)
+    for plan in database.plans:
+        assert plan.sequential_scans() - SMALL == set()
+        assert plan.buffers <= 1_000
+
+
+def test_a_method_s_name_is_found_by_indexes(database: ExplainingDatabase) -> None:
+    database.plans.clear()
+    names = {"from_signature": "transfer(", "to_signature": "transfer)"}
+    newest(database, "queries/selectors_find", **names, most=500)
+    [plan] = database.plans
+    assert plan.sequential_scans() == set()
+
+
 def test_the_busiest_pool_and_token_are_read_in_bounds(
     database: ExplainingDatabase, token: bytes
 ) -> None:
