@@ -190,7 +190,7 @@ class Streams:
             stream.end(error)
         except ScanError as error:
             log.debug("a stream waits for the database: %s", error)
-            self._waiting.append(stream)
+            self._try_again(stream)
         except Exception:
             log.exception("a stream failed")
             stream.end(ScanError("The stream failed; it has been logged."))
@@ -225,7 +225,12 @@ class Streams:
         stream.ahead_since = stream.ahead_since or time.monotonic()
         if time.monotonic() - stream.ahead_since > MAX_AHEAD_S:
             raise PositionLost(f"Block {stream.position.number} is not indexed.")
+        self._try_again(stream)
+
+    def _try_again(self, stream: Stream) -> None:
+        """Have it resumed soon, also where nobody else has the loop awake."""
         self._waiting.append(stream)
+        self._wake()
 
     # What is new
 
