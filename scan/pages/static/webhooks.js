@@ -154,8 +154,5 @@
       complain(error);
     }
   });
-  if (form.owner.value) {
-    byId("managed").className = "filling"; // so that the footer does not jump when the list is there
-    list().catch(complain);
-  }
+  if (form.owner.value) list().catch(complain);
 })();
