@@ -133,7 +133,7 @@ def test_balances_of_the_past_are_there(demo: FlaskClient) -> None:
 
 
 def test_a_verified_proxy_is_read_by_its_implementation(demo: FlaskClient) -> None:
-    [found] = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
     proxy = demo.get(f"/api/v1/contracts/{found['value']}").json
     implementation = demo.get(f"/api/v1/contracts/{proxy['proxy']['implementation']}").json
     names = (proxy["contractName"], implementation["contractName"])

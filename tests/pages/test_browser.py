@@ -476,9 +476,12 @@ def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
         page.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert page.evaluate(NOTHING_HIDDEN) == [], path
-        if page.evaluate(CUMULATIVE_SHIFT):  # a busy processor may paint a table in parts
+        for _ in range(3):  # a busy processor may paint a table in parts
+            shift = page.evaluate(CUMULATIVE_SHIFT)
+            if shift == 0:
+                break
             page.open(path)
-            assert page.evaluate(CUMULATIVE_SHIFT) == 0, path
+        assert shift == 0, path
     page.call("Emulation.clearDeviceMetricsOverride")
 
 

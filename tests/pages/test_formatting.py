@@ -1,5 +1,6 @@
 """Values as people read them."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -290,10 +291,13 @@ def test_candles_of_any_size_are_drawn() -> None:
         for n, price in enumerate(("1" + 332 * "0", "0." + 330 * "0" + "12", "5"), start=1)
     ]
     chart = candle_chart(candles, title="Price", span_s=86_400)
-    assert chart is not None and len(chart.bars) == 3
-    assert all(0 <= bar.top <= 160 and bar.height >= 1 for bar in chart.bars)
+    assert chart is not None and chart.candles is not None
+    bodies = re.findall(r"M\S+ (\S+?)h\S+?v(\S+?)h", chart.candles.rising)
+    assert len(bodies) == 3 and not chart.candles.falling
+    assert all(0 <= float(top) <= 160 and float(height) >= 1 for top, height in bodies)
     alone = candle_chart(candles[:1], title="Price", span_s=86_400)
-    assert alone is not None and alone.bars[0].top == 0
+    assert alone is not None and alone.candles is not None
+    assert alone.candles.rising.startswith("M0 0h")
     beyond = [{**candles[0], "time": "12026-01-01T00:00:00Z"}]
     assert candle_chart(beyond, title="Price", span_s=86_400) is None
 

@@ -21,6 +21,7 @@ from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
+CREATED = b"\xc5" * 20
 SMALL = {"chain", "label_state", "dexes"}
 
 
@@ -262,18 +263,16 @@ def test_similar_code_and_creations_are_found_by_indexes(
         " '', '{}', '[]', '{}', now(), mod(n, 20), '', '[]' FROM generate_series(1, 20000) AS n",
     )
     execute(url, "UPDATE verified_contracts SET is_indexed = true")
-    # One that was created by a contract, and was sent value by another ever since.
-    receiver = b"\xc5" * 20
     execute(
         url,
-        "INSERT INTO internal_transfers SELECT 1000000 + n, t.block_number, t.transaction_index, 0,"
-        " CASE WHEN n = 1 THEN 1 ELSE 0 END, '\\xc4', %s, 1 FROM generate_series(1, 20000) AS n"
-        " JOIN transactions t ON t.ordinal = n",
-        receiver,
+        "INSERT INTO contract_creations SELECT n, t.block_number, t.transaction_index,"
+        " CASE WHEN n = 10000 THEN %s ELSE sha256(n::text::bytea) END, t.from_address, '\\xc4'"
+        " FROM generate_series(1, 20000) AS n JOIN transactions t ON t.ordinal = n",
+        CREATED,
     )
     database.plans.clear()
     newest(database, "queries/verified_contracts_list_similar", code_length=7)
-    row = newest(database, "queries/contracts_get_creation", address=receiver)
+    row = newest(database, "queries/contracts_get_creation", address=CREATED)
     assert bytes(row[2]) == b"\xc4"
     for plan in database.plans:
         assert plan.sequential_scans() - SMALL == set()

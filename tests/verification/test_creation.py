@@ -53,7 +53,7 @@ def test_a_false_constructor_is_no_match_in_any_interface(
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
     assert "runtime code only" in page and "may differ from those in the source" in page
     assert " match</span>" not in page and "source verified" not in page
-    listed = explorer.client.get("/contracts").text
+    listed = explorer.client.get("/verified-contracts").text
     assert "runtime code only" in listed
 
     chain_id = explorer.client.get("/chains").json[0]["chainId"]
