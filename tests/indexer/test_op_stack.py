@@ -281,7 +281,8 @@ def test_messages_are_counted_by_each_key(rollup: Rollup) -> None:
             counts[f"messages_to_l1_by_{key}", message[key][2:]] += 1
     stored = execute(
         rollup.url,
-        "SELECT list, encode(key, 'hex'), count FROM list_counts WHERE starts_with(list, 'messages')",
+        "SELECT list, encode(key, 'hex'), count FROM list_counts"
+        " WHERE starts_with(list, 'messages')",
     )
     assert {(list_, key): count for list_, key, count in stored} == counts
 
