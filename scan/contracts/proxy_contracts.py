@@ -115,13 +115,11 @@ BY_STATE = (
     StateKind("eip2535", function="0x52ef6b2c", is_list=True),  # facetAddresses()
 )
 CLONES = frozenset(kind.name for kind in BY_CODE if kind.is_clone)
+_PUSH = b"|".join(re.escape(bytes([0x5F + n])) + b".{%d}" % n for n in range(1, 33))
 # A sequence of instructions, including the data of PUSH1 to PUSH32, that ends in DELEGATECALL.
-_DELEGATING = re.compile(
-    b"(?:[^\x60-\x7f\xf4]|"
-    + b"|".join(re.escape(bytes([0x5F + n])) + b".{%d}" % n for n in range(1, 33))
-    + b")*+\xf4",
-    re.DOTALL,
-)
+_DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf4]|" + _PUSH + b")*+\xf4", re.DOTALL)
+# The instructions before INVALID, behind which compilers place the code that a contract deploys.
+_OWN_CODE = re.compile(b"(?:[^\x60-\x7f\xfe]|" + _PUSH + b")*+", re.DOTALL)
 
 # All calldata is copied to memory and passed on by DELEGATECALL, whose result is read: what the
 # fallback of a proxy does, and of no implementation. Zero is PUSH0, PUSH1 0, RETURNDATASIZE or DUP.
@@ -154,7 +152,10 @@ class Proxy(NamedTuple):
 
 def is_proxy_code(code: bytes) -> bool:
     """Return whether code is a proxy's, as far as code alone tells, without asking its state."""
-    return by_code(code) is not None or _PASSING_ON.search(code) is not None
+    if by_code(code) is not None:
+        return True
+    own = _OWN_CODE.match(code)
+    return own is not None and _PASSING_ON.search(code, 0, own.end()) is not None
 
 
 def by_code(code: bytes) -> Proxy | None:

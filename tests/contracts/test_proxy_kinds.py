@@ -18,7 +18,7 @@ from scan.contracts.proxy_contracts import (
 )
 from scan.ethereum.client import Call
 from scan.queries import contract_values, contracts
-from tests.support.explorer import Explorer
+from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy
 
 # Documented code; `{}` is where an address stands.
@@ -139,6 +139,21 @@ def test_what_is_not_the_whole_code_of_a_clone_is_none() -> None:
 @pytest.mark.parametrize("code", [*CLONES.values(), UUPS, UUPS_I, BEACON, SAFE])
 def test_proxies_are_known_by_code_alone(code: str) -> None:
     assert is_proxy_code(bytes.fromhex(code.format("11" * 20)))
+
+
+@pytest.mark.parametrize("via_ir", [False, True])
+def test_a_factory_of_proxies_is_none(via_ir: bool) -> None:
+    """Its code has theirs behind its own."""
+    source = (
+        PROXY
+        + """contract Factory {
+        function make(address to) external returns (address) { return address(new Proxy(to, 0)); }
+    }"""
+    )
+    standard = standard_input({"Made.sol": source})
+    standard["settings"] |= {"viaIR": via_ir, "optimizer": {"enabled": via_ir, "runs": 200}}
+    codes = [compiled(VERSION, standard, "Made.sol", name) for name in ("Proxy", "Factory")]
+    assert [is_proxy_code(bytes.fromhex(made.runtime)) for made in codes] == [True, False]
 
 
 class Lying:
