@@ -2,8 +2,8 @@
 -- renders (sql/schema/*.j2). Amounts are uint256 (numeric(78,0)), hashes and addresses bytea. An included
 -- file refers to those above it alone.
 \ir sql/schema/state.sql
-\ir sql/schema/chain.sql
-\ir sql/schema/derived.sql
+\ir sql/schema/chain_tables.sql
+\ir sql/schema/derived_tables.sql
 \ir sql/schema/retention.sql
 \ir sql/schema/labels.sql
 \ir sql/schema/token_lists.sql

@@ -77,13 +77,13 @@ def places_without(table: str, name: str) -> list[str]:
     """Where a declared column is missing, with what is to be done there."""
     record, key, stored = RECORD[table], key_of(name), STORED_AS.get(name, name)
     templates = [f"scan/pages/templates/{name}" for name in TEMPLATES[table]]
-    created = part("sql/schema/chain.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
+    created = part("sql/schema/chain_tables.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
     shown = part("sql/schema/records.sql", rf"^CREATE OR REPLACE FUNCTION {record}\(", r";$")
     expected = part("tests/support/truth.py", rf"^def {record}\(", r"^def |\Z")
     page = "".join((ROOT / path).read_text(encoding="utf-8") for path in templates)
     documented = (ROOT / "scan/api/openapi/records.py").read_text(encoding="utf-8")
     missing = {
-        f"sql/schema/chain.sql: the column {stored} of {table}": not re.search(
+        f"sql/schema/chain_tables.sql: the column {stored} of {table}": not re.search(
             rf"^\s+{stored}\b", created, re.M
         )
     }
@@ -116,7 +116,7 @@ def test_every_declared_column_stands_in_every_place(table: str) -> None:
 
 @pytest.mark.parametrize("table", COLUMNS)
 def test_every_column_of_the_table_is_declared_or_made(table: str) -> None:
-    created = part("sql/schema/chain.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
+    created = part("sql/schema/chain_tables.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
     columns = set(re.findall(r"^    ([a-z_]+) ", created, re.M))
     missing = columns - COLUMNS[table].keys() - MADE[table]
     assert not missing, (
@@ -161,7 +161,8 @@ def test_a_kind_of_filters_without_an_entry_is_named(
 )
 def test_a_derived_column_stands_in_its_table_and_in_its_rules(function: str, table: str) -> None:
     """The indexer's statements are rendered from the columns that the function returns."""
-    file = "sql/schema/chain.sql" if table in tables_of("chain") else "sql/schema/derived.sql"
+    kind = "chain" if table in tables_of("chain_tables") else "derived"
+    file = f"sql/schema/{kind}_tables.sql"
     created = part(file, rf"^CREATE TABLE IF NOT EXISTS {table} \(", r"^\)")
     declared = re.findall(r"^    ([a-z]\w*) [a-z]", created, re.M)
     expected, changed = result_columns(f"{table}_expected"), result_columns(function)

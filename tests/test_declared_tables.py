@@ -17,7 +17,7 @@ from tests.test_declared_fields import ROOT, part
 
 pytestmark = pytest.mark.check
 
-# Tables of sql/schema/chain.sql that are not rows of a block, and why.
+# Tables of sql/schema/chain_tables.sql that are not rows of a block, and why.
 NOT_OF_A_BLOCK = {
     "orphaned_blocks": "they are in the chain no more",
     **dict.fromkeys(["codes", "contracts"], "the inspection of contracts writes them"),
@@ -64,19 +64,20 @@ def places_without_rows(table: str, created: str) -> list[str]:
 def test_every_table_of_a_block_stands_in_every_place() -> None:
     lines = [
         f"{table} lacks {place}; or NOT_OF_A_BLOCK says here why it is no block's"
-        for table in tables_of("chain")
+        for table in tables_of("chain_tables")
         if table not in NOT_OF_A_BLOCK
         for place in places_without_rows(
-            table, part("sql/schema/chain.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
+            table,
+            part("sql/schema/chain_tables.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)"),
         )
     ]
     assert not lines, "\n".join(lines)
 
 
 def test_what_rows_are_made_for_is_a_table() -> None:
-    tables = tables_of("chain")
+    tables = tables_of("chain_tables")
     lines = [
-        f"sql/schema/chain.sql lacks CREATE TABLE {table}, which UNNUMBERED of"
+        f"sql/schema/chain_tables.sql lacks CREATE TABLE {table}, which UNNUMBERED of"
         " scan/indexer/block_rows.py or sql/lists.toml names"
         for table in dict.fromkeys([*UNNUMBERED, *all_entities()])
         if table not in tables
