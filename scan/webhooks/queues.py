@@ -90,7 +90,7 @@ class DeliveryQueues:
             if not self._record(tx, lease, finished, now):
                 return None
             rows = tx.rows(
-                "webhooks/deliveries_begin_attempt",
+                "webhooks/deliveries_claim_next",
                 webhook_id=lease.webhook_id,
                 now=now,
                 confirmations=self._confirmations,

@@ -107,7 +107,7 @@ BEGIN
 END $$;
 -- serves webhooks/deliveries_list
 CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
--- serve webhooks/deliveries_begin_attempt, webhooks/queues_count_waiting
+-- serve webhooks/deliveries_claim_next, webhooks/queues_count_waiting
 CREATE INDEX IF NOT EXISTS deliveries_fresh
     ON deliveries (webhook_id, coalesce(block_number, -1), id)
     WHERE status = 'pending' AND tried_since IS NULL;
