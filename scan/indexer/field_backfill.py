@@ -19,7 +19,8 @@ from scan.indexer import chain_identity
 from scan.indexer.block_rows import TRANSACTION_COLUMNS, BlockRows
 from scan.indexer.block_source import BlockSource
 from scan.indexer.log_selection import NO_LOGS
-from scan.indexer.prefetch import MIN_PROCESS_BLOCKS, BlockPrefetcher
+from scan.indexer.prefetch import BlockPrefetcher
+from scan.indexer.prefetch_process import MIN_PROCESS_BLOCKS
 from scan.indexer.stage_seconds import StageSeconds
 from scan.settings import Settings
 

@@ -1,7 +1,5 @@
 """Fetches blocks ahead of the writer, by threads or, during catch-up, in a second process."""
 
-import logging
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator
@@ -16,18 +14,10 @@ from scan.indexer.fetch_limit import (
     FetchLimit,
 )
 from scan.indexer.log_selection import LogSelection
-from scan.indexer.prefetch_process import (
-    FetchedRows,
-    PrefetchProcess,
-    ProcessNotStarted,
-    fetch_rows,
-)
+from scan.indexer.prefetch_process import FetchedRows, ProcessForLongRanges, fetch_rows
 from scan.indexer.stage_seconds import StageSeconds
 from scan.settings import Settings
 
-log = logging.getLogger(__name__)
-
-MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
 CHECK_STOP_S = 0.2
 
 _Submit = Callable[[int, int], "Future[FetchedRows]"]
@@ -38,12 +28,10 @@ class BlockPrefetcher:
     """Reads ranges of blocks, one after another, until `stop` is set."""
 
     def __init__(self, settings: Settings, source: BlockSource, stop: threading.Event) -> None:
-        self._settings = settings
         self._source = source
         self._stop = stop
         self._limit = FetchLimit(stop)
-        self._process: PrefetchProcess | None = None
-        self._may_have_process = len(os.sched_getaffinity(0)) > 1
+        self._second_process = ProcessForLongRanges(settings, self._limit)
 
     def blocks(
         self, first: int, last: int, selection: LogSelection, seconds: StageSeconds
@@ -52,7 +40,7 @@ class BlockPrefetcher:
 
         After a fault the second process stays, with what it knows of the node's methods.
         """
-        process = self._process_for(last - first + 1)
+        process = self._second_process.for_range(last - first + 1)
         if process is not None:
             yield from self._in_order(
                 lambda start, end: process.submit(start, end, selection), first, last, seconds
@@ -71,22 +59,7 @@ class BlockPrefetcher:
 
     def close(self) -> None:
         """End the second process, if there is one."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.close()
-
-    def _process_for(self, blocks: int) -> PrefetchProcess | None:
-        if blocks < MIN_PROCESS_BLOCKS or not self._may_have_process:
-            return None
-        if self._process is not None and not self._process.is_alive:
-            self.close()
-        if self._process is None:
-            try:
-                self._process = PrefetchProcess(self._settings, self._limit)
-            except ProcessNotStarted as error:
-                log.warning("no second process to fetch blocks, which is slower: %s", error)
-                self._may_have_process = False
-        return self._process
+        self._second_process.close()
 
     def _in_order(
         self, submit: _Submit, first: int, last: int, seconds: StageSeconds

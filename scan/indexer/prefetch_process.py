@@ -30,6 +30,7 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
+MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
 START_S = 15.0
 END_S = 5.0
 # JSON comes and goes in tens of thousands of objects without cycles: looking for cycles each 700
@@ -146,6 +147,36 @@ class PrefetchProcess:
         with self._reaping:
             self._process.join(END_S)
             return self._process.exitcode
+
+
+class ProcessForLongRanges:
+    """Starts a PrefetchProcess for the first range that is worth one, and keeps it for the next."""
+
+    def __init__(self, settings: Settings, limit: FetchLimit) -> None:
+        self._settings = settings
+        self._limit = limit
+        self._process: PrefetchProcess | None = None
+        self._may_start = len(os.sched_getaffinity(0)) > 1
+
+    def for_range(self, blocks: int) -> PrefetchProcess | None:
+        """Return the process; None where the blocks are too few or none can start."""
+        if blocks < MIN_PROCESS_BLOCKS or not self._may_start:
+            return None
+        if self._process is not None and not self._process.is_alive:
+            self.close()
+        if self._process is None:
+            try:
+                self._process = PrefetchProcess(self._settings, self._limit)
+            except ProcessNotStarted as error:
+                log.warning("no second process to fetch blocks, which is slower: %s", error)
+                self._may_start = False
+        return self._process
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
 
 # In the second process

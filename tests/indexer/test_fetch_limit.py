@@ -6,7 +6,7 @@ import time
 import pytest
 
 from scan.ethereum.client import RateLimited
-from scan.indexer import fetch_limit, follower, prefetch
+from scan.indexer import fetch_limit, follower, prefetch_process
 from scan.indexer.fetch_limit import FetchLimit
 from tests.conftest import Played
 from tests.support import faulty_node
@@ -69,7 +69,7 @@ def test_a_node_that_takes_two_requests_at_a_time_is_indexed(
     monkeypatch: pytest.MonkeyPatch,
     has_process: bool,
 ) -> None:
-    monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1 if has_process else 10**9)
+    monkeypatch.setattr(prefetch_process, "MIN_PROCESS_BLOCKS", 1 if has_process else 10**9)
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
     monkeypatch.setattr(fetch_limit, "REFUSAL_PAUSE_S", 0.05)
     monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)

@@ -15,7 +15,7 @@ from prometheus_client import REGISTRY
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError, RpcError, TimedOut
-from scan.indexer import batch_reader, contract_inspection, fetch_limit, follower, prefetch
+from scan.indexer import batch_reader, contract_inspection, fetch_limit, follower, prefetch_process
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.fetch_limit import FetchLimit
 from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded, ProcessNotStarted
@@ -30,7 +30,7 @@ from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.long
 
-LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
+LONG = prefetch_process.MIN_PROCESS_BLOCKS + 100  # blocks
 
 
 SPAWNING = multiprocessing.get_context  # before tests/conftest.py replaces it
@@ -90,7 +90,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         started.append(self.pid)
 
     monkeypatch.setattr(PrefetchProcess, "__init__", watched)
-    monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1)
+    monkeypatch.setattr(prefetch_process, "MIN_PROCESS_BLOCKS", 1)
     return started
 
 
@@ -236,7 +236,7 @@ def test_one_processor_has_one_process(
 
 
 def test_short_ranges_are_read_here(scenario: Played, database_url: str) -> None:
-    assert scenario.anvil.head() < prefetch.MIN_PROCESS_BLOCKS
+    assert scenario.anvil.head() < prefetch_process.MIN_PROCESS_BLOCKS
     with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
         assert not workers(os.getpid())
 

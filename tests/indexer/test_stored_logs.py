@@ -158,7 +158,7 @@ def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(
 def test_who_fetches_blocks_does_not_matter(
     database_url: str, scenario: Played, blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scan.indexer.prefetch.MIN_PROCESS_BLOCKS", blocks)
+    monkeypatch.setattr("scan.indexer.prefetch_process.MIN_PROCESS_BLOCKS", blocks)
     monkeypatch.setattr("scan.indexer.batch_reader.BATCH_LOG_CHARACTERS", 5_000)
     indexing = Indexing(database_url, scenario.anvil.url, logs="all").run_until(
         scenario.anvil.head()
