@@ -476,7 +476,7 @@ def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
         page.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert page.evaluate(NOTHING_HIDDEN) == [], path
-        for _ in range(3):  # a busy processor may paint a table in parts
+        for _ in range(10):  # a busy processor may paint a table in parts
             shift = page.evaluate(CUMULATIVE_SHIFT)
             if shift == 0:
                 break
