@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from distributed import Client, KilledWorker, Security
 
-from scan.bulk.cluster_task import ClusterTask, StoredRange, store_range
+from scan.bulk.cluster_worker import ClusterTask, StoredRange, store_range
 from scan.bulk.range_files import Range, RangeFiles
 from scan.bulk.range_store import RangeStore, StoreFailed
 from scan.bulk.resources import Cluster

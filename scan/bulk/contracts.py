@@ -13,7 +13,8 @@ from pyarrow import compute
 from scan.bulk.block_columns import SPOOLED
 from scan.bulk.range_files import Range, RangeFiles
 from scan.ethereum.events import SwapEvent, TransferShape
-from scan.exports.columns import ADDRESS, read_file
+from scan.exports.columns import ADDRESS
+from scan.exports.parquet_files import read_file
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
 from scan.indexer.contract_inspection import ContractFindings, ContractInspector
 

@@ -18,8 +18,8 @@ from scan.exports.columns import (
     KINDS,
     TEXT,
     schema,
-    write_file,
 )
+from scan.exports.parquet_files import write_file
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of schema.sql
 # The kinds whose rows have ordinals, and the statement that numbers them.

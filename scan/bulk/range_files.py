@@ -11,7 +11,8 @@ import pyarrow
 from pyarrow import parquet
 
 from scan.bulk.block_columns import SPOOLED
-from scan.exports.columns import schema, write_file
+from scan.exports.columns import schema
+from scan.exports.parquet_files import write_file
 
 # Kinds that are selected from candidates, by what contracts are.
 SELECTED = {"token_transfers": "transfer_events", "dex_trades": "swap_events"}

@@ -1,4 +1,4 @@
-"""The format of rows in Parquet files, one kind of row a file: schemas, writing, reading.
+"""The columns of rows in Parquet files, one kind of row a file: schemas, and arrays of values.
 
 A uint256 is four columns of unsigned 64-bit limbs: `value_0` has the lowest bits, `value_3` the
 highest. PyArrow's decimal256 takes 72 us a value to load, and DuckDB reads it as a floating-point
@@ -7,23 +7,18 @@ fixed-size binary. Rows stand in the chain's order, so a row's ordinal is its po
 the files from the first block on.
 """
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy
 import pyarrow
-from pyarrow import parquet
 
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
-from scan.exports.whole_file import whole_file
 
 LIMBS = 4
 LIMB_BITS = 64
 UINT256_BYTES = 32
-COMPRESSION = "zstd"
 
 ADDRESS = pyarrow.binary(20)
 HASH = pyarrow.binary(32)
@@ -312,18 +307,3 @@ def integers(table: pyarrow.Table, name: str) -> list[int | None]:
         else sum(limb << (LIMB_BITS * place) for place, limb in enumerate(value))
         for value in zip(*limbs, strict=True)
     ]
-
-
-def write_file(path: Path, table: pyarrow.Table) -> None:
-    """Write a file that is whole or absent, where others may be writing it, too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path, f".{os.getpid()}-{os.urandom(4).hex()}") as file:
-        parquet.write_table(table, file, compression=COMPRESSION)
-
-
-def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:
-    """Read a file; raises ValueError where the file has other columns."""
-    table = parquet.ParquetFile(path).read()
-    if not table.schema.equals(schema(kind)):
-        raise ValueError(f"{path} has other columns than its kind of row")
-    return table

@@ -10,7 +10,8 @@ from pyarrow import parquet
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.exports import csv_format
-from scan.exports.columns import COMPRESSION, UINT256, ColumnFormat, make_table, schema
+from scan.exports.columns import UINT256, ColumnFormat, make_table, schema
+from scan.exports.parquet_files import COMPRESSION
 from scan.exports.table_rows import Values
 from scan.exports.whole_file import whole_file
 

@@ -79,7 +79,7 @@ class EqualCreations:
         return True
 
     def _compare(self, address: bytes) -> None:
-        row = self._database.row("verification/creations_get_pair", address=address)
+        row = self._database.row("verification/creations_get_comparable_pair", address=address)
         if row is None:
             return
         code_hash, block_number, verifier, verified_block, argument_bytes, abi = row

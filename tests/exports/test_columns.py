@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.ethereum.blocks import DecodedTransaction
-from scan.exports import columns
+from scan.exports import columns, parquet_files
 from scan.exports.columns import KINDS, UINT256, ColumnFormat
 
 pytestmark = pytest.mark.check
@@ -51,8 +51,8 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path: Path) -> None:
         "unit": [None] * len(EDGES),
     }
     table = columns.make_table(kind, rows)
-    columns.write_file(path, table)
-    assert columns.read_file(path, kind).equals(table)
+    parquet_files.write_file(path, table)
+    assert parquet_files.read_file(path, kind).equals(table)
     read = duckdb.from_parquet(str(path)).fetchall()
     assert [
         sum(limb << (64 * place) for place, limb in enumerate(row[4:8])) for row in read
@@ -63,8 +63,8 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path: Path) -> None:
 def test_every_kind_can_be_empty(tmp_path: Path) -> None:
     for name, kind in KINDS.items():
         path = tmp_path / name / "0.parquet"
-        columns.write_file(path, columns.make_table(kind, {column: [] for column in kind}))
-        assert columns.read_file(path, kind).num_rows == 0
+        parquet_files.write_file(path, columns.make_table(kind, {column: [] for column in kind}))
+        assert parquet_files.read_file(path, kind).num_rows == 0
 
 
 def test_a_failed_write_leaves_neither_file_nor_remains(
@@ -76,14 +76,14 @@ def test_a_failed_write_leaves_neither_file_nor_remains(
     def fail(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(columns.parquet, "write_table", fail)
+    monkeypatch.setattr(parquet_files.parquet, "write_table", fail)
     with pytest.raises(OSError, match="no space"):
-        columns.write_file(path, table)
+        parquet_files.write_file(path, table)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "0.parquet"
-    columns.write_file(path, columns.make_table(AMOUNTS, {"value": EDGES}))
+    parquet_files.write_file(path, columns.make_table(AMOUNTS, {"value": EDGES}))
     with pytest.raises(ValueError, match="other columns"):
-        columns.read_file(path, KINDS["withdrawals"])
+        parquet_files.read_file(path, KINDS["withdrawals"])

@@ -18,8 +18,9 @@ from scan.commands import main
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.exports import table_export
-from scan.exports.columns import KINDS, integers, read_file
+from scan.exports.columns import KINDS, integers
 from scan.exports.manifest import Manifest, read_manifest
+from scan.exports.parquet_files import read_file
 from scan.exports.table_export import ExportOptions, export
 from scan.exports.table_files import FORMATS, new_file
 from scan.exports.table_rows import RANGE_TABLES, TABLES
