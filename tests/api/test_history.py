@@ -573,6 +573,8 @@ def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
     made.chain.store_balances({ME: 4 * in_block})
     points = balances(made.client, "0x" + ME.hex())
     assert [int(point["balance"]) for point in points][-1] == 4 * in_block
+    earlier = balances(made.client, "0x" + ME.hex(), blockTo=2)
+    assert earlier == [point for point in points if point["blockNumber"] <= 2]
     page = mine(made, limit=100)
     assert Counter(row["type"] for row in page["history"]) == dict.fromkeys(types, 4)
     assert (page["total"], page["unexplained"]) == (4 * len(types), "0")
@@ -580,6 +582,9 @@ def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
     for type_ in types:
         assert mine(made, types=type_, blockFrom=2)["total"] == 3
         assert mine(made, types=type_, blockTo=2)["total"] == 2
+        for way in ("out", "self"):
+            sent = mine(made, types=type_, direction=way)
+            assert (sent["history"], sent["total"]) == ([], 0)
 
 
 def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: str) -> None:

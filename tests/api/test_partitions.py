@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -234,20 +235,27 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(
     assert one == other and len(one["history"]) == 100
 
 
+@pytest.mark.parametrize("order", ["asc", "desc"])
 @pytest.mark.parametrize(
     ("statement", "path"),
     [
-        ("queries/lists_get_bounds", f"/transactions?address={HOT}&status=true"),
-        ("queries/history_get_bounds", f"/addresses/{HOT}/history?limit=5"),
+        ("queries/transactions_get_bounds", f"/transactions?address={HOT}&status=true"),
+        (
+            "queries/internal_transfers_get_bounds",
+            f"/addresses/{HOT}/internal?counterparty={address_of('person', 1)}",
+        ),
+        ("queries/history_get_bounds", f"/addresses/{HOT}/history?"),
     ],
 )
 def test_bounds_of_an_older_state_are_not_used(
-    partitioned: Side, monkeypatch: pytest.MonkeyPatch, statement: str, path: str
+    partitioned: Side, monkeypatch: pytest.MonkeyPatch, statement: str, path: str, order: str
 ) -> None:
     """The index changes after the bounds were read: the list is read anew, without them."""
-    expected = partitioned.client.get(f"/api/v1{path}").json
-    assert expected["next"]
-    read = ExplainingDatabase.prepared_row
+    pages = f"/api/v1{path}&limit=2&orderBy={order}"
+    cursor = partitioned.client.get(pages).json["next"]
+    second = f"{pages}&cursor={cursor}"
+    expected = partitioned.client.get(second).json
+    read, changed = ExplainingDatabase.prepared_row, []
 
     def outdated(database: ExplainingDatabase, name: str, **params: Any) -> Any:
         row = read(database, name, **params)
@@ -257,10 +265,33 @@ def test_bounds_of_an_older_state_are_not_used(
         lowest, highest = values[-2:]
         is_of_many = isinstance(lowest, list)
         nothing = ([0] * len(lowest), [0] * len(highest)) if is_of_many else (0, 0)
+        changed.append(name)
         return (version - 1, *values[:-2], *nothing)
 
     monkeypatch.setattr(ExplainingDatabase, "prepared_row", outdated)
-    assert partitioned.client.get(f"/api/v1{path}&_=1").json == expected
+    assert partitioned.client.get(f"{second}&_=1").json == expected
+    assert changed
+
+
+@pytest.mark.parametrize("type_", OF_LISTS)
+def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
+    plain: Side,
+    partitioned: Side,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    type_: str,
+) -> None:
+    """Pages of a file, the second of which ends two entries before a checkpoint."""
+    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 127)
+    monkeypatch.setattr("scan.exports.list_file.MAX_ROWS", 254)
+    path = f"/api/v1/addresses/{HOT}/history?orderBy=asc&types={type_}&format=ndjson"
+    files = []
+    for side in (plain, partitioned):
+        services: Services = side.client.application.extensions["scan"]
+        kept_here = replace(services, settings=replace(services.settings, data_dir=tmp_path))
+        monkeypatch.setitem(side.client.application.extensions, "scan", kept_here)
+        files.append(side.client.get(path, buffered=True).data.splitlines())
+    assert files[0] == files[1] and len(files[0]) == 254
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])

@@ -63,8 +63,11 @@ class Change(NamedTuple):
 
     def reason(self) -> str | None:
         """Why no test can notice it, where EQUIVALENT says so."""
+        texts = (self.original, f"{self.original}   in: {self.line()}")
         for pattern, original, reason in EQUIVALENT:
-            if re.fullmatch(pattern, self.target.name) and re.fullmatch(original, self.original):
+            if re.fullmatch(pattern, self.target.name) and any(
+                re.fullmatch(original, text) for text in texts
+            ):
                 return reason
         return None
 
