@@ -4,19 +4,25 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from scan.blockscout import addresses
+from scan.database.connection import Database
 from tests.blockscout.published import DOCUMENT, MARKET, faults, route_of
 from tests.conftest import Played
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
 from tests.support.truth import Truth
 
 MOST_PAGES = 400
 UNSEEN = "0x" + "9d" * 20
+NOBODY = "http://127.0.0.1:9"
 
 
 class Asking:
@@ -164,6 +170,30 @@ def test_places_can_be_made_of_items(ask: Asking, truth: Truth) -> None:
     newest = ask("/transactions")["items"]
     assert ask("/transactions", block_number=2**62, index=2**62)["items"] == newest
     assert ask("/transactions", block_number=0)["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "replaced"), [(15, 3), (5, 12), (8, 0)], ids=["above", "around", "shorter"]
+)
+def test_a_list_goes_on_by_place_after_a_fork(database_url: str, kept: int, replaced: int) -> None:
+    """Rows of blocks that are still in the chain come once, and none of the other branch's."""
+    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
+        chain = Chain(database)
+        ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+        for _ in range(20):
+            chain.append([Move(address("sender"), address("receiver"))] * 5)
+        pages = ask.pages("/transactions", _=kept)
+        first = next(pages)
+        chain.unwind(kept)
+        for _ in range(replaced):
+            chain.append([Move(address("sender"), address("receiver"))] * 3)
+        rest = [row["hash"] for page in pages for row in page]
+        now = ask.rows("/transactions", _="now")
+    place = (first[-1]["block_number"], first[-1]["position"])
+    common = [row["hash"] for row in now if row["block_number"] <= kept]
+    seen = [row["hash"] for row in first if row["block_number"] <= kept] + rest
+    assert [hash_ for hash_ in seen if hash_ in common] == common
+    assert rest == [row["hash"] for row in now if (row["block_number"], row["position"]) < place]
 
 
 def test_what_a_transaction_moved(ask: Asking, truth: Truth) -> None:
