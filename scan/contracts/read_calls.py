@@ -9,16 +9,9 @@ from typing import Any, NamedTuple
 from scan.contracts.abi import MAX_VALUES, AbiError, AbiType
 from scan.contracts.abi_index import AbiIndex, index_abi
 from scan.contracts.abi_json import coerce
-from scan.contracts.calldata_encoding import (
-    Function,
-    NoSuchFunction,
-    NotReadOnly,
-    PreparedCall,
-    name_of,
-    prepare,
-    result,
-)
+from scan.contracts.calldata_encoding import PreparedCall, prepare, result
 from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.function_lookup import Function, NoSuchFunction, NotReadOnly, name_of
 from scan.contracts.proxy_contracts import Proxy, delegating_account, proxy_at
 from scan.contracts.revert_reasons import UNKNOWN_DATA, decode_reason
 from scan.database.connection import Database

@@ -6,7 +6,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, AbiType
-from scan.contracts.calldata_encoding import READ_ONLY, function_of
+from scan.contracts.function_lookup import READ_ONLY, function_of
 from scan.errors import InvalidParameter
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_base_units
 from scan.hex import to_hex

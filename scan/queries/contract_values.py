@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_json import MAX_NAME
-from scan.contracts.calldata_encoding import READ_ONLY, AbiEntries, Function, function_of
+from scan.contracts.function_lookup import READ_ONLY, AbiEntries, Function, function_of
 from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.contracts.read_calls import stopped_in_contract, value_of
 from scan.errors import NotFound, ScanError

@@ -19,12 +19,8 @@ from scan.contracts.abi import (
 )
 from scan.contracts.abi_index import index_abi
 from scan.contracts.abi_json import coerce, coerce_all, render, render_outputs
-from scan.contracts.calldata_encoding import (
-    NoSuchFunction,
-    NotReadOnly,
-    prepare,
-    result,
-)
+from scan.contracts.calldata_encoding import prepare, result
+from scan.contracts.function_lookup import NoSuchFunction, NotReadOnly
 from scan.contracts.read_calls import reverted
 from scan.errors import CallReverted
 from scan.ethereum.call_failures import MAX_DATA, CallFailure, kind_of, revert_data

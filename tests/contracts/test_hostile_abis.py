@@ -6,7 +6,8 @@ import orjson
 import pytest
 
 from scan.contracts.abi import AbiError, parse_types
-from scan.contracts.calldata_encoding import Function, constructor_values, result
+from scan.contracts.calldata_encoding import constructor_values, result
+from scan.contracts.function_lookup import Function
 
 pytestmark = pytest.mark.check
 

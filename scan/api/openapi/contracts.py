@@ -24,7 +24,7 @@ from scan.api.openapi.schemas import (
     sends,
     text,
 )
-from scan.contracts.calldata_encoding import MUTABILITIES
+from scan.contracts.function_lookup import MUTABILITIES
 from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 
