@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 import urllib3
 
 from scan.settings import Network
+from scan.webhooks import urls
 from scan.webhooks.deadlines import Deadline, DeadlineTimer
 from scan.webhooks.sender import AttemptTimeouts, CheckedConnection, Sender
 from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl
@@ -22,6 +23,21 @@ HEADERS = {"User-Agent": "Scan/1.0", "Accept": "*/*", "Accept-Encoding": "identi
 class NotFetched(Exception):
     """The document could not be fetched; the message is the reason, which contains nothing that
     the server sent."""
+
+
+class Document(NamedTuple):
+    """A document to fetch; `url` is one that urls.parse() takes. `is_chosen`: the operator chose
+    its server, which has no limit of rate and is never one of the slow sites."""
+
+    url: str
+    most_bytes: int
+    is_chosen: bool
+
+    @property
+    def site(self) -> str:
+        """The last two labels of its host: names below them cost their owner nothing."""
+        parsed = urls.parse(self.url)
+        return parsed.host if parsed.literal else ".".join(parsed.host.split(".")[-2:])
 
 
 class _Response(NamedTuple):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from scan.ethereum.sized_cache import SizedCache
 from scan.item_media import dimensions, item_metadata
-from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
-from scan.item_media.document_queue import Document, DocumentQueue
+from scan.item_media.document_fetcher import Document, DocumentFetcher, NotFetched
+from scan.item_media.document_queue import DocumentQueue
 from scan.item_media.item_metadata import (
     MAX_DOCUMENT_BYTES,
     MAX_PICTURE_BYTES,

@@ -8,18 +8,16 @@ from typing import Any
 
 import pytest
 
-from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
-from scan.item_media.document_queue import (
-    DOCUMENTS_PER_MINUTE,
-    MAX_SITES,
-    MAX_WAITING,
-    MAX_WAITING_OF_SITE,
-    SLOW_FOR_S,
-    Document,
-    DocumentQueue,
-)
+from scan.item_media.document_fetcher import Document, DocumentFetcher, NotFetched
+from scan.item_media.document_queue import MAX_WAITING, DocumentQueue
 from scan.item_media.item_metadata import MAX_DOCUMENT_BYTES
 from scan.item_media.media_cache import BUSY, OFF, PENDING, ItemMedia, Media
+from scan.item_media.site_limits import (
+    DOCUMENTS_PER_MINUTE,
+    MAX_SITES,
+    MAX_WAITING_OF_SITE,
+    SLOW_FOR_S,
+)
 from scan.webhooks.sender import AttemptTimeouts, tls_context
 from tests.support.receiver import Answer, Authority, Handler, Receiver
 
