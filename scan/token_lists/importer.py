@@ -1,16 +1,12 @@
 """Stores token lists and their logos."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 
 from scan.database.connection import Database
-from scan.item_media.document_fetcher import NotFetched
-from scan.item_media.item_metadata import BadContent
 from scan.token_lists.logo_fetcher import Logo, LogoFetcher
 from scan.token_lists.token_list import TokenList
 
-FETCHING_THREADS = 8
 BATCH_LOGOS = 40  # held in memory at once
 
 
@@ -56,32 +52,12 @@ def fetch_logos(
 ) -> Iterator[int]:
     """Fetch and store logos; after each batch yield how many it had. Those stored so far stay
     where this is interrupted. `failures` counts why some have no logo."""
-    with ThreadPoolExecutor(FETCHING_THREADS, "logos") as threads:
-        for first in range(0, len(uris), BATCH_LOGOS):
-            batch = uris[first : first + BATCH_LOGOS]
-            results = zip(batch, threads.map(lambda uri: _get(fetcher, uri), batch), strict=True)
-            _put(database, _sorted_out(results, failures))
-            yield len(batch)
-
-
-def _get(fetcher: LogoFetcher, uri: str) -> Logo | str:
-    """Return the logo, or why there is none."""
-    try:
-        return fetcher.get(uri)
-    except (NotFetched, BadContent) as error:
-        return str(error)
-
-
-def _sorted_out(
-    results: Iterable[tuple[str, Logo | str]], failures: Counter[str]
-) -> dict[str, Logo]:
-    logos = {}
-    for uri, result in results:
-        if isinstance(result, Logo):
-            logos[uri] = result
-        else:
-            failures[result] += 1
-    return logos
+    for first in range(0, len(uris), BATCH_LOGOS):
+        batch = uris[first : first + BATCH_LOGOS]
+        results = fetcher.get_all(batch)
+        failures.update(reason for reason in results.values() if isinstance(reason, str))
+        _put(database, {uri: logo for uri, logo in results.items() if isinstance(logo, Logo)})
+        yield len(batch)
 
 
 def _put(database: Database, logos: dict[str, Logo]) -> None:

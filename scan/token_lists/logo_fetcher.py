@@ -1,15 +1,17 @@
-"""Fetches the logos of a token list, each from where anybody may have put it."""
+"""Fetches the logos of a token list, several at once, from where anybody may have put them."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import NamedTuple
 
 from scan.item_media import dimensions, item_metadata
-from scan.item_media.document_fetcher import DocumentFetcher
+from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
 from scan.item_media.item_metadata import BadContent
 from scan.picture_types import SVG
 from scan.settings import Network
 
+FETCHING_THREADS = 8
 MAX_LOGO_BYTES = 100_000
 MAX_PIXELS = 1024 * 1024  # a page shows up to a hundred logos, each of which a browser decodes
 
@@ -31,6 +33,17 @@ class LogoFetcher:
         self._fetcher = fetcher
         self._gateway = ipfs_gateway
         self._gateway_networks = gateway_networks
+
+    def get_all(self, uris: Sequence[str]) -> dict[str, Logo | str]:
+        """Return the logo at each URI, or why there is none."""
+        with ThreadPoolExecutor(FETCHING_THREADS, "logos") as threads:
+            return dict(zip(uris, threads.map(self._get_or_reason, uris), strict=True))
+
+    def _get_or_reason(self, uri: str) -> Logo | str:
+        try:
+            return self.get(uri)
+        except (NotFetched, BadContent) as error:
+            return str(error)
 
     def get(self, uri: str) -> Logo:
         """Raises NotFetched, and BadContent for what is no logo; neither quotes the content."""
