@@ -16,6 +16,8 @@ DAYS_OF_DISK = 30
 LEAST_FREE_BYTES = 2 * GIB
 MOST_SLOT_BYTES = 8 * GIB
 WAL_ARCHIVE_AGE_S = 86_400
+MUST_BE_ON = ("fsync", "full_page_writes", "autovacuum")
+READ_SETTINGS = ("archive_mode", "max_connections")
 
 
 class Outcome(NamedTuple):
@@ -33,7 +35,7 @@ def check_database(database: Database) -> Iterator[Outcome]:
 
 
 def _check_server(database: Database) -> Iterator[Outcome]:
-    row = database.row("commands/doctor_get_database")
+    row = database.row("commands/doctor_get_database", settings=[*MUST_BE_ON, *READ_SETTINGS])
     assert row is not None
     server = _Server(*row)
     if server.version < LEAST_VERSION:
@@ -41,7 +43,7 @@ def _check_server(database: Database) -> Iterator[Outcome]:
     else:
         size = f"{server.size_bytes / GIB:.1f} GiB"
         yield _ok(f"PostgreSQL {server.version // 10_000}, {size}")
-    for name in ("fsync", "full_page_writes", "autovacuum"):
+    for name in MUST_BE_ON:
         if server.settings[name] != "on":
             yield _error(
                 f"{name} is off", f"set {name} = on: without it data or answers become wrong"

@@ -1,19 +1,17 @@
 -- What `scan doctor` judges of a server and its database.
--- params: none
--- returns: one row: version integer, names and values of settings jsonb, size in bytes bigint,
---   connections in use integer, age of the oldest transaction id bigint, its limit bigint, invalid
---   indexes text[], time of the server in Unix seconds double precision, last WAL file archived in
---   Unix seconds double precision null, failures of archiving since bigint, WAL held by inactive
---   replication slots in bytes bigint
+-- params: settings text[]
+-- returns: one row: version integer, names and values of these settings jsonb, size in bytes
+--   bigint, connections in use integer, age of the oldest transaction id bigint, its limit bigint,
+--   invalid indexes text[], time of the server in Unix seconds double precision, last WAL file
+--   archived in Unix seconds double precision null, failures of archiving since bigint, WAL held by
+--   inactive replication slots in bytes bigint
 -- index: none
 SELECT
     current_setting('server_version_num')::integer,
     (
         SELECT jsonb_object_agg(name, setting)
         FROM pg_settings
-        WHERE name IN (
-            'archive_mode', 'autovacuum', 'fsync', 'full_page_writes', 'max_connections'
-        )
+        WHERE name = ANY (%(settings)s)
     ),
     pg_database_size(current_database()),
     (SELECT count(*)::integer FROM pg_stat_activity WHERE backend_type = 'client backend'),
