@@ -13,14 +13,14 @@ class BadHex(ValueError):
 
 
 def quantity(value: object) -> int:
-    """A JSON-RPC QUANTITY (`0x1b4`) as an int of at most 256 bits."""
+    """Return a JSON-RPC QUANTITY (`0x1b4`) as an int of at most 256 bits."""
     if not isinstance(value, str) or not _is_quantity(value):
         raise BadHex(f"not a hex quantity: {excerpt(value)}")
     return int(value, 16)
 
 
 def data(value: object, length: int | None = None) -> bytes:
-    """JSON-RPC DATA (`0x00ff`) as bytes; `length` is in bytes where it is fixed."""
+    """Return JSON-RPC DATA (`0x00ff`) as bytes; `length` is in bytes where it is fixed."""
     if not isinstance(value, str) or value[:2] != "0x":
         raise BadHex(f"not hex data: {excerpt(value)}")
     try:
@@ -33,7 +33,7 @@ def data(value: object, length: int | None = None) -> bytes:
 
 
 def excerpt(value: object, max_characters: int = 80) -> str:
-    """How a refusal quotes a value of any kind and size."""
+    """Return how a refusal quotes a value of any kind and size."""
     if isinstance(value, str):
         return repr(value[:max_characters])
     if isinstance(value, list | tuple):

@@ -32,7 +32,7 @@ def only_known(values: Mapping[str, Any], allowed: Collection[str], kind: str) -
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """The body as a JSON object with no key twice; raises InvalidJson, TooLarge."""
+    """Return the body as a JSON object with no key twice; raises InvalidJson, TooLarge."""
     try:
         value = parse_json(
             body.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_no_constant

@@ -29,7 +29,7 @@ _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
 
 
 def required(values: Mapping[str, Any], name: str) -> Any:
-    """The value; raises InvalidParameter where the key is missing."""
+    """Return the value; raises InvalidParameter where the key is missing."""
     if name not in values:
         raise InvalidParameter(f"{name} is required.", field=name)
     return values[name]
@@ -49,7 +49,7 @@ def integer_text(
 def integer(
     values: Mapping[str, Any], name: str, *, default: int, least: int, most: int = BIGINT_MAX
 ) -> int:
-    """A JSON integer; not a boolean, a fraction, null or text."""
+    """Return a JSON integer; not a boolean, a fraction, null or text."""
     value = values.get(name, default)
     if type(value) is not int or not least <= value <= most:
         raise InvalidParameter(_range_message(name, least, most), field=name)
@@ -83,7 +83,7 @@ def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
 
 
 def optional_date(arguments: Mapping[str, str], name: str) -> date | None:
-    """A day, such as 2026-01-31."""
+    """Return a day, such as 2026-01-31."""
     if name not in arguments:
         return None
     if _DATE.match(arguments[name]):
@@ -108,17 +108,17 @@ def digest(value: str) -> bytes:
 
 
 def pubkey(value: object, name: str = "pubkey") -> bytes:
-    """A validator's key."""
+    """Return a validator's key."""
     return _hex_bytes(value, name, 48)
 
 
 def method(value: object, name: str = "method") -> bytes:
-    """A function's selector."""
+    """Return a function's selector."""
     return _hex_bytes(value, name, 4)
 
 
 def _hex_bytes(value: object, name: str, size: int) -> bytes:
-    """So many bytes, from 0x and hex digits in any letter case."""
+    """Return so many bytes, from 0x and hex digits in any letter case."""
     digits = 2 * size
     if not isinstance(value, str) or len(value) != 2 + digits or not _HEX.match(value):
         raise InvalidParameter(f"{name} must be 0x followed by {digits} hex digits.", field=name)
@@ -126,7 +126,7 @@ def _hex_bytes(value: object, name: str, size: int) -> bytes:
 
 
 def flag(value: object, name: str) -> bool:
-    """A boolean of JSON, or the word for it in a query string."""
+    """Return a boolean of JSON, or the word for it in a query string."""
     if value not in (True, False, "true", "false") or type(value) not in (bool, str):
         raise InvalidParameter(f"{name} must be true or false.", field=name)
     return value in (True, "true")
@@ -166,7 +166,7 @@ def optional_address(values: Mapping[str, Any], name: str) -> bytes | None:
 
 
 def text(value: object, name: str, *, most: int) -> str:
-    """Text without NUL, of at most `most` characters."""
+    """Return text without NUL, of at most `most` characters."""
     if not isinstance(value, str) or len(value) > most or "\0" in value or not _is_unicode(value):
         raise InvalidParameter(
             f"{name} must be text of at most {most} characters, without NUL.", field=name

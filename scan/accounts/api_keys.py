@@ -40,7 +40,7 @@ def new_key(token_bytes: Callable[[int], bytes] = secrets.token_bytes) -> NewKey
 
 
 def key_hash(text: str) -> bytes | None:
-    """SHA-256 of a well-formed key; None for any other text.
+    """Return the SHA-256 of a well-formed key; None for any other text.
 
     Looking keys up by hash is safe against timing attacks: the hashes of similar keys have nothing
     in common.

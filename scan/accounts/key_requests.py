@@ -16,7 +16,7 @@ MAX_SIGNATURE_BYTES = 8192  # a contract wallet's may consist of many signatures
 
 
 def key_request_message(owner: bytes, timestamp_ms: int) -> str:
-    """The three lines that a wallet signs as an EIP-191 personal message (SPEC 5.3)."""
+    """Return the three lines that a wallet signs as an EIP-191 personal message (SPEC 5.3)."""
     return f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
 
 

@@ -28,13 +28,15 @@ class MalformedSignature(ValueError):
 
 
 def message_hash(message: str) -> bytes:
-    """The 32 bytes that a wallet signs for a personal message (EIP-191), and ERC-1271 checks."""
+    """Return the 32 bytes that a wallet signs for a personal message (EIP-191), and ERC-1271
+    checks."""
     content = message.encode()
     return keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
 
 
 def parse_signature(signature_bytes: bytes) -> Signature:
-    """65 bytes r, s, v, or the 64 of EIP-2098; raises MalformedSignature with the reason."""
+    """Return the 65 bytes r, s, v, also from the 64 of EIP-2098; raises MalformedSignature with the
+    reason."""
     signature = _split(signature_bytes)
     for name, number in (("r", signature.r), ("s", signature.s)):
         if not 0 < number < CURVE_ORDER:

@@ -29,7 +29,7 @@ def list_blocks() -> Response:
 
 
 def _block_at(arguments: Mapping[str, str]) -> Response:
-    """The newest at or before `time`, which stands alone."""
+    """Return the newest block at or before `time`, the only parameter that it takes."""
     parameters.only_known_arguments(arguments, ("time",))
     record = blocks.at_time(reader(), parameters.time_s(arguments["time"], "time", is_upper=True))
     if record is None:

@@ -137,7 +137,7 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
 
 
 def _json(text: str | None) -> orjson.Fragment | None:
-    """As PostgreSQL made it."""
+    """Return the JSON text as PostgreSQL made it."""
     return None if text is None else orjson.Fragment(text)
 
 
@@ -196,7 +196,7 @@ def get_bytecode(address: str) -> Response:
 
 
 def _metadata(held: Bytecode) -> dict[str, object] | None:
-    """The CBOR map at the end of the code."""
+    """Return the CBOR map at the end of the code."""
     if held.metadata is None:
         return None
     kind = hash_kind(held.metadata)
@@ -262,7 +262,7 @@ def get_values(address: str) -> Response:
 
 @blueprint.post("/contracts/<address>/encode")
 def encode_call(address: str) -> Response:
-    """A transaction for the client's own wallet to sign; nothing is sent from here."""
+    """Return a transaction for the client's own wallet to sign; nothing is sent from here."""
     query_arguments()
     key = parameters.address(address)
     body = json_object()

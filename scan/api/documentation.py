@@ -25,13 +25,13 @@ POLICY = (
 
 
 def paths() -> frozenset[str]:
-    """Of the document, the page and its files; without trailing slashes."""
+    """Return the paths of the document, the page and its files, without trailing slashes."""
     names = {*PAGE_FILES, *(file.name for file in SWAGGER_UI.iterdir())}
     return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in names)})
 
 
 def docs() -> Blueprint:
-    """Swagger UI with our page, style and script; all files are served from here."""
+    """Serve Swagger UI with our page, style and script; all files are served from here."""
     blueprint = Blueprint("docs", __name__)
 
     @blueprint.get("/")

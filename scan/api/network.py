@@ -67,7 +67,7 @@ def list_largest_transfers() -> Response:
 
 @blueprint.get("/stats/finality")
 def get_finality() -> Response:
-    """The node's, as far as it answers."""
+    """Return the node's finality, as far as it answers."""
     query_arguments()
     finality = blocks.finality(reader())
     newest = blocks.newest_number(reader())
@@ -82,7 +82,7 @@ def get_finality() -> Response:
 
 @blueprint.get("/prices")
 def get_prices() -> Response:
-    """The operator's, which no amount of the chain depends on."""
+    """Return the operator's prices, on which no amount of the chain depends on."""
     query_arguments()
     prices, problem = services().prices.read(reader())
     reader().do_not_cache()

@@ -46,7 +46,8 @@ def open_stream() -> Response:
 
 
 def _position(parameter: str | None) -> Position | None:
-    """Of the header, which browsers send when they connect again, or else of the parameter."""
+    """Return the position in the header, which browsers send when they connect again, or else the
+    parameter's."""
     header = request.headers.get("Last-Event-ID", "")
     if header:
         return parse_position(header, "Last-Event-ID")

@@ -48,7 +48,7 @@ def get_transaction(transaction_hash: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>/adjacent")
 def get_adjacent(transaction_hash: str) -> Response:
-    """Its sender's transactions before and after it."""
+    """Return the transactions of the same sender before and after one."""
     query_arguments()
     adjacent = transactions.adjacent(reader(), parameters.hash32(transaction_hash))
     if adjacent is None:
@@ -84,7 +84,7 @@ def get_state_changes(transaction_hash: str) -> Response:
 
 
 def _indexed(transaction_hash: str) -> tuple[dict[str, Any], str]:
-    """Its record, also as JSON text; raises NotFound."""
+    """Return a transaction's record, also as JSON text; raises NotFound."""
     query_arguments()
     record = transactions.get(reader(), parameters.hash32(transaction_hash))
     if record is None:

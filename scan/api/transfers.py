@@ -50,5 +50,5 @@ def list_internal_transfers_of_address(address: str) -> Response:
 
 @blueprint.get("/messages-to-l1")
 def list_messages_to_l1() -> Response:
-    """Withdrawals and other messages that a rollup sent to L1."""
+    """List withdrawals and other messages that a rollup sent to L1."""
     return entity_list("messages_to_l1")

@@ -20,7 +20,7 @@ def list_user_operations() -> Response:
 
 @blueprint.get("/user-operations/<operation_hash>")
 def get_user_operation(operation_hash: str) -> Response:
-    """The newest with the hash, and the others."""
+    """Return the newest user operation with the hash, and the others."""
     query_arguments()
     records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
     if not records:

@@ -168,7 +168,7 @@ def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None
 
 
 def _allowed_topics(value: object) -> object:
-    """At one position."""
+    """Return the topics that are allowed at one position."""
     if value is None:
         return None
     if not isinstance(value, list):

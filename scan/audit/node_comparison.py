@@ -121,7 +121,8 @@ class NodeComparison:
         self.untraced = 0  # blocks that the node could not trace
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
-        """The newest blocks and random older ones, `blocks` in total; 0 for all."""
+        """Return ranges of the newest blocks and random older ones, `blocks` in total; 0 for
+        all."""
         row = self._database.row("audit/blocks_get_ends")
         if row is None:
             return []
@@ -135,7 +136,7 @@ class NodeComparison:
         return [(first, min(first + RANGE_BLOCKS - 1, highest)) for first in firsts]
 
     def compare(self, first: int, last: int) -> Iterator[str]:
-        """One line per difference."""
+        """Yield one line per difference."""
         expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
         blocks = []
         for number, (header, receipts) in enumerate(
@@ -266,7 +267,8 @@ def _expect_block(
 
 
 def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
-    """As in the indexer: a token's transfers begin with the one by which it was discovered."""
+    """Yield transfers as the indexer stores them: a token's begin with the one by which it was
+    discovered."""
     events = [event for log in block.logs if (event := transfer_event(log)) is not None]
     duplicates = duplicate_wraps(events)
     for event in events:
@@ -296,7 +298,7 @@ def _trades(block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]) -
 
 
 def _by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:
-    """A missing batch index counts as 0 in the key."""
+    """Return rows by their keys; a missing batch index counts as 0 in the key."""
     plain = [{name: _plain(value) for name, value in row.items()} for row in rows]
     return {tuple(row[name] or 0 for name in entity.key): row for row in plain}
 

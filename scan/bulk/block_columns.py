@@ -102,7 +102,7 @@ class RangeTables:
             self._make_tables()
 
     def finish(self) -> dict[str, pyarrow.Table]:
-        """A table of each kind in SPOOLED."""
+        """Return a table of each kind in SPOOLED."""
         self._make_tables()
         tables = {
             kind: pyarrow.concat_tables([*self._tables[kind], rows_table(kind, [])])
@@ -130,7 +130,7 @@ def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
 
 
 def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
-    """Of SWAP_EVENTS."""
+    """Return a row of SWAP_EVENTS."""
     swapped = trade(swap, _TOKEN0, _TOKEN1)
     return (
         number,
@@ -146,7 +146,7 @@ def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
 
 
 def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Rows:
-    """Of TRANSFER_EVENTS."""
+    """Return the rows of TRANSFER_EVENTS that an event makes."""
     return [
         (
             number,
@@ -227,7 +227,7 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
 def _first_events(
     events: pyarrow.Table, address: str, form: str, is_counted: Any, sight: str
 ) -> pyarrow.Table:
-    """The first of each address among those that count; events are in the chain's order."""
+    """Return each address's first event among those that count; events are in the chain's order."""
     counted = events.filter(pyarrow.array(is_counted))
     codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
     firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
@@ -244,7 +244,7 @@ def _first_events(
 
 
 def make_table_of(kind: str, columns: Mapping[str, Any]) -> pyarrow.Table:
-    """From columns by the names of the file's, of limbs too."""
+    """Return a table of columns that are named as the file's, limbs too."""
     fields = _SCHEMAS[kind]
     return pyarrow.Table.from_arrays(
         [_array(columns[field.name], field.type) for field in fields], schema=fields

@@ -39,7 +39,7 @@ class StoredRange(NamedTuple):
 
 
 def store_range(task: ClusterTask) -> StoredRange:
-    """In a worker: fetch a range, and write its archive."""
+    """Fetch a range in a worker, and write its archive."""
     worker = get_worker()
     try:
         with TemporaryDirectory(dir=worker.local_directory) as folder:

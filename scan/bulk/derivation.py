@@ -136,7 +136,7 @@ def derive(warehouse: Warehouse, table: str, buckets: int) -> None:
 
 
 def buckets_for(files: RangeFiles, ranges: Sequence[Range], memory_bytes: int) -> int:
-    """A power of two, so that the groups of one bucket take a fraction of the memory."""
+    """Return a power of two, so that the groups of one bucket take a fraction of the memory."""
     rows = sum(files.row_count(kind, blocks) for kind in GROUPED for blocks in ranges)
     needed = rows * GROUP_BYTES / (memory_bytes * GROUPS_SHARE)
     return min(1 << max(math.ceil(math.log2(max(needed, 1))), 0), MAX_BUCKETS)

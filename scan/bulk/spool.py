@@ -31,7 +31,7 @@ class SpoolFailed(Exception):
 
 
 class RangeTask(NamedTuple):
-    """What a worker needs to know of a range."""
+    """A RangeTask says what a worker needs to know of a range."""
 
     rpc_urls: tuple[str, ...]
     ca_bundle: str
@@ -48,7 +48,8 @@ class RangeTask(NamedTuple):
 
 
 def spool_range(task: RangeTask, folder: Path) -> int:
-    """In a worker: write the files of a range; how many transactions it has. Raises SpoolFailed."""
+    """Write the files of a range in a worker; return how many transactions it has. Raises
+    SpoolFailed."""
     selection, blocks = task.selection, task.blocks
     key = (task.rpc_urls, task.ca_bundle, task.traces, task.takes_unmatched_blocks)
     if key not in _sources:
@@ -71,7 +72,7 @@ def spool_range(task: RangeTask, folder: Path) -> int:
 
 
 def _read(source: BlockSource, blocks: Range, tables: RangeTables, selection: LogSelection) -> int:
-    """All of the range into its tables; how many transactions they have.
+    """Read all of the range into its tables; return how many transactions they have.
 
     Raises NodeError, also where blocks are not linked to each other.
     """

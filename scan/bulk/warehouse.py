@@ -218,7 +218,7 @@ def _text(statement: str, **texts: str) -> str:
 
 
 def _copied(name: str, column: ColumnFormat) -> str:
-    """The text of a column, by macros of sql/bulk; of a number or boolean DuckDB's own."""
+    """Return a column as text, by macros of sql/bulk; of a number or boolean DuckDB's own."""
     if column.type == UINT256:
         return f"uint256_text({', '.join(limb_names(name))}) AS {name}"
     if column.type == HASHES:

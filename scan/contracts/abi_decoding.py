@@ -247,7 +247,8 @@ def _values_of_log(
 
 
 def _topic_type(abi_type: AbiType) -> AbiType:
-    """The hash's type for values of dynamic or composite types, which topics contain as a hash."""
+    """Return the hash's type for values of dynamic or composite types, which topics contain as a
+    hash."""
     return HASH if abi_type.dynamic or abi_type.kind in ("array", "tuple") else abi_type
 
 

@@ -57,7 +57,8 @@ Calls = list[AccountCall]
 
 
 def bundled_operations(calldata: bytes) -> list[BundledOperation]:
-    """The operations of a call of handleOps() or handleAggregatedOps(); none of any other."""
+    """Return the operations of a call of handleOps() or handleAggregatedOps(); none of any
+    other."""
     if calldata[:4] not in _BUNDLES:
         return []
     types, read = _BUNDLES[calldata[:4]]
@@ -141,7 +142,8 @@ def _lists(targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[byt
 
 
 def _by_mode(mode: bytes, data: bytes) -> Calls:
-    """ERC-7579: its first byte tells one call from several and from a delegated one."""
+    """Decode a call of ERC-7579: the first byte of its mode tells one call from several and from a
+    delegated one."""
     if mode[0] == 1:
         return _several(*_decode(parse_types([_CALLS]), data))
     if mode[0] == 0 and len(data) >= 52:

@@ -94,7 +94,8 @@ class Database:
             return self._run(loaded, params)
 
     def prepared_row(self, statement: str, **params: object) -> Row | None:
-        """As row(), with a plan made once for all values but literals; see statements.py.
+        """Return what row() does, with a plan made once for all values but literals; see
+        statements.py.
 
         Planning a page's statement takes longer than running it.
         """

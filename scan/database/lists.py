@@ -47,7 +47,7 @@ class Counter(NamedTuple):
     key: str  # of its row `c`, in SQL
 
     def row(self, key: str) -> str:
-        """The condition on its row `c`; `key` is SQL."""
+        """Return the condition on its row `c`; `key` is SQL."""
         return self.row_condition.format(key=key)
 
 
@@ -75,7 +75,7 @@ class List(NamedTuple):
     indexes: tuple[str, ...]
 
     def match(self, entries: Entries, key: str) -> str:
-        """The condition on its entries of one way, for a key that is SQL."""
+        """Return the condition on its entries of one way, for a key that is SQL."""
         return entries.match(self.stored_key.format(key=key))
 
 
@@ -101,7 +101,7 @@ class Entity:
 
     @functools.cached_property
     def by_param(self) -> Mapping[str, Filter]:
-        """The filters without synonyms."""
+        """Return the filters without synonyms."""
         return {filter_.param: filter_ for filter_ in self.filters}
 
     @functools.cached_property
@@ -110,18 +110,20 @@ class Entity:
         return "{form}" in self.record
 
     def record_as(self, form: str, fits: str | None = None) -> str:
-        """What lists show of a row; `form` is SQL, and `fits` of whether the page's rows fit it."""
+        """Return what lists show of a row; `form` is SQL, and `fits` of whether the page's rows fit
+        it."""
         record = self.record.format(form=form)
         return f"CASE WHEN {fits} THEN {record} END" if fits and self.bytes else record
 
     @property
     def declared_params(self) -> str:
-        """The parameters of its filters, as the header of a statement declares them."""
+        """Return the parameters of its filters, as the header of a statement declares them."""
         own = [f"{filter_.param} {filter_.type} null" for filter_ in self.by_param.values()]
         return ", ".join([*own, self.params] if self.params else own)
 
     def within(self, first: str, last: str) -> str:
-        """The condition on ordinals in a range of blocks; its ends are SQL with {} for `range`."""
+        """Return the condition on ordinals in a range of blocks; its ends are SQL with {} for
+        `range`."""
         first, last = first.format(self.range), last.format(self.range)
         if self.is_sparse:
             first, last = f"first_ordinal_in({first})", f"last_ordinal_in({last})"
@@ -136,7 +138,7 @@ class Entity:
 
     @functools.cached_property
     def listed(self) -> Mapping[str, List]:
-        """The lists with a counter and checkpoints, by each parameter that chooses them."""
+        """Return the lists with a counter and checkpoints, by each parameter that chooses them."""
         own = {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
         return own | {
             param: own[filter_.list_of]
@@ -187,7 +189,7 @@ def read_table() -> Mapping[str, Any]:
 
 @functools.cache
 def all_lists() -> Mapping[str, List]:
-    """Every list by its name, also of those that no filter chooses."""
+    """Return every list by its name, also of those that no filter chooses."""
     declared = {name: _list(name, **values) for name, values in read_table()["lists"].items()}
     entities = read_table()["entities"].items()
     sparse = [name for name, values in entities if values.get("is_sparse")]
@@ -201,7 +203,8 @@ def all_entities() -> Mapping[str, Entity]:
 
 @functools.cache
 def all_history_types() -> tuple[HistoryType, ...]:
-    """The types of rows that come from lists, in the order of a history's cursors' positions."""
+    """Return the types of rows that come from lists, in the order of a history's cursors'
+    positions."""
     lists = all_lists()
     roles = ("sent", "received", "to_self", "whole")
     return tuple(
@@ -218,13 +221,14 @@ def all_credit_types() -> tuple[CreditType, ...]:
 
 
 def history_numbers() -> Mapping[str, int]:
-    """The places of a history's lists in the bounds of its pages, from 1 as in SQL, by name."""
+    """Return the places of a history's lists in the bounds of its pages, from 1 as in SQL, by
+    name."""
     names = (list_.name for type_ in all_history_types() for list_ in type_.lists)
     return {name: number for number, name in enumerate(names, start=1)}
 
 
 def grown_by(table: str) -> Mapping[str, str]:
-    """The lists that counters of a table count: their columns, by the list's name."""
+    """Return the lists that counters of a table count: their columns, by the list's name."""
     counted = {name: list_.counter for name, list_ in all_lists().items()}
     return {name: c.column for name, c in counted.items() if c is not None and c.table == table}
 
@@ -236,7 +240,7 @@ def ways_counted_in(table: str) -> list[tuple[Entity, Entries, List]]:
 
 
 def ways_counted_by_entity(table: str) -> dict[str, list[tuple[Entries, List]]]:
-    """The same by the name of the entity."""
+    """Return the ways that counters count, by the name of the entity."""
     ways: dict[str, list[tuple[Entries, List]]] = {}
     for entity, entries, list_ in ways_counted_in(table):
         ways.setdefault(entity.name, []).append((entries, list_))
@@ -253,7 +257,8 @@ def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
 
 
 def of_kind(kind: str, values: Mapping[str, T], place: str) -> T:
-    """What stands at `place` for a kind of filters; raises LookupError where that is missing."""
+    """Return what stands at `place` for a kind of filters; raises LookupError where that is
+    missing."""
     if kind not in values:
         raise LookupError(f"Filters of the kind {kind} have no entry in {place}: add one.")
     return values[kind]
@@ -343,7 +348,8 @@ def _filters(
     words: Mapping[str, str] = MappingProxyType({}),
     list_of: str | None = None,
 ) -> list[Filter]:
-    """The filter of an entity by a key, after its synonym; none where it has no such filter."""
+    """Return the filter of an entity by a key, after its synonym; none where it has no such
+    filter."""
     if entity not in matches:
         return []
     param = param or key

@@ -64,12 +64,13 @@ class Statement(NamedTuple):
 
 @functools.cache
 def load_statements(folder: Path = FOLDER) -> Mapping[str, Statement]:
-    """Every statement by file name; raises StatementError where declared and used params differ."""
+    """Return every statement by file name; raises StatementError where declared and used params
+    differ."""
     return {name: _load(name, text) for name, text in read_texts(folder)}
 
 
 def read_texts(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
-    """The names and texts of all statements, with their headers."""
+    """Return the names and texts of all statements, with their headers."""
     for path in sorted(folder.rglob("*.sql")):
         if path.parent != folder / SCHEMA:
             yield path.relative_to(folder).with_suffix("").as_posix(), path.read_text("utf-8")
@@ -79,7 +80,7 @@ def read_texts(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
 
 
 def render(template: str, **values: object) -> str:
-    """The text of a template in sql/."""
+    """Return the text of a template in sql/."""
     return _environment().get_template(template).render(values)
 
 
@@ -116,7 +117,7 @@ def _schema() -> str:
 
 
 def tables_of(file: str) -> list[str]:
-    """The tables that a file of sql/schema/ creates, in their order."""
+    """Return the tables that a file of sql/schema/ creates, in their order."""
     text = (FOLDER / SCHEMA / f"{file}.sql").read_text("utf-8")
     return re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+) \(", text, re.M)
 
@@ -137,7 +138,7 @@ def nullable_columns(table: str) -> set[str]:
 
 
 def _rendered(template: str) -> Iterator[tuple[str, str]]:
-    """The statements of a template: one, or one of each entity or list."""
+    """Return the statements of a template: one, or one of each entity or list."""
     name = template.removesuffix(TEMPLATE)
     if "{" not in name:
         yield name, render(template)

@@ -53,7 +53,7 @@ def read_authorizations(
 
 
 def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
-    """The fields of a row after its position."""
+    """Return the fields of a row after its position."""
     numbers = {
         name: UNSIGNED.read(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
     }
@@ -74,7 +74,7 @@ def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
 
 
 def _fault(numbers: dict[str, bytes], authority: bytes | None, chain_id: bytes) -> str | None:
-    """In the protocol's order."""
+    """Return the first fault, in the protocol's order."""
     if numbers["chainId"] not in (b"", chain_id):
         return "wrong_chain"
     if int.from_bytes(numbers["nonce"]) == MAX_NONCE:

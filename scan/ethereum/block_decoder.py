@@ -131,7 +131,7 @@ def _messages(form: Form | None, number: int, logs: list[EventLog]) -> tuple[Mes
 
 
 def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
-    """The block with what became of the fees of its transactions."""
+    """Return the block with what became of the fees of its transactions."""
     settlement = (form.settle if form else settle_by_ethereum)(block)
     return block._replace(**settlement._asdict())
 
@@ -196,7 +196,8 @@ def _transactions(
 def _fees(
     columns: dict[str, list[Any]], form: Form | None, block: Any, sent: Any, received: Any
 ) -> dict[str, Any]:
-    """What the sender of each transaction paid: for gas, for blobs, and what its chain adds."""
+    """Return what the sender of each transaction paid: for gas, for blobs, and what its chain
+    adds."""
     fees = list(map(mul, columns["gas_price"], columns["gas_used"]))
     nothing: Sequence[Any] = (None,) * len(fees)
     in_tokens: Sequence[int | None] = nothing
@@ -241,7 +242,7 @@ def _authorizations(
 
 
 def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    """The values of each field of JSON objects; to take them all at once is the fastest."""
+    """Return the values of each field of JSON objects; to take them all at once is the fastest."""
     values = zip(*map(astuple, records), strict=True)
     return dict(zip(records[0].__struct_fields__, values, strict=True))
 
@@ -280,7 +281,7 @@ def _price(price: Any, type_: Any) -> Any:
 
 
 def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
-    """Those of consecutive transactions."""
+    """Return the logs of consecutive transactions."""
     records = list(chain.from_iterable(lists))
     if not records:
         return []

@@ -177,12 +177,12 @@ def encode_receipts(receipts: Sequence[Any], own: Mapping[int, Encoding] = _NO_O
 
 
 def encode_withdrawals(withdrawals: Sequence[dict[str, Any]]) -> list[bytes]:
-    """EIP-4895; as JSON's objects."""
+    """Encode withdrawals (EIP-4895), given as JSON's objects."""
     return [*map(unhexlify, _WITHDRAWAL_ENCODER.encode(withdrawals))]
 
 
 def type_number(text: str | None) -> int:
-    """Nodes from before EIP-2718 give no type."""
+    """Return the number of a type; nodes from before EIP-2718 give none."""
     return 0 if text is None else int(text, 16)
 
 
@@ -197,7 +197,7 @@ def _tail(receipt: Any, own: Mapping[int, Encoding]) -> tuple[str, ...] | None:
 def _encode_by_form(
     forms: Sequence[tuple[Any, ...]], records: Sequence[Any], encoder: Callable[..., _Encoder]
 ) -> list[bytes]:
-    """All records of a form at once, in the order of records."""
+    """Encode all records of a form at once, in the order of records."""
     indexes: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for index, form in enumerate(forms):
         indexes[form].append(index)

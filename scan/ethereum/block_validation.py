@@ -35,7 +35,7 @@ def shows_form(part: str, header: Any, receipts: Any) -> bool:
 
 
 def uncompared_of(header: Any, receipts: Any) -> list[str]:
-    """What of a block no root tells, in words."""
+    """Return what of a block no root tells, in words."""
     try:
         return uncompared(header, receipts)
     except (ValueError, TypeError, AttributeError):

@@ -113,7 +113,8 @@ def reverted_with(error_data: object) -> CallFailure | None:
 
 
 def revert_data(error_data: object, depth: int = 0) -> bytes | None:
-    """The returned bytes in a JSON-RPC error's `data`, which nodes nest in different ways."""
+    """Return the returned bytes in a JSON-RPC error's `data`, which nodes nest in different
+    ways."""
     if isinstance(error_data, str):
         short = _SHORT.fullmatch(error_data)
         if short is not None:

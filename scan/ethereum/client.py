@@ -99,7 +99,8 @@ class Node:
         timeout_s: float | None = None,
         most_bytes: int | None = None,
     ) -> Any:
-        """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past most_bytes."""
+        """Return the result of one call; raises NodeError, RpcError, or AnswerTooLarge past
+        most_bytes."""
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         [result], _ = self._exchange([Call(method, params)], ends_at, most_bytes)
         if isinstance(result, RpcError):

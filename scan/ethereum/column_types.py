@@ -54,7 +54,7 @@ def _below(bits: int, value: object) -> int:
 
 
 def _unsigned(value: object) -> bytes:
-    """A QUANTITY as big-endian bytes without leading zeros; zero has no byte."""
+    """Return a QUANTITY as big-endian bytes without leading zeros; zero has no byte."""
     if isinstance(value, str) and value[:2] == "0x" and 2 < len(value) <= 66:
         try:
             return unhexlify(value[2:] if len(value) % 2 == 0 else f"0{value[2:]}").lstrip(b"\0")
@@ -110,7 +110,8 @@ def annotated_columns(record: type) -> dict[str, Column]:
 
 
 def read_values(column: Column, values: Sequence[Any]) -> list[Any]:
-    """The values of a column from those of its JSON field; raises BadHex with the field's name."""
+    """Return the values of a column from those of its JSON field; raises BadHex with the field's
+    name."""
     if column.is_nullable and None in values:
         if values.count(None) == len(values):
             return list(values)
@@ -127,7 +128,7 @@ def read_values(column: Column, values: Sequence[Any]) -> list[Any]:
 
 
 def read_value(column: Column, value: Any) -> Any:
-    """As read_values(), for one."""
+    """Return one value, as read_values() does."""
     try:
         return None if value is None and column.is_nullable else column.type.read(value)
     except (BadHex, TypeError) as error:
@@ -135,7 +136,7 @@ def read_value(column: Column, value: Any) -> Any:
 
 
 def _fixed(texts: Sequence[Any], size: int) -> list[bytes] | None:
-    """DATA of `size` bytes each, decoded at once; None where one of them is none."""
+    """Return DATA of `size` bytes each, decoded at once; None where one of them is none."""
     width, count = 2 + 2 * size, len(texts)
     try:
         text = "".join(texts)

@@ -125,7 +125,8 @@ def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Movement:
 
 
 def _uint256_array(data: bytes, head: int) -> list[int] | None:
-    """The dynamic array whose offset stands at `head`; None where the data does not hold it."""
+    """Return the dynamic array whose offset stands at `head`; None where the data does not hold
+    it."""
     start = int.from_bytes(data[head : head + 32])
     if len(data) < head + 32 or start + 32 > len(data):
         return None
@@ -171,7 +172,7 @@ _READERS = {
 def amounts(
     shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str
 ) -> Sequence[tuple[int, int | None]]:
-    """(value, token id) by moved id; the token's type decides what the third word is."""
+    """Return (value, token id) by moved id; the token's type decides what the third word is."""
     if token_type == "BEP721" or (token_type == "BEP1155" and shape is TransferShape.ID):
         return [(1, word) for word, _ in words]
     if token_type == "BEP1155" and shape is TransferShape.MULTI:
@@ -180,7 +181,7 @@ def amounts(
 
 
 def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
-    """One record per moved id."""
+    """Yield one record per moved id."""
     moved = amounts(event.shape, event.words, token_type)
     for batch_index, (value, token_id) in enumerate(moved):
         yield Transfer(
@@ -239,7 +240,8 @@ class Trade(NamedTuple):
 
 
 def trade(swap: SwapEvent, token0: bytes, token1: bytes) -> Trade:
-    """Which token went into the pool and which came out; amounts are net and never negative."""
+    """Return which token went into the pool and which came out; amounts are net and never
+    negative."""
     if swap.amount0 > 0 or (swap.amount0 == 0 and swap.amount1 <= 0):
         return Trade(token0, token1, max(swap.amount0, 0), max(-swap.amount1, 0))
     return Trade(token1, token0, max(swap.amount1, 0), max(-swap.amount0, 0))

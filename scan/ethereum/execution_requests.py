@@ -54,7 +54,7 @@ class ExecutionRequest(NamedTuple):
 
 
 def submitted_in(block: DecodedBlock) -> Iterator[ExecutionRequest]:
-    """The requests of a block in the order of their logs."""
+    """Return the requests of a block in the order of their logs."""
     return islice(_requests(block), 1 << PLACE_BITS)
 
 
@@ -73,7 +73,7 @@ def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
 
 
 def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
-    """The type, address, key and details; None where the log is another."""
+    """Return the type, address, key and details; None where the log is another."""
     if log.address in DEPOSIT_CONTRACTS:
         if log.topics[:1] != (_DEPOSIT_EVENT,) or len(log.data) != _DEPOSIT_BYTES:
             return None

@@ -66,7 +66,7 @@ def word_items(texts: Sequence[str]) -> Iterable[str]:
 
 
 def string_item(text: str) -> str:
-    """The item of DATA of any length; raises ValueError where half a byte is missing."""
+    """Return the item of DATA of any length; raises ValueError where half a byte is missing."""
     size, half_byte = divmod(len(text) - 2, 2)
     if half_byte:
         raise ValueError("half a byte")
@@ -90,7 +90,7 @@ def list_items(columns: Sequence[Iterable[str]]) -> Iterator[str]:
 
 
 def split_list(encoded: bytes, most: int) -> list[bytes]:
-    """The encoded items of a list; empty where it is none, or has more than `most`."""
+    """Return the encoded items of a list; empty where it is none, or has more than `most`."""
     start, end = _content(encoded, 0)
     if not encoded or encoded[0] < LISTS or end != len(encoded):
         return []
@@ -107,7 +107,7 @@ def join_list(items: Sequence[bytes]) -> bytes:
 
 
 def _content(encoded: bytes, at: int) -> tuple[int, int]:
-    """From where to where the content of an item goes."""
+    """Return from where to where the content of an item goes."""
     prefix = encoded[at] if at < len(encoded) else STRINGS
     if prefix < STRINGS:
         return at, at + 1

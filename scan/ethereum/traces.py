@@ -57,7 +57,7 @@ class BlockTraces(NamedTuple):
 
 
 def is_creation(kind: object) -> bool:
-    """By a frame's type."""
+    """Return whether a frame of this type creates a contract."""
     return kind in ("CREATE", "CREATE2")
 
 
@@ -94,7 +94,8 @@ def walk_calls(outermost: Any) -> Iterator[CallFrame]:
 
 
 def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
-    """From debug_traceBlockByHash with callTracer; raises MalformedBlock, also for other blocks'.
+    """Read the result of debug_traceBlockByHash with callTracer; raises MalformedBlock, also for
+    other blocks'.
 
     An entry without a result is that of a transaction the node did not trace: the caller's to find.
     """
@@ -111,7 +112,7 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
 
 
 def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
-    """From trace_block; raises MalformedBlock, also for other blocks'."""
+    """Read the result of trace_block; raises MalformedBlock, also for other blocks'."""
     by_position: dict[int, list[Any]] = {}
     try:
         if not _name(traces, "blockHash", block.hash):
@@ -144,14 +145,14 @@ def _traced_transactions(block: DecodedBlock) -> list[DecodedTransaction]:
 def read_call_trace(
     block: DecodedBlock, transaction: DecodedTransaction, frame: Any
 ) -> BlockTraces:
-    """From debug_traceTransaction."""
+    """Read the result of debug_traceTransaction."""
     return _checked(block, [(transaction, _call_frames(transaction, frame))])
 
 
 def read_flat_trace(
     block: DecodedBlock, transaction: DecodedTransaction, traces: list[Any]
 ) -> BlockTraces:
-    """From trace_transaction."""
+    """Read the result of trace_transaction."""
     return _checked(block, [(transaction, _flat_frames(block, transaction, traces))])
 
 
@@ -249,7 +250,7 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
 
 
 def _running(frame: Any) -> Any:
-    """The contract in whose context a frame's code runs."""
+    """Return the contract in whose context a frame's code runs."""
     return frame["from" if frame["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
 
 
@@ -267,7 +268,7 @@ def _name(traces: Sequence[Any], field: str, hash_: bytes) -> bool:
 
 
 def _by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
-    """Flat traces by their place in the tree; raises BadHex where they are none."""
+    """Return flat traces by their place in the tree; raises BadHex where they are none."""
     by_path = {_path(trace["traceAddress"]): trace for trace in traces}
     parents = {path[:-1] for path in by_path} | {()}
     if len(by_path) != len(traces) or not by_path.keys() >= parents:

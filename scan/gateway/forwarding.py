@@ -134,7 +134,7 @@ class Service:
             raise self._unavailable("does not answer") from error
 
     def _headers(self, environ: Environ, *, has_body: bool) -> dict[str, str]:
-        """The client's, and its address in the place of whatever it says of that."""
+        """Return the client's headers, and its address in the place of whatever it says of that."""
         headers = {}
         for key, value in environ.items():
             name = key.removeprefix("HTTP_").replace("_", "-").title()

@@ -21,7 +21,8 @@ def nearest_path(path: str, rules: Iterable[str]) -> str | None:
 
 
 def _likeness(path: str, rule: str) -> float:
-    """0 to 1; the prefix and what stands in a variable's place do not count."""
+    """Return a likeness from 0 to 1; the prefix and what stands in a variable's place do not
+    count."""
     segments = path.removeprefix(API).rstrip("/").split("/")
     rule_segments = rule.removeprefix(API).split("/")
     for index in range(1, min(len(segments), len(rule_segments))):

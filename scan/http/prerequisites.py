@@ -58,7 +58,7 @@ class Prerequisites:
         self._waiting_threads = waiting_threads
 
     def may_be_missing(self) -> bool:
-        """Quick: nobody waits now, in nearly all cases."""
+        """Return at once whether anybody waits now; nearly always nobody does."""
         return self._waiting_threads.are_in_use()
 
     def refusal(self, state: RequestState, client: Hashable) -> Unavailable | None:

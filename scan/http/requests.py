@@ -81,8 +81,8 @@ def note_changed_index() -> None:
 
 
 def query_arguments(*known: str) -> Mapping[str, str]:
-    """The query string; raises InvalidParameter where a parameter is unknown or given twice, or is
-    not UTF-8.
+    """Return the query string's parameters; raises InvalidParameter where a parameter is unknown or
+    given twice, or is not UTF-8.
 
     Names that begin with `_` are ignored: caches and trackers append them. Flask's own request.args
     takes 25 us.
@@ -111,7 +111,7 @@ def query_arguments(*known: str) -> Mapping[str, str]:
 
 
 def block_argument(arguments: Mapping[str, str]) -> BlockId | None:
-    """The block whose state `block` asks for, None for the newest.
+    """Return the block whose state `block` asks for, None for the newest.
 
     Raises InvalidParameter, NotFound.
     """
@@ -121,7 +121,8 @@ def block_argument(arguments: Mapping[str, str]) -> BlockId | None:
 
 
 def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
-    """The fields of an urlencoded or multipart form; uploads are in request.files afterwards.
+    """Return the fields of an urlencoded or multipart form; uploads are in request.files
+    afterwards.
 
     Raises InvalidParameter for one that ended early, is malformed or has too many fields,
     Unavailable where too many large ones are being read.
@@ -151,13 +152,14 @@ def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
 
 
 def _boundary() -> bytes:
-    """What stands before each field of a multipart form; empty for other bodies."""
+    """Return what stands before each field of a multipart form; empty for other bodies."""
     name = request.mimetype_params.get("boundary", "")
     return f"--{name}".encode() if name and request.mimetype == MULTIPART else b""
 
 
 def _large_urlencoded(body: bytes) -> ImmutableMultiDict[str, str]:
-    """5 MB in 50 ms. Python's own parser takes up to 3.4 s, and holds the interpreter for 1 s."""
+    """Read a large form, 5 MB in 50 ms. Python's own parser takes up to 3.4 s, and holds the
+    interpreter for 1 s."""
     if _MALFORMED_ESCAPE.search(body):
         raise InvalidParameter("The form is malformed: % is not followed by two hex digits.")
     # Quoted-printable is the same encoding with another mark, and is decoded in C.

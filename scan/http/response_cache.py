@@ -41,7 +41,7 @@ class ResponseCache:
         self._bytes = 0
 
     def find(self, key: CacheKey) -> WsgiResponse | None:
-        """Never waits."""
+        """Return the cached response if it is current; find() never waits."""
         version, rewinds, responses = self._current
         response = responses.get(key)
         if response is not None:

@@ -7,7 +7,8 @@ from werkzeug.routing import Rule
 
 
 class MatchedRule(Rule):
-    """Compiling the function that builds URLs takes 30 ms of a start for all routes."""
+    """A MatchedRule builds no URLs: compiling the function for that takes 30 ms of a start for all
+    routes."""
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., Any]:
         return _refuse

@@ -79,7 +79,7 @@ class BatchReader:
         return self._next
 
     def take(self) -> InspectedBatch:
-        """The batch that peek() returned."""
+        """Return the batch that peek() returned."""
         batch, self._next = self._next, None
         assert batch is not None
         return batch
@@ -147,7 +147,7 @@ EMPTY = _BatchSize()
 
 
 def is_full(blocks: Sequence[BlockRows]) -> bool:
-    """Whether a batch of these blocks ended for its size."""
+    """Return whether a batch of these blocks ended for its size."""
     return EMPTY.plus(blocks).is_full
 
 

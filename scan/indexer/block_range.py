@@ -26,7 +26,7 @@ class BlockRange(NamedTuple):
 
     @property
     def span(self) -> tuple[int, ...]:
-        """A block_range of schema.sql."""
+        """Return a block_range of schema.sql."""
         bounds = self.blocks | self.rows | self.logs
         return tuple(bounds[name] for name in SPAN)
 

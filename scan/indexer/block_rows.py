@@ -232,21 +232,22 @@ def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozen
 
 
 def timestamp_text(seconds: int) -> str:
-    """In PostgreSQL's format, also for years after 9999, datetime's limit."""
+    """Return a time in PostgreSQL's format, also for years after 9999, datetime's limit."""
     cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
     moment = datetime.fromtimestamp(seconds_in_cycle, UTC)
     return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
 def event_count(block: BlockRows) -> int:
-    """The maximum of its rows besides transactions: contracts, transfers and trades."""
+    """Return the most rows that a block can have besides transactions: contracts, transfers and
+    trades."""
     contracts = block.contracts
     moves = sum(len(log.words) for log in contracts.transfer_logs) + len(block.internal_transfers)
     return len(contracts.possible_contracts) + moves + len(contracts.swap_logs)
 
 
 def log_characters(block: BlockRows) -> int:
-    """Of the text of its logs, which contracts make as long as they pay for."""
+    """Return the length of a block's logs as text, which contracts make as long as they pay for."""
     return sum(map(len, block.logs)) + 2 * sum(len(log.data) for log in block.watched_logs)
 
 
@@ -259,12 +260,12 @@ def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
 
 
 def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) -> str:
-    """What transfer_row() began, to its end."""
+    """Return the line that transfer_row() began, to its end."""
     return f"{row}\t{copy_rows.line((batch_index or None, value, token_id))}"
 
 
 def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedLog]:
-    """Those for webhooks; of most chains none."""
+    """Return the logs that webhooks watch; on most chains none."""
     watched = []
     for log in block.logs if selection.watched else ():
         if log.address in selection.watched:

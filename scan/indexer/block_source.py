@@ -88,7 +88,7 @@ class BlockSource:
         self._uncles = UncleReader(node)
 
     def head(self) -> tuple[int, int]:
-        """The newest block number, and the chain id, in one request."""
+        """Return the newest block number, and the chain id, in one request."""
         number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
         return checked_answer(
             lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
@@ -98,7 +98,7 @@ class BlockSource:
         return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
 
     def hash_at(self, number: int) -> bytes | None:
-        """The hash of the node's block with that number; None if it has none."""
+        """Return the hash of the node's block with that number; None if it has none."""
         [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
         return checked_answer(lambda: block_hash(header))
 
@@ -210,7 +210,7 @@ class BlockSource:
         return str(version).lower().startswith(DEVELOPMENT_NODES)
 
     def _matches(self, numbers: Iterable[int], part: str) -> Iterator[bool]:
-        """Whether blocks match in a part, of those that show it; up to the node's newest."""
+        """Return whether blocks match in a part, of those that show it; up to the node's newest."""
         for number in numbers:
             try:
                 [(header, receipts)] = self._pairs(number, number)

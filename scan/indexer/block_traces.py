@@ -241,7 +241,7 @@ def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: An
 
 
 def _is_incomplete(answer: Any) -> bool:
-    """Whether geth gave up on a transaction, as after its own time-out."""
+    """Return whether geth gave up on a transaction, as after its own time-out."""
     return isinstance(answer, list) and any(
         isinstance(entry, dict) and entry.get("error") and "result" not in entry for entry in answer
     )

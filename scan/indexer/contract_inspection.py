@@ -181,7 +181,7 @@ class ContractInspector:
         self._database.close()
 
     def _load_contracts(self, addresses: set[bytes]) -> None:
-        """The stored state of contracts; emitters are among the addresses."""
+        """Return the stored state of contracts; emitters are among the addresses."""
         if len(self._contracts) > MAX_CONTRACTS:
             self._forget_stored_contracts()
         unknown = [address for address in addresses if address not in self._contracts]
@@ -344,7 +344,7 @@ class ContractInspector:
 
 
 def load_factories(chain_id: int) -> Factories:
-    """Well-known exchange factories of a chain, by address."""
+    """Return well-known exchange factories of a chain, by address."""
     text = Path(__file__).with_name("dex_factories.json").read_text(encoding="utf-8")
     by_chain = json.loads(text)
     return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}

@@ -39,7 +39,7 @@ class StateReader:
         self._node = node
 
     def read(self, queries: Iterable[StateQuery]) -> dict[StateQuery, bytes | None]:
-        """As results(), all at once."""
+        """Return what results() yields, all at once."""
         return dict(self.results(queries))
 
     def results(self, queries: Iterable[StateQuery]) -> Iterator[tuple[StateQuery, bytes | None]]:
@@ -63,7 +63,7 @@ class StateReader:
             yield from zip(chunk, map(_bytes_or_revert, chunk, results), strict=True)
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
-        """In wei."""
+        """Return balances in wei."""
         calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
         balances = []
         for result in map(_require_state, self._node.results(calls)):

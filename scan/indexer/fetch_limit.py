@@ -44,7 +44,7 @@ class FetchLimit:
 
     @property
     def blocks(self) -> int:
-        """To ask for in one request."""
+        """Return how many blocks to request at once."""
         fitting = FETCH_TRANSACTIONS / max(self._mean_transactions, 1.0)
         return max(1, min(FETCH_BLOCKS, round(fitting)))
 

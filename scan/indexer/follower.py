@@ -55,13 +55,14 @@ class Follower:
             self._indexer.bulk_backfill_blocks = settings.bulk_backfill_blocks
 
     def run(self) -> None:
-        """Until stopped; every fault of node or database is logged once, waited out and retried."""
+        """Follow the node until stopped; every fault of node or database is logged once, waited out
+        and retried."""
         with closing(self._indexer):
             while not self._stop.is_set():
                 self._stop.wait(self._step())
 
     def _step(self) -> float:
-        """Seconds to wait for the next one."""
+        """Take one step; return the seconds to wait before the next one."""
         try:
             return POLL_S if self._indexer.step() else 0.0
         except NotTheWriter:
@@ -83,7 +84,7 @@ class Follower:
             return self._recover(f"unexpected {type(error).__name__}: {error}"[:500])
 
     def _fill(self, reason: FarBehind | UnfinishedBackfill) -> float:
-        """In bulk; seconds to wait for the next step."""
+        """Fill the database in bulk; return the seconds to wait for the next step."""
         if self._backfill is None:
             return self._recover(str(reason))
         self._indexer.end_session()
@@ -98,7 +99,7 @@ class Follower:
         return self._recover(f"the bulk backfill has stopped: {end.problem}")
 
     def _recover(self, reason: str) -> float:
-        """Seconds to wait: doubling from 0.1, with jitter."""
+        """Return the seconds to wait: doubling from 0.1, with jitter."""
         self._indexer.end_session()
         problems = self._status.record_problem(self._indexer.node_head, reason)
         return min(0.1 * 2.0 ** min(problems - 1, 10), MAX_BACKOFF_S) * _jitter()

@@ -28,7 +28,7 @@ NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 
 def read_stored(database: Database | Transaction) -> LogSelection:
-    """The selection of this database, fixed with its first block."""
+    """Return the selection of this database, fixed with its first block."""
     row = database.row("indexer/chain_get")
     stored = row[3] if row else "none"
     topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
@@ -36,7 +36,7 @@ def read_stored(database: Database | Transaction) -> LogSelection:
 
 
 def with_watched(selection: LogSelection, database: Database) -> LogSelection:
-    """With the emitters watched by now.
+    """Return the selection with the emitters watched by now.
 
     Read after the node's head and before blocks up to it, so that a webhook gets the logs of every
     block that is mined after its registration.
@@ -51,7 +51,7 @@ def lacks_watched(selection: LogSelection, database: Database) -> bool:
 
 
 def load_standard_topics() -> list[bytes]:
-    """The first topics of the events in standard_events.json."""
+    """Return the first topics of the events in standard_events.json."""
     text = Path(__file__).with_name("standard_events.json").read_text(encoding="utf-8")
     return [
         keccak(signature.encode()) for group in json.loads(text).values() for signature in group

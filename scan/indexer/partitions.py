@@ -96,7 +96,7 @@ class CannotPartition(Exception):
 
 
 class Partitions:
-    """Of one database, for its only writer."""
+    """Partitions makes those of one database, for its only writer."""
 
     def __init__(self, database: Database, rows: int, keep: Keep | None = None) -> None:
         """`rows` that a partition made from now on takes; with `keep` at most, as old ones are
@@ -156,7 +156,7 @@ class Partitions:
         return self._add(table, state.bound, needed, rows)
 
     def _rows_of(self, table: str) -> int:
-        """How many rows a new partition takes: those of a sixteenth of what is kept."""
+        """Return how many rows a new partition takes: those of a sixteenth of what is kept."""
         if self._keep is None:
             return self._most_rows
         steps = self._database.row("indexer/retention_get_step", **self._keep._asdict())

@@ -183,7 +183,7 @@ class ProcessForLongRanges:
 
 
 def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
-    """Until the parent ends, however it came to its end."""
+    """Serve requests until the parent ends, however it came to its end."""
     logs.configure(settings)
     metrics.keep_notes()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)

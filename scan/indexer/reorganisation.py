@@ -31,7 +31,8 @@ class ForkFinder:
         self._finality = finality
 
     def has_head(self, head: IndexedHead, node_head: int) -> bool:
-        """Whether the node has the indexed head, or, if the node is behind, its head is indexed."""
+        """Return whether the node has the indexed head, or, if the node is behind, its head is
+        indexed."""
         number = min(head.number, node_head)
         if number < self._start_block:
             return True
@@ -40,7 +41,7 @@ class ForkFinder:
         return node_hash is None or node_hash == our_hash
 
     def find(self, head: IndexedHead, node_head: int) -> int:
-        """The newest block that both chains share; steps back are doubled, then halved.
+        """Return the newest block that both chains share; steps back are doubled, then halved.
 
         Raises ForkTooDeep below the finality limit, and NodeError where the node does not have
         blocks that follow on the one found.
@@ -117,7 +118,8 @@ class ForkPatience:
 
 
 def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockRows]) -> bool:
-    """Whether parent hashes match the previous blocks; None: the first block has no parent."""
+    """Return whether parent hashes match the previous blocks; None: the first block has no
+    parent."""
     parent = blocks[0].parent_hash if parent_hash is None else parent_hash
     for block in blocks:
         if block.parent_hash != parent:

@@ -20,7 +20,7 @@ class _Reads:
 
 
 class Rereads:
-    """Of a few blocks at a time; kept while each is waited for."""
+    """Rereads are of a few blocks at a time; each is kept while it is waited for."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, _Reads] = {}

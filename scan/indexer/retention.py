@@ -25,7 +25,7 @@ REMOVED_TRANSACTIONS = 20_000  # in one transaction
 
 
 class Retention:
-    """Of one database, for its only writer."""
+    """Retention removes old rows of one database, for its only writer."""
 
     def __init__(self, database: Database, keep: Keep | None, finality: int) -> None:
         """Without `keep` nothing more is removed."""
@@ -62,7 +62,7 @@ class Retention:
         return self._keep is not None and self._decide(self._keep, now)
 
     def _decide(self, keep: Keep, now: datetime) -> bool:
-        """Whether lists begin at another block now."""
+        """Decide where lists begin; return whether that is another block now."""
         with locked(self._database) as tx:
             decided = tx.rows(
                 "indexer/retention_decide", **keep._asdict(), finality=self._finality, now=now

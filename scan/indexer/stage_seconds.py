@@ -16,7 +16,7 @@ STAGES = ("node", "decode", "inspect", "write")
 
 
 class StageSeconds:
-    """Sums by stage; for several threads."""
+    """StageSeconds sums times by stage, for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

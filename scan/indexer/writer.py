@@ -137,7 +137,7 @@ class Append:
         self.head = IndexedHead(blocks[-1].number, blocks[-1].hash, totals)
 
     def derive(self) -> IndexedHead:
-        """The new head."""
+        """Derive everything from the rows; return the new head."""
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self._tx, self._first_block, self.head.number)
         if self._has_authorizations:
@@ -222,7 +222,7 @@ class Writer:
     def store_balances(
         self, head: IndexedHead, addresses: Sequence[bytes], balances: Sequence[int]
     ) -> None:
-        """Balances in wei, read at the head."""
+        """Store balances in wei, read at the head."""
         with self._locked_transaction(head) as tx:
             tx.execute(
                 "indexer/addresses_refresh",

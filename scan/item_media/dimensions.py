@@ -44,7 +44,7 @@ def _jpeg(content: bytes) -> tuple[int, int]:
 
 
 def _webp(content: bytes) -> tuple[int, int]:
-    """RFC 9649: the canvas of VP8X, or the size of the only picture."""
+    """Return by RFC 9649 the canvas of VP8X, or the size of the only picture."""
     chunk = content[12:16]
     if chunk == b"VP8X":
         width, height = (int.from_bytes(content[at : at + 3], "little") for at in (24, 27))

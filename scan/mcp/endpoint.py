@@ -58,7 +58,7 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
 
 
 def _request_api(api: object, caller: Environ, sent: ApiRequest) -> ApiResponse:
-    """By the whole path of a request: its limit, its cache, its log."""
+    """Pass a request by all steps that one over HTTP takes: its limit, its cache, its log."""
     builder = EnvironBuilder(
         method=sent.method,
         path=sent.path,

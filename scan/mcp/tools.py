@@ -84,7 +84,7 @@ class Tool(NamedTuple):
 
 
 def tools_of(document: Json) -> dict[str, Tool]:
-    """By name, in the order of OPERATIONS."""
+    """Return the tools by name, in the order of OPERATIONS."""
     operations = {
         operation["operationId"]: (method, path, operation)
         for path, methods in document["paths"].items()

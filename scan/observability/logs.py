@@ -29,7 +29,7 @@ _SUSPICIOUS = re.compile(r"scan_[0-9a-f]|://|[0-9a-fA-F]{64}")
 
 
 def configure(settings: Settings) -> None:
-    """All loggers of this process to stderr, as SCAN_LOG_FORMAT asks."""
+    """Have all loggers of this process write to stderr, as SCAN_LOG_FORMAT asks."""
     handler = _Terminal() if sys.stderr.isatty() else logging.StreamHandler()
     lines = JsonLines if settings.log_format == "json" else TextLines
     handler.setFormatter(lines(settings.rpc_urls))

@@ -33,7 +33,7 @@ Names = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Listing:
-    """One page of a list."""
+    """A Listing is one page of a list."""
 
     records: list[Record]
     total: int

@@ -88,7 +88,8 @@ def _get(reader: Reader, address: bytes, columns: Collection[str]) -> Contract:
 def get_with_proxy(
     reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
 ) -> tuple[Contract, ProxyLookup]:
-    """As get(); a minimal proxy whose own code is not verified has its implementation's source."""
+    """Return what get() does; a minimal proxy whose own code is not verified has its
+    implementation's source."""
     contract = get(reader, address, {*columns, "code"})
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy

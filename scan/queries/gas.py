@@ -58,8 +58,8 @@ def price(reader: Reader) -> Json:
 
 
 def next_base_fee(newest: Sequence[BlockGas]) -> int | None:
-    """The base fee after newest[0], by EIP-1559; None on a chain with other rules, whose newest
-    base fee does not follow from the block before it."""
+    """Return the base fee after newest[0], by EIP-1559; None on a chain with other rules, whose
+    newest base fee does not follow from the block before it."""
     if not newest or newest[0].base_fee is None:
         return None
     if len(newest) > 1 and _base_fee_after(newest[1]) != newest[0].base_fee:

@@ -26,7 +26,7 @@ class RowEnds(NamedTuple):
     logs: int
 
     def of(self, entity: str) -> int:
-        """The ordinal of an entity's first row after the block."""
+        """Return the ordinal of an entity's first row after the block."""
         counted: Mapping[str, int] = self._asdict()
         return counted.get(entity, self.blocks << PLACE_BITS)
 

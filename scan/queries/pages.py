@@ -76,7 +76,7 @@ class Window(NamedTuple):
 
 
 def in_blocks(reader: Reader, window: Window) -> Window:
-    """The same window with its times as blocks: those in both ranges."""
+    """Return the same window with its times as blocks: those in both ranges."""
     if window.time_from is None and window.time_to is None:
         return window
     first, last = window.block_from, window.block_to

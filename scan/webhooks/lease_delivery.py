@@ -21,7 +21,7 @@ class Burst(NamedTuple):
 
 
 class LeaseDelivery(NamedTuple):
-    """`stopping` ends it after the current attempt."""
+    """A LeaseDelivery serves leases; `stopping` ends it after the current attempt."""
 
     queues: DeliveryQueues
     sender: Sender

@@ -84,7 +84,7 @@ def signature_header(secret: str, body: bytes) -> str:
 
 
 class Sender(NamedTuple):
-    """Shared by all attempts of a process."""
+    """A Sender is shared by all attempts of a process."""
 
     deadlines: DeadlineTimer
     context: ssl.SSLContext

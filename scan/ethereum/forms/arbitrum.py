@@ -73,7 +73,7 @@ class TicketMoves:
         self._unpaid = transaction.fee if is_submission(transaction) else 0
 
     def is_transfer(self, from_address: bytes, to_address: bytes, value: int) -> bool:
-        """Of the calls in their order."""
+        """Return whether a call is a transfer; calls are to be given in their order."""
         self._calls += 1
         if self._calls > _BEFORE_GAS and self._unpaid > 0:
             self._unpaid -= value

@@ -45,7 +45,7 @@ class Encoding(NamedTuple):
 
 
 def number(value: Any) -> str:
-    """An unsigned integer, in decimal."""
+    """Return an unsigned integer, in decimal."""
     return str(quantity(value))
 
 
@@ -68,7 +68,8 @@ def flag(value: Any) -> bool:
 
 
 def decimal(value: Any) -> str:
-    """A number that the chain's node writes in decimal, such as the scalar of early OP Stack."""
+    """Return a number that the chain's node writes in decimal, such as the scalar of early OP
+    Stack."""
     if not isinstance(value, str) or not _is_decimal(value):
         raise BadHex(f"not a decimal number: {excerpt(value)}")
     return value
@@ -83,7 +84,7 @@ def no_fields(block: Any, sent: Values) -> dict[str, Any]:
 
 
 def produced(transactions: Sequence[Any], base_fee: int | None) -> int:
-    """What transactions paid for gas beyond the base fee."""
+    """Return what transactions paid for gas beyond the base fee."""
     floor = base_fee or 0
     return sum([(t.gas_price - floor) * t.gas_used for t in transactions if t.gas_price > floor])
 
@@ -186,7 +187,7 @@ class Form(NamedTuple):
 
 
 def mint_credits(block: Any) -> list[tuple[int | None, int, bytes, int]]:
-    """What deposits brought to their senders, in the order of credits."""
+    """Return what deposits brought to their senders, in the order of credits."""
     return [
         (t.transaction_index, MINT, t.from_address, int.from_bytes(t.mint))
         for t in block.transactions

@@ -29,7 +29,7 @@ def shows(block: Any, sent: Values, received: Values) -> bool:
 
 
 def share_percent(extra_data: bytes) -> int:
-    """What the producer gets of base fees; nothing before Ontake."""
+    """Return what the producer gets of base fees; nothing before Ontake."""
     if len(extra_data) == _ONTAKE_BYTES:
         return min(extra_data[-1], 100)
     return min(extra_data[0], 100) if len(extra_data) == _SHASTA_BYTES else 0
