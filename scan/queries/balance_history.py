@@ -76,8 +76,7 @@ def page(
             most=INTEGER_MAX,
             points=1,
         )
-        balance = newest["balance"] if balance is None else int(balance)
-        newest = {"block_to": last["number"], "balance": balance}
+        newest = {"block_to": last["number"], "balance": int(balance)}
     most = MAX_ROWS_READ
     while True:
         balances, spaced, has_more, before, before_hash, before_balance = read(
@@ -87,7 +86,7 @@ def page(
             most=most,
             points=points,
         )
-        if before_balance is not None or not has_more:
+        if before is not None or not has_more:
             break
         most *= 4  # one block has more of its rows
     following = None

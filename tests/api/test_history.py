@@ -20,11 +20,12 @@ from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.http.services import Services
 from scan.queries import history as history_query
+from scan.queries.reader import Reader
 from tests.conftest import Played
 from tests.support.anvil import RpcError
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
-from tests.support.made_blocks import Chain, Move, address
+from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.scenario import MINERS, STRANGERS
 
 Row = dict[str, Any]
@@ -585,6 +586,26 @@ def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
         for way in ("out", "self"):
             sent = mine(made, types=type_, direction=way)
             assert (sent["history"], sent["total"]) == ([], 0)
+
+
+def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a token's holder has at the head is read once."""
+    made.chain.append([Move(YOU, ME, tokens=7)])
+    made.chain.append()
+    read = Reader.row
+
+    def row(reader: Reader, statement: str, **params: Any) -> Any:
+        values = read(reader, statement, **params)
+        if statement == "queries/balances_list":
+            made.chain.append([Move(YOU, ME, tokens=100)])
+        return values
+
+    monkeypatch.setattr(Reader, "row", row)
+    path = f"/api/v1/addresses/0x{ME.hex()}/balances?token=0x{TOKEN.hex()}&blockTo=2"
+    held = made.client.get(path).json
+    assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
 
 
 def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: str) -> None:
