@@ -485,6 +485,9 @@ def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Pl
     chosen = client.get(f"{path}&token={transfer['tokenAddress']}").text
     assert f'<option value="{transfer["tokenAddress"]}" selected>' in chosen
     assert client.get(f"{path}&token=").text.count("<tr><td>") == len(balances["balances"])
+    sold = next(t["address"] for t in scenario.truth.tokens if t["address"] not in page)
+    kept = client.get(f"{path}&token={sold}").text  # a day is asked for of the same token
+    assert f'<option value="{sold}" selected>' in kept
     for wrong in ("token=x", "cursor=x", f"token={transfer['toAddress']}"):
         assert client.get(f"{path}&{wrong}").status_code in (400, 404)
 
