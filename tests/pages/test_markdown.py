@@ -65,7 +65,11 @@ def test_pages_that_wait_for_their_conversion_hold_few_threads(
 
 
 @pytest.mark.parametrize(
-    "accept", ["", "*/*", "text/html", "text/html,text/markdown;q=0.5", "text/markdown;q=0"]
+    "accept",
+    [
+        *("", "*/*", "text/html", "text/html,text/markdown;q=0.5", "text/markdown;q=0"),
+        "text/markdown," * 72,  # longer than what is read
+    ],
 )
 def test_others_get_html(client: FlaskClient, accept: str) -> None:
     response = client.get("/blocks", headers={"Accept": accept})
