@@ -24,9 +24,9 @@ _RATE = re.compile(
 # Paths of Scan's own, which below a base path of such a name could not be told from another's.
 _OWN_PATHS = {
     *("accounts", "blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys"),
-    *("live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "txs", "watchlist", "webhooks"),
+    *("live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "trades", "txs", "watchlist"),
     *("favicon.ico", "internal-transfers", "robots.txt", "token-transfers", "user-operations"),
-    *("verified-contracts", "verify"),
+    *("verified-contracts", "verify", "webhooks"),
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),

@@ -14,7 +14,6 @@ MAX_NAME = 60
 MAX_TEXT = 20_000  # characters of a transaction's input
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 
-BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 # Printable characters without ink: fillers of Hangul, and the empty Braille pattern.
@@ -105,18 +104,15 @@ def with_checksum(text: str, address: str) -> str:
     return text.replace(short(address), short_address(address))
 
 
-def compact(value: int, decimals: int = 0) -> str:
-    """Return a round value for an axis: `2.5`, `250K`, `1.5M`, with at most three decimals."""
+def compact(value: int, decimals: int = 0, places: int = 3) -> str:
+    """Return a round value for an axis: `2.5`, `250K`, `1.5M`, of which at most so many `places`
+    follow the point."""
     whole = value // 10**decimals
     for name, size in (("T", 12), ("B", 9), ("M", 6), ("K", 3)):
         if whole >= 10**size:
-            return amount(value // 10 ** (decimals + size - 3), 3) + name
+            places = min(places, decimals + size)
+            return amount(value // 10 ** (decimals + size - places), places) + name
     return amount(value, decimals)
-
-
-def standard(token_type: str, chain_id: str | None) -> str:
-    """Return the usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20."""
-    return f"{'BEP' if chain_id in BNB_CHAINS else 'ERC'}-{token_type.removeprefix('BEP')}"
 
 
 def short_id(token_id: str) -> str:

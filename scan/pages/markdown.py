@@ -7,16 +7,18 @@ from scan.errors import TooLarge
 from scan.pages.formatting import visible
 
 MAX_HTML_BYTES = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
-LEFT_OUT = ("script", "style", "svg", "form", "button", "nav", "dialog", "template", ".js")
+LEFT_OUT = ("script", "style", "svg", "button", "dialog", "template", "datalist", ".js")
+MAX_CHOICES = 20  # of a field
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&!]")
 _BACKTICKS = re.compile("`+")
 
 
-def to_markdown(html: str) -> str:
-    """Convert the page's <main>. Raises TooLarge.
+def to_markdown(html: str, path: str = "") -> str:
+    """Convert the page's <main>, with its links and forms, and below it the menu. Raises TooLarge.
 
-    Whatever a contract, a token or a source writes stays text: it opens no markup of its own and
-    leaves no code block, cell or link. The time grows with the length of the page alone.
+    Forms without a path of their own lead to `path`. Whatever a contract, a token or a source
+    writes stays text: it opens no markup of its own and leaves no code block, cell or link. The
+    time grows with the length of the page alone.
     """
     if len(html) > MAX_HTML_BYTES:
         raise TooLarge("This page is too large for Markdown; read it from the API: /docs/.")
@@ -41,9 +43,20 @@ def to_markdown(html: str) -> str:
             return str(super().convert_img(el, text, parent_tags))
 
     document = BeautifulSoup(html, "html.parser")
+    menu = _menu(document)
     main = document.main or document  # parts of pages have none
     for element in main.select(f"{', '.join(LEFT_OUT)}, [hidden]"):
         element.decompose()
+    for link in main.select("nav [aria-current]"):
+        link.wrap(document.new_tag("strong"))
+    for form in main.select("form"):
+        form.insert_before(_form(document, form, path))
+        for control in form.select("label, input, select, textarea"):
+            control.decompose()
+    for block in main.select("nav, form"):
+        block.name = "div"
+    if menu is not None:
+        main.append(menu)
     for element in main.select("[title]"):
         del element["title"]  # markdownify does not escape it
     # Without `wrap`, and with `strip_pre`, regular expressions of markdownify take a time that
@@ -58,6 +71,59 @@ def to_markdown(html: str) -> str:
     )
     text: str = converter.convert_soup(main)
     return text.strip() + "\n"
+
+
+def _menu(document: Any) -> Any:
+    """Return the links of all pages, the search and the page's JSON, as one paragraph; None of a
+    part of a page."""
+    search = document.select_one("header form")
+    if search is None:
+        return None
+    menu = document.new_tag("p")
+    for link in document.select("header .menu a, footer .json"):
+        menu.extend([link, " "])
+    menu.append(_form(document, search, ""))
+    return menu
+
+
+def _form(document: Any, form: Any, path: str) -> Any:
+    """Return a form in words: its method, path and fields, with their values."""
+    method, target = form.get("method", "get").upper(), form.get("action", path).partition("#")[0]
+    line = document.new_tag("p")
+    line.extend([_code(document, f"{method} {target}"), " with"])
+    for control in form.select("input[name], select[name], textarea[name]"):
+        options = [(_value(option), option) for option in control.select("option")]
+        chosen = [value for value, option in options if option.has_attr("selected")]
+        value = "".join(chosen) or control.get("value", "")
+        line.extend([" ", _code(document, f"{control['name']}={value}")])
+        if control.get("type") == "hidden":
+            continue
+        label = control.find_parent("label")
+        control.extract()
+        words = control.get("aria-label", "") if label is None else label.get_text(" ", strip=True)
+        line.append(f" ({words}")
+        for place, (value, option) in enumerate(options[:MAX_CHOICES]):
+            line.append("; " if place else ": ")
+            line.extend([_code(document, value), " "] if value else [])
+            line.append(_words(option) if _words(option) != value else "")
+        line.append(")" if len(options) <= MAX_CHOICES else "; …)")
+    return line
+
+
+def _code(document: Any, text: str) -> Any:
+    tag = document.new_tag("code")
+    tag.string = visible(text)
+    return tag
+
+
+def _words(option: Any) -> str:
+    """Return the text of an option, which ends where the next begins: to the parser that is inside
+    of it."""
+    return str(option.find(string=True, recursive=False) or "").strip()
+
+
+def _value(option: Any) -> str:
+    return str(option.get("value", _words(option)))
 
 
 def escaped(text: str) -> str:

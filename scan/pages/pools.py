@@ -1,4 +1,4 @@
-"""/dex, pools by their trades, and /pool/:address with its candles."""
+"""/trades of all pools, /dex, pools by their trades, and /pool/:address with its candles."""
 
 import json
 
@@ -14,6 +14,12 @@ from scan.pages.svg_charts import candle_chart
 from scan.queries import pools
 
 blueprint = Blueprint("pages_pools", __name__)
+
+
+@blueprint.get("/trades")
+def list_trades() -> Response:
+    shown = entity_list("dex_trades", "/trades", "/dex-trades")
+    return shown.response("trades.html", shown=shown, names=names_of(shown.records))
 
 
 @blueprint.get("/dex")

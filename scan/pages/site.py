@@ -22,7 +22,7 @@ from scan.pages import formatting, markdown
 from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.pages.svg_charts import short_price
-from scan.queries.network import KNOWN_CHAINS, symbol_of
+from scan.queries.network import KNOWN_CHAINS, symbol_of, token_standard
 from scan.queries.reader import ChainId
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.wsgi import WsgiResponse
@@ -37,7 +37,7 @@ PATHS = frozenset(
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
         "/user-operations",
-        *("/token-transfers", "/internal-transfers", "/accounts"),
+        *("/token-transfers", "/internal-transfers", "/accounts", "/trades"),
     }
 )
 CONVERSION_WAIT_S = 1.0
@@ -77,7 +77,7 @@ class Chain(NamedTuple):
     symbol: str
 
     def standard(self, token_type: str) -> str:
-        return formatting.standard(token_type, self.id)
+        return token_standard(token_type, self.id)
 
 
 class Site:
@@ -173,7 +173,8 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
             services().waiting_threads.place(client, wait_s=CONVERSION_WAIT_S),
             site().conversions.place(client, wait_s=CONVERSION_WAIT_S),
         ):
-            text = markdown.to_markdown(body)
+            own = f"{services().settings.base_path}{quote(request.path)}"
+            text = markdown.to_markdown(body, own)
         return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
     return Response(body, status_code, headers=NEGOTIATED)
 

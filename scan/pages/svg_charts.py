@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from scan.pages.formatting import amount, compact
 
 WIDTH, HEIGHT = 640, 160
-MAX_TICKS = 5  # above zero
+MAX_TICKS = 5  # above the lowest
+# Of the largest value: a line whose values differ by less is drawn flat above zero.
+LEAST_EXTENT = 1_000_000
 BAR_SHARE = 0.8
 WIDEST_BAR = 64  # of a chart with few of them
 OUTSIDE = 9  # units beyond the edges, where the line goes down to the axis and is filled
@@ -77,27 +79,32 @@ def bar_chart(
     """Return bars for equal spans of time; `decimals` are those of the values."""
     if not points:
         return None
-    top = _top(points)
+    ticks = _ticks(points, 0)
     step = WIDTH / len(points)
     width = min(step * BAR_SHARE, WIDEST_BAR)
     bars = "".join(
-        f"M{_short(number * step + width / 2)} {HEIGHT}V{_short(_y(point.value, top))}"
+        f"M{_short(number * step + width / 2)} {HEIGHT}V{_short(_y(point.value, ticks))}"
         for number, point in enumerate(points)
     )
     moments = sorted({0, (len(points) - 1) // 2, len(points) - 1})
     times = [_short_time(points[number].time_s, span_s) for number in moments]
-    chart = _chart(title, points, span_s, decimals, times)
+    chart = _chart(title, points, ticks, span_s, decimals, times)
     return chart._replace(bars=bars, bar_width=round(width, 1))
 
 
 def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Chart | None:
-    """Return a line through points in order of time; None if there is nothing to draw."""
+    """Return a line through points in order of time; None if there is nothing to draw.
+
+    Its axis begins at zero unless all values are in the upper half of that.
+    """
     if len(points) < 2 or points[0].time_s == points[-1].time_s:
         return None
     start, length = points[0].time_s, points[-1].time_s - points[0].time_s
-    top = _top(points)
+    least, most = (choose(point.value for point in points) for choose in (min, max))
+    is_near = 2 * least > most and (most - least) * LEAST_EXTENT >= most
+    ticks = _ticks(points, least if is_near else 0)
     coordinates = [
-        ((point.time_s - start) / length * WIDTH, _y(point.value, top)) for point in points
+        ((point.time_s - start) / length * WIDTH, _y(point.value, ticks)) for point in points
     ]
     left, right, below = -OUTSIDE, WIDTH + OUTSIDE, HEIGHT + OUTSIDE
     corners = [(left, below), (left, coordinates[0][1])]
@@ -107,7 +114,7 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     times = [_short_time(start + length * part // 2, span_s) for part in range(3)]
     # Of several moments of a day each has its time.
     are_days = all(point.time_s % DAY_S == 0 for point in points)
-    chart = _chart(title, points, DAY_S if are_days else 60, decimals, times)
+    chart = _chart(title, points, ticks, DAY_S if are_days else 60, decimals, times)
     return chart._replace(line=line)
 
 
@@ -157,36 +164,40 @@ def short_price(price: Decimal) -> str:
 def _chart(
     title: str,
     points: Sequence[Point],
+    ticks: Sequence[int],
     span_s: int,
     decimals: int,
     times: Sequence[str],
 ) -> Chart:
     most = max(points, key=lambda point: point.value)
     readings = [Reading(_time(p.time_s, span_s), _label(p, decimals)) for p in points]
-    ticks = [compact(value, decimals) for value in _ticks(most.value)]
-    return Chart(title, _label(most, decimals), ticks, times, readings)
+    return Chart(title, _label(most, decimals), _tick_labels(ticks, decimals), times, readings)
 
 
 def _label(point: Point, decimals: int) -> str:
     return point.label or amount(point.value, decimals)
 
 
-def _top(points: Sequence[Point]) -> int:
-    return _ticks(max(point.value for point in points))[0]
-
-
-def _ticks(most: int) -> Sequence[int]:
-    """Return round values from at least `most` down to 0, evenly spaced."""
+def _ticks(points: Sequence[Point], least: int) -> Sequence[int]:
+    """Return round values from at least the highest of the points down to at most `least`, evenly
+    spaced."""
+    most = max(point.value for point in points)
     if most <= 0:
         return [1, 0]
     steps = (factor * 10**power for power in count() for factor in (1, 2, 5))
-    step = next(step for step in steps if step * MAX_TICKS >= most)
-    return range(-(-most // step) * step, -1, -step)
+    step = next(step for step in steps if -(-most // step) - least // step <= MAX_TICKS)
+    return range(-(-most // step) * step, least // step * step - 1, -step)
 
 
-def _y(value: int, top: int) -> float:
+def _tick_labels(ticks: Sequence[int], decimals: int) -> Sequence[str]:
+    """Return the labels of an axis with as many decimals as tell them apart."""
+    axes = ([compact(value, decimals, places) for value in ticks] for places in count(3))
+    return next(labels for labels in axes if len(set(labels)) == len(labels))
+
+
+def _y(value: int, ticks: Sequence[int]) -> float:
     """Return the distance from the top."""
-    return HEIGHT * (1 - max(value, 0) / top)
+    return HEIGHT * (ticks[0] - max(value, ticks[-1])) / (ticks[0] - ticks[-1])
 
 
 def _short(coordinate: float) -> str:

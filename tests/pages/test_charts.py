@@ -58,6 +58,28 @@ def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown() -> None:
     assert chart.ticks == ["1", "0.8", "0.6", "0.4", "0.2", "0"]
 
 
+@pytest.mark.parametrize(
+    ("numbers", "decimals", "ticks"),
+    [
+        ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"]),
+        ((1_000_100, 1_000_900), 0, ["1.001M", "1.0008M", "1.0006M", "1.0004M", "1.0002M", "1M"]),
+        ((51, 100), 0, ["100", "90", "80", "70", "60", "50"]),
+        ((50, 100), 0, ["100", "80", "60", "40", "20", "0"]),  # the lower half is in use
+        ((7, 7, 7), 0, ["8", "6", "4", "2", "0"]),  # nothing to see but the amount
+        ((10**24, 10**24 + 1), 18, ["1.5M", "1M", "500K", "0"]),
+    ],
+)
+def test_a_line_uses_its_height_and_a_flat_one_stays_flat(
+    numbers: tuple[int, ...], decimals: int, ticks: list[str]
+) -> None:
+    chart = line_chart(values(*numbers), title="Balance", decimals=decimals)
+    assert chart is not None and chart.ticks == ticks
+    heights = [float(point.split(",")[1]) for point in chart.line.split()[2:-2]]
+    assert all(0 <= height <= HEIGHT for height in heights)
+    used = (max(heights) - min(heights)) / HEIGHT
+    assert used >= 0.4 if ticks[-1] != "0" else used < 0.6
+
+
 def test_candles_rise_and_fall_between_their_wicks() -> None:
     names = ("open", "high", "low", "close")
     candles = [

@@ -1,5 +1,7 @@
 """Lists of pages are filtered by a form and by links: compared with what the node says."""
 
+import csv
+import io
 import re
 from html import unescape
 from typing import Any
@@ -83,6 +85,20 @@ def test_an_address_has_directions_and_counterparties(
     assert len(rows) == len(between) + 1
 
 
+def test_fees_of_an_address_are_those_of_its_file(
+    client: FlaskClient, sent: list[Record], sender: str
+) -> None:
+    """What others paid to send to it is not its fee."""
+    party = next(r["toAddress"] for r in sent if r["fromAddress"] == sender and r["toAddress"])
+    for address in (sender, party):
+        html = client.get(f"/address/{address}?limit=100").text
+        cells = re.findall(r'data-label="Fee, [^"]+">(?:<data [^>]*value="(\d+)")?', html)
+        file = client.get(f"/api/v1/transactions?address={address}&format=csv").text
+        rows = list(csv.DictReader(io.StringIO(file)))[:100]
+        assert [row["fee_wei"].removesuffix(" wei") for row in rows] == cells
+        assert "" in cells or address == sender
+
+
 def test_lists_below_a_token_a_pool_and_a_block(client: FlaskClient, scenario: Played) -> None:
     truth = scenario.truth
     moved, trade = truth.token_transfers[-1], truth.dex_trades[0]
@@ -96,6 +112,9 @@ def test_lists_below_a_token_a_pool_and_a_block(client: FlaskClient, scenario: P
     found = shown(client, "/internal-transfers", **{"from": internal["fromAddress"]})
     assert found == hashes(from_)
     pool, maker = trade["pairAddress"], trade["maker"]
+    assert shown(client, "/trades") == hashes(truth.dex_trades)
+    by_maker = [row for row in truth.dex_trades if row["maker"] == maker]
+    assert shown(client, "/trades", maker=maker, limit=50) == hashes(by_maker)
     made = [r for r in truth.dex_trades if (r["pairAddress"], r["maker"]) == (pool, maker)]
     assert shown(client, f"/pool/{pool}", maker=maker, interval="1d") == hashes(made)
     block = truth.transactions[0]
@@ -158,12 +177,14 @@ def test_every_filter_of_the_table_stands_in_the_form(client: FlaskClient) -> No
     for path, entity in (
         ("/txs", "transactions"),
         ("/token-transfers", "token_transfers"),
+        ("/trades", "dex_trades"),
         ("/internal-transfers", "internal_transfers"),
         ("/user-operations", "user_operations"),
         ("/contracts", "contract_creations"),
     ):
         html = client.get(path).text
-        for filter_ in FILTERS[entity]:
+        # Of synonyms one stands there.
+        for filter_ in {filter_.param: filter_ for filter_ in FILTERS[entity]}.values():
             assert f' name="{filter_.key}"' in html and filter_.label in html, (path, filter_.key)
 
 

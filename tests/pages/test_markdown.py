@@ -1,5 +1,6 @@
 """Pages as Markdown, for programs that read text."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -50,7 +51,7 @@ def test_pages_that_wait_for_their_conversion_hold_few_threads(
 ) -> None:
     """One is converted, and of its client's others three wait at most."""
     goes_on = threading.Event()
-    monkeypatch.setattr(markdown, "to_markdown", lambda _: goes_on.wait(30) and "# Blocks")
+    monkeypatch.setattr(markdown, "to_markdown", lambda *_: goes_on.wait(30) and "# Blocks")
     monkeypatch.setattr(site, "CONVERSION_WAIT_S", 30.0)
 
     def status(_: int) -> int:
@@ -98,6 +99,65 @@ def test_errors_are_in_the_form_that_is_preferred(
     both = {"Accept": "text/html, text/markdown;q=0.5"}
     assert client.get(path, headers=both).content_type.startswith("text/html")
     assert client.get("/api/v1/no", headers=MARKDOWN).content_type == "application/json"
+
+
+LINK = re.compile(r"\]\((/[^)\s]*)\)")
+WITHOUT_SCRIPT = ":not(.js *, .js, [hidden] *, [hidden])"
+
+
+def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: FlaskClient) -> None:
+    """Tabs, pagers and the menu are links, and forms name their path and fields."""
+    newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
+    sender = newest["fromAddress"]
+    for path in (
+        *("/", "/txs", "/verify", "/charts", f"/tx/{newest['hash']}", f"/token/{token}"),
+        *(f"/address/{sender}", f"/address/{sender}?tab=chart", f"/block/{newest['blockNumber']}"),
+    ):
+        document = BeautifulSoup(client.get(path).text, "html.parser")
+        text = client.get(path, headers=MARKDOWN).text
+        links = LINK.findall(text)
+        for link in document.select("main nav a, header .menu a, footer .json"):
+            assert link["href"] in links, (path, link)
+        for link in document.select("header .menu a"):
+            assert (
+                links.count(link["href"]) - len(document.select(f'main a[href="{link["href"]}"]'))
+                == 1
+            ), path
+        assert "`GET /search` with `q=`" in text
+        for form in document.select(f"main form{WITHOUT_SCRIPT}"):
+            [line] = [
+                line
+                for line in text.splitlines()
+                if f"{form.get('action', path.partition('?')[0])}` with" in line
+            ]
+            for control in form.select("input[name], select[name]"):
+                assert f"`{control['name']}=" in line, (path, control)
+    form = client.get("/txs?status=false", headers=MARKDOWN).text
+    assert "`status=false` (Status: any; `true` success; `false` failed)" in form
+
+
+def test_a_list_is_read_to_its_end_by_the_links_of_the_text(client: FlaskClient) -> None:
+    path, rows = "/txs?limit=25&orderBy=asc", list[str]()
+    while path:
+        text = client.get(path, headers=MARKDOWN).text
+        rows += re.findall(r"^\| .*?\]\(/tx/(0x[0-9a-f]{64})\)", text, re.MULTILINE)
+        following = re.search(r"\[Newer\]\((/[^)]+)\)", text)
+        path = following[1] if following else ""
+    total = client.get("/api/v1/transactions?limit=1").json["total"]
+    assert len(rows) == len(set(rows)) == total > 50
+
+
+def test_a_call_answers_in_the_text(client: FlaskClient) -> None:
+    html = (
+        '<main><form method="post" action="/address/0x1/call#f"><input type="hidden"'
+        ' name="function" value="f(uint256)"><label>id <span>uint256</span> <input name="argument"'
+        ' value="7"></label><p><button>Call</button></p><output>42</output></form></main>'
+    )
+    text = to_markdown(html)
+    assert text == (
+        "`POST /address/0x1/call` with `function=f(uint256)` `argument=7` (id uint256)\n\n42\n"
+    )
 
 
 def test_a_time_stands_once(client: FlaskClient) -> None:

@@ -21,7 +21,7 @@ def test_a_first_visit_takes_at_most_80_kb(client: FlaskClient, scenario: Played
     busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
     token = max(truth.tokens, key=lambda token: token["holderCount"])["address"]
     paths = ["/", "/blocks", "/txs", "/token-transfers", "/internal-transfers", "/accounts"]
-    paths += ["/tokens", "/contracts", "/verified-contracts", "/dex", "/charts", "/gas"]
+    paths += ["/tokens", "/contracts", "/verified-contracts", "/dex", "/trades", "/charts", "/gas"]
     paths += [f"/address/{busy}?tab={tab}" for tab in TABS]
     paths += [f"/address/{token}", f"/token/{token}", f"/token/{token}?tab=holders", "/watchlist"]
     weights = {path: _weight(client, path) for path in paths}
