@@ -9,6 +9,7 @@ from scan.exports.csv_format import (
     BYTE_ORDER_MARK,
     Cell,
     amount,
+    coins,
     date_time,
     lines,
     text,
@@ -17,17 +18,19 @@ from scan.exports.csv_format import (
     wei,
 )
 from scan.exports.history_cells import assets, counterparties, fee
+from scan.queries.network import token_standard
 
 Record = Mapping[str, Any]
 
 
 class Context(NamedTuple):
     """What a row is made with beside its record: the address below whose path its list is, the
-    coin's symbol, and of a list of holders the token's record."""
+    coin's symbol, of a list of holders the token's record, and the chain's id."""
 
     own: str | None
     coin: str
     token: Record
+    chain_id: str | None = None
 
 
 class Column(NamedTuple):
@@ -42,6 +45,15 @@ def _field(name: str, key: str = "") -> Column:
 
 def _name(name: str, key: str = "") -> Column:
     return Column(name, lambda record, _: text(record[key or name] or ""))
+
+
+def _token_type(key: str) -> Column:
+    """Return the column of a token's standard as pages call it; empty for the coin."""
+    return Column("token_type", lambda r, c: token_standard(r[key], c.chain_id) if r[key] else None)
+
+
+def _coins(name: str, key: str) -> Column:
+    return Column(name, lambda record, _: coins(record[key]))
 
 
 def _wei(name: str, key: str) -> Column:
@@ -63,11 +75,6 @@ def _fee(record: Record, context: Context) -> str | None:
     if context.own is not None and record["fromAddress"] != context.own:
         return None
     return str(record["fee"])
-
-
-def _fee_amount(record: Record, context: Context) -> str | None:
-    fee = _fee(record, context)
-    return None if fee is None else amount(fee, COIN_DECIMALS)
 
 
 def _part(name: str) -> Callable[[Record, Context], Cell]:
@@ -135,7 +142,7 @@ _DESCRIBED = (
     Column("name", lambda record, _: text(record["name"])),
     Column("units", lambda record, _: units(record["balance"])),
     _field("token", "tokenAddress"),
-    _field("token_type", "type"),
+    _token_type("type"),
 )
 _TOKEN_ID = Column("token_id", lambda record, _: token_id(record["tokenId"]))
 
@@ -159,8 +166,9 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "requests": (
         *_TIME,
         _field("type"),
-        Column("amount", lambda record, _: wei(record["amount"])),
+        _coins("amount", "amount"),
         _COIN,
+        _wei("amount_wei", "amount"),
         *(_field("pubkey"), _field("address"), _field("target_pubkey", "targetPubkey")),
         _field("withdrawal_credentials", "withdrawalCredentials"),
         *(_field("signature"), _field("deposit_index", "depositIndex")),
@@ -182,7 +190,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("contract_created", "contractAddress"),
         Column("amount", _moved),
         _COIN,
-        Column("fee", _fee_amount),
+        Column("fee", lambda record, context: coins(_fee(record, context))),
         _wei("value_wei", "value"),
         Column("fee_wei", lambda record, context: wei(_fee(record, context))),
         _field("gas_used", "gasUsed"),
@@ -195,14 +203,13 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "transfers": (
         *_TIME,
         _field("transaction", "transactionHash"),
-        _field("log_index", "logIndex"),
-        _field("batch_index", "batchIndex"),
+        *(_field("log_index", "logIndex"), _field("batch_index", "batchIndex")),
         *_PARTIES,
         Column("amount", _token_amount("value", "token")),
         _name("symbol", "tokenSymbol"),
         Column("units", lambda record, _: units(record["value"])),
         _field("token", "tokenAddress"),
-        _field("token_type", "tokenType"),
+        _token_type("tokenType"),
         _TOKEN_ID,
     ),
     "internalTransfers": (
@@ -211,7 +218,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("transfer_index", "transferIndex"),
         _field("type"),
         *_PARTIES,
-        Column("amount", lambda record, _: amount(record["value"], COIN_DECIMALS)),
+        _coins("amount", "value"),
         _COIN,
         _wei("value_wei", "value"),
     ),
@@ -219,12 +226,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         *_TIME,
         _field("transaction", "transactionHash"),
         _field("authorization_index", "authorizationIndex"),
-        _field("authority"),
-        _field("delegate"),
+        *(_field("authority"), _field("delegate")),
         Column("chain_id", lambda record, _: token_id(record["chainId"])),
         Column("nonce", lambda record, _: token_id(record["nonce"])),
-        _field("valid"),
-        _field("invalid_reason", "invalidReason"),
+        *(_field("valid"), _field("invalid_reason", "invalidReason")),
         _field("until_block", "untilBlock"),
     ),
     "messages": (
@@ -233,17 +238,11 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("log_index", "logIndex"),
         _field("hash"),
         Column("nonce", lambda record, _: token_id(record["nonce"])),
-        _field("sender"),
-        _field("target"),
-        Column(
-            "amount",
-            lambda r, _: None if r["value"] is None else amount(r["value"], COIN_DECIMALS),
-        ),
+        *(_field("sender"), _field("target")),
+        _coins("amount", "value"),
         _COIN,
         _wei("value_wei", "value"),
-        _field("gas_limit", "gasLimit"),
-        _field("data"),
-        _field("state"),
+        *(_field("gas_limit", "gasLimit"), _field("data"), _field("state")),
     ),
     "trades": (
         *_TIME,
@@ -262,12 +261,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("log_index", "logIndex"),
         _field("hash"),
         _field("entry_point", "entryPoint"),
-        _field("sender"),
-        _field("paymaster"),
-        _field("bundler"),
+        *(_field("sender"), _field("paymaster"), _field("bundler")),
         Column("nonce", lambda record, _: token_id(record["nonce"])),
         Column("success", lambda record, _: _YES_NO[record["success"]]),
-        Column("fee", lambda record, _: amount(record["fee"], COIN_DECIMALS)),
+        _coins("fee", "fee"),
         _COIN,
         _wei("fee_wei", "fee"),
         _field("gas_used", "gasUsed"),
@@ -293,15 +290,14 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     ),
     "history": (
         *_TIME,
-        _field("type"),
-        _field("direction"),
+        *(_field("type"), _field("direction")),
         Column("change", _change),
         _field("amount", "amountDecimal"),
         Column("symbol", lambda record, _: text(record["symbol"])),
         Column("units", lambda r, _: (units if r["tokenAddress"] else wei)(r["amount"])),
         _field("counterparty"),
         _field("token", "tokenAddress"),
-        _field("token_type", "tokenType"),
+        _token_type("tokenType"),
         _TOKEN_ID,
         _field("transaction", "transactionHash"),
         _field("transaction_index", "transactionIndex"),
@@ -316,7 +312,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("out", lambda record, _: assets(record["rows"], "out")),
         Column("self", lambda record, _: assets(record["rows"], "self")),
         Column("fee", lambda record, _: fee(record["rows"])),
-        Column("coin_change", lambda record, _: amount(record["coinChange"], COIN_DECIMALS)),
+        _coins("coin_change", "coinChange"),
         _COIN,
         Column("counterparties", lambda record, _: counterparties(record["rows"])),
         Column("rows", lambda record, _: len(record["rows"])),
@@ -335,6 +331,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     ),
     "accounts": (
         _field("address"),
+        _coins("balance", "balance"),
+        _COIN,
         _wei("balance_wei", "balance"),
         _field("balance_block", "balanceBlock"),
         _field("transactions", "txCount"),
@@ -352,7 +350,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("token", "address"),
         Column("symbol", lambda record, _: text(record["symbol"])),
         Column("name", lambda record, _: text(record["name"])),
-        _field("token_type", "type"),
+        _token_type("type"),
         _field("decimals"),
         Column("total_supply", lambda r, _: amount(r["totalSupply"], r["decimals"])),
         Column("total_supply_units", lambda record, _: units(record["totalSupply"])),
@@ -373,6 +371,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
                 *(("dex_trades", "dexTrades"), ("gas_used", "gasUsed")),
             )
         ),
+        _coins("fees", "fees"),
+        _coins("burnt_fees", "burntFees"),
         _wei("fees_wei", "fees"),
         _wei("burnt_fees_wei", "burntFees"),
     ),
@@ -381,7 +381,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "items": (
         _field("token", "tokenAddress"),
         _TOKEN_ID,
-        _field("token_type", "tokenType"),
+        _token_type("tokenType"),
         _field("owner"),
         _field("owners", "ownerCount"),
         _field("transfers", "transferCount"),

@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from scan.ethereum.units import in_units
+from scan.ethereum.units import COIN_DECIMALS, in_units
 
 # Excel takes a file without it for one in the machine's own encoding; LibreOffice takes either.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -32,6 +32,11 @@ def text(value: str) -> str:
 def amount(units: str, decimals: int) -> str:
     """Return base units as an exact decimal number without zeros at its end."""
     return in_units(int(units), decimals)
+
+
+def coins(value: str | None) -> str | None:
+    """Return wei as an amount of the coin."""
+    return None if value is None else amount(value, COIN_DECIMALS)
 
 
 def wei(value: str | None) -> str | None:

@@ -38,12 +38,13 @@ class Format(Enum):
 
 class ListSource(NamedTuple):
     """A list: `kind` names its columns, `own` is the address below whose path it is, `coin` the
-    symbol of the chain's coin."""
+    symbol of the chain's coin, `chain_id` the chain's."""
 
     kind: str
     read: Callable[[Window], Page]
     own: str | None = None
     coin: str = ""
+    chain_id: str | None = None
 
 
 class ListFile(NamedTuple):
@@ -114,7 +115,7 @@ class _CsvRows:
         token = {}
         if source.kind == "holders" and source.own is not None:
             token = orjson.loads(tokens.get(reader, bytes.fromhex(source.own[2:])))
-        self._context = Context(source.own, source.coin, token)
+        self._context = Context(source.own, source.coin, token, source.chain_id)
 
     def header(self) -> bytes:
         names = [column.name for column in self._columns]

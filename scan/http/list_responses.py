@@ -79,7 +79,8 @@ def list_response(
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
     own_address = None if own is None else to_hex(own)
     coin = network.coin_symbol(reader())
-    source = ListSource(kind or name, read_for_file or read, own_address, coin)
+    chain_id = reader().sources.chain_id.read()
+    source = ListSource(kind or name, read_for_file or read, own_address, coin, chain_id)
     return _send_file(source, chosen, arguments, direction)
 
 

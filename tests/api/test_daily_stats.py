@@ -5,6 +5,7 @@ import io
 import json
 import random
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -107,6 +108,7 @@ def test_days_as_csv(days: FlaskClient) -> None:
     records = days.get(f"{PATH}?from=2023-11-14").json["days"]
     assert [row["date"] for row in rows] == [day["date"] for day in records]
     assert [row["fees_wei"] for row in rows] == [f"{day['fees']} wei" for day in records]
+    assert [Decimal(row["fees"]) * 10**18 for row in rows] == [int(d["fees"]) for d in records]
     assert [int(row["active_addresses"]) for row in rows] == [d["activeAddresses"] for d in records]
 
 

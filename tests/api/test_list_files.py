@@ -136,6 +136,7 @@ def test_csv_of_transfers_has_amounts_by_the_tokens_decimals(
         assert Decimal(row["amount"]) == expected
         item = record["tokenId"]
         assert row["token_id"] == ("" if item is None else f"#{item}")
+        assert row["token_type"] == record["tokenType"].replace("BEP", "ERC-")
 
 
 def test_a_long_list_goes_on_in_another_file(

@@ -3,8 +3,11 @@ contract's event. Anvil makes no calls as the system, so tests make them: see
 tests/support/request_contracts.py. Hashes of requests are written into the index for that reason.
 """
 
+import csv
+import io
 import random
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -195,8 +198,12 @@ def test_pages_and_files_have_requests(requested: Requested) -> None:
     page = requested.client.get("/block/1").text
     assert all(row["pubkey"] in page for row in rows)
     assert requested.client.get("/api/v1/blocks/1").json["requestCount"] == len(rows)
-    file = requested.client.get("/api/v1/execution-requests?format=csv").text.splitlines()
-    assert len(file) == 1 + listed(requested.client)[1]
+    file = requested.client.get("/api/v1/execution-requests?format=csv").data.decode("utf-8-sig")
+    lines = list(csv.DictReader(io.StringIO(file)))
+    assert len(lines) == listed(requested.client)[1]
+    for line in lines:
+        wei = line["amount_wei"].removesuffix(" wei")
+        assert line["amount"] == "" if wei == "" else Decimal(line["amount"]) * 10**18 == int(wei)
 
 
 def test_bulk_and_reorganisations_have_the_same_requests(

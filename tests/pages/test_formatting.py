@@ -9,6 +9,7 @@ from scan.contracts.abi_decoding import Argument
 from scan.pages import formatting
 from scan.pages.argument_values import ShownValue, shown_value
 from scan.pages.svg_charts import candle_chart, short_price
+from scan.queries.network import token_standard
 
 pytestmark = pytest.mark.check
 
@@ -316,6 +317,6 @@ def test_a_token_is_shown_by_words(name: str, symbol: str, shown: str) -> None:
 
 
 def test_standards_have_the_names_of_their_chain() -> None:
-    assert formatting.standard("BEP20", "56") == "BEP-20"
-    assert formatting.standard("BEP20", "1") == formatting.standard("BEP20", None) == "ERC-20"
-    assert formatting.standard("BEP1155", "1") == "ERC-1155"
+    assert token_standard("BEP20", "56") == "BEP-20"
+    assert token_standard("BEP20", "1") == token_standard("BEP20", None) == "ERC-20"
+    assert token_standard("BEP1155", "1") == "ERC-1155"
