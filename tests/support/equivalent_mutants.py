@@ -60,6 +60,12 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "it lets an index be read: the sender is the address, so that one says what the other does",
     ),
     (
+        r"queries/(history_list|\w+_list_by_filters)",
+        r"%\(direction\)s = 'asc'"
+        r"   in: ORDER BY CASE WHEN %\(direction\)s = 'asc' THEN \w\.ordinal END ASC,",
+        "an index is read from its beginning anyway: the service's sessions do not scan otherwise",
+    ),
+    (
         r"queries/balances_list",
         r"e\.first IS NOT NULL",
         "it saves work: no block has the number that follows from NULL",
