@@ -35,11 +35,15 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
+    """`anchor` is the id of its place on the page: an implementation may have the selector of a
+    function of its proxy."""
+
     signature: str
     selector: str
     inputs: Sequence[Parameter]
     outputs: Sequence[Parameter]
     mutability: str
+    anchor: str
 
     @property
     def is_read_only(self) -> bool:
@@ -64,22 +68,24 @@ class Functions(NamedTuple):
 def functions_of(abis: Sequence[Sequence[Any]], *, read_only: bool) -> Functions:
     """Return the functions of a contract's own ABI and of its implementation's that a form can
     call, in the ABI's order. What the contract has itself, its implementation is not called for."""
-    own, proxied = (_functions(abi, read_only) for abi in abis)
+    own, proxied = (
+        _functions(abi, read_only, prefix) for abi, prefix in zip(abis, ("", "proxy-"), strict=True)
+    )
     hidden = {function.signature for function in own}
     return Functions(own, [function for function in proxied if function.signature not in hidden])
 
 
-def _functions(abi: Sequence[Any], read_only: bool) -> list[Function]:
+def _functions(abi: Sequence[Any], read_only: bool, prefix: str) -> list[Function]:
     entries = (entry for entry in abi if entry.get("type") == "function")
     functions: dict[str, Function] = {}
     for entry in islice(entries, MAX_FUNCTIONS):
-        function = _function(entry)
+        function = _function(entry, prefix)
         if function is not None and function.is_read_only == read_only:
             functions.setdefault(function.selector, function)
     return list(functions.values())[:MAX_SHOWN_FUNCTIONS]
 
 
-def _function(entry: dict[str, Any]) -> Function | None:
+def _function(entry: dict[str, Any], prefix: str) -> Function | None:
     try:
         function = function_of(entry)
     except AbiError:
@@ -93,9 +99,9 @@ def _function(entry: dict[str, Any]) -> Function | None:
         ]
         for key, types in (("inputs", function.inputs), ("outputs", function.outputs))
     )
-    return Function(
-        function.signature, to_hex(function.selector), inputs, outputs, function.mutability
-    )
+    signature, selector = function.signature, to_hex(function.selector)
+    anchor = f"{prefix}{selector}"
+    return Function(signature, selector, inputs, outputs, function.mutability, anchor)
 
 
 def shape_of(abi_type: AbiType) -> Shape:

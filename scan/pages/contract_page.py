@@ -24,7 +24,7 @@ def read_contract_view(key: bytes) -> ShownContract:
     default = BLOCKSCOUT_VIEWS.get(request.args.get("tab", ""), VIEWS[0])
     view = parameters.one_of(request.args.get("view", default), "view", VIEWS)
     shown = Shown(request.args.get("file", ""), request.args.get("find", ""))
-    return read_contract(key, view, with_values=view == "read", shown=shown)
+    return read_contract(key, view, shown=shown)
 
 
 def units_at(key: bytes) -> dict[str, int]:

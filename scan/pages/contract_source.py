@@ -64,10 +64,11 @@ class ShownContract(NamedTuple):
         ]
         return [*self.implementations, self.verifier, self.similar_to, *values]
 
-    @property
-    def forms(self) -> Functions:
-        """Return the functions that a form calls: all but those whose values are shown."""
-        valued = {value.signature for value in self.values.values} if self.values else set()
+    def forms(self, called: str) -> Functions:
+        """Return the functions that a form calls: the called one, and all whose values are not
+        shown."""
+        values = self.values.values if self.values else ()
+        valued = {v.signature for v in values if v.error is None and v.signature != called}
         own, proxied = (
             [function for function in functions if function.signature not in valued]
             for functions in self.functions
@@ -88,9 +89,7 @@ class ShownContract(NamedTuple):
         return bytes(self.verified.constructor_arguments or b"").hex() if self.verified else ""
 
 
-def read_contract(
-    address: bytes, view: str, *, with_values: bool = False, shown: Shown | None = None
-) -> ShownContract:
+def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> ShownContract:
     """Return what a view of the tab shows; raises NotFound for a file that there is not."""
     contract, lookup = contracts.get_with_proxy(reader(), address, COLUMNS[view])
     if not contract.code:
@@ -119,7 +118,7 @@ def read_contract(
         functions=functions,
         proxy_kind=proxy.kind if proxy else None,
         implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
-        values=_values(address, [abi, implementation_abi], proxy) if with_values else None,
+        values=_values(address, [abi, implementation_abi], proxy) if view == "read" else None,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
         claims=claims,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
@@ -141,6 +142,49 @@ def test_a_verified_proxy_is_read_by_its_implementation(demo: FlaskClient) -> No
     values = demo.get(f"/api/v1/contracts/{found['value']}/values").json["values"]
     results = {value["function"]: value["result"] for value in values}
     assert int(results["totalDeposits()"]) > 0
+
+
+def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(
+    demo: FlaskClient,
+) -> None:
+    """Of each verified contract, and where a function was called without a script."""
+    html: dict[str, str] = {}
+    for contract in demo.get("/api/v1/contracts?limit=100").json["contracts"]:
+        path = f"/address/{contract['address']}"
+        for view in ("", "&view=read", "&view=write"):
+            html[f"{path}?tab=contract{view}"] = demo.get(f"{path}?tab=contract{view}").text
+        read = html[f"{path}?tab=contract&view=read"]
+        for function in re.findall(r'name="function" value="([^"]+)"', read)[:1]:
+            called = demo.post(f"{path}/call", data={"function": function}).text
+            assert called.count(' id="0x') == read.count(' id="0x'), (path, function)
+            assert len(called) < len(read) + 10_000
+            html[f"{path}/call"] = called
+    followed = 0
+    for page, text in [*html.items()]:
+        for link in re.findall(r'<a[^>]* href="([^"]*#[^"]+)"', text):
+            target, _, fragment = unescape(link).partition("#")
+            target = target or page
+            if target not in html:
+                html[target] = demo.get(target).text
+            assert f'id="{fragment}"' in html[target] or f"id={fragment}>" in html[target], link
+            followed += 1
+    assert followed > 100 and len(html) > 20
+
+
+def test_a_function_without_a_value_has_its_form_on_the_page(demo: FlaskClient) -> None:
+    """Of a proxy, whose implementation refuses `proxiableUUID` to it."""
+    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    path = f"/address/{found['value']}"
+    values = demo.get(f"/api/v1/contracts/{found['value']}/values").json["values"]
+    failed = [value["function"] for value in values if value.get("error")]
+    assert "proxiableUUID()" in failed and len(failed) < len(values)
+    read = demo.get(f"{path}?tab=contract&view=read").text
+    called = demo.post(f"{path}/call", data={"function": "proxiableUUID()"}).text
+    for html in (read, called):
+        assert html.count("<dt><code>") >= len(values)
+        for function in failed:
+            assert f'name="function" value="{function}"' in html
+    assert '<details class="function" open>' in called
 
 
 def test_the_demo_has_user_operations(demo: FlaskClient) -> None:
