@@ -1,6 +1,6 @@
 """The entities of /query and of other lists that can be filtered, each with its pages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from scan.queries import (
@@ -40,6 +40,14 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "execution_requests": execution_requests.page,
     "contract_creations": contract_creations.page,
 }
+
+
+def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[str, int]:
+    """Return how long lists of an address are, by their names; those without entries are left out.
+    Each must be one that list_counts counts."""
+    by_list: Mapping[str, int]
+    (by_list,) = reader.row("queries/list_counts_get", key=address, lists=[*lists])
+    return by_list
 
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:

@@ -83,13 +83,6 @@ def with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
     return records
 
 
-def counts_of(reader: Reader, address: bytes) -> Mapping[str, int]:
-    """Return how many operations an address has a part in, by the filter that lists them."""
-    counts: Mapping[str, int]
-    (counts,) = reader.row("queries/user_operations_get_roles", address=address)
-    return counts
-
-
 def version(record: Record) -> str:
     """Return the version of the operation's entry point."""
     return ENTRY_POINTS[data(record["entryPoint"], 20)]

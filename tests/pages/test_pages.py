@@ -147,6 +147,19 @@ def test_pages_describe_themselves_to_previews(
     assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
 
 
+def test_an_address_links_to_the_contracts_that_it_created(
+    client: FlaskClient, scenario: Played
+) -> None:
+    made = client.get("/api/v1/contract-creations?limit=100").json["contractCreations"]
+    for role in ("factory", "creator"):
+        [address, *_] = sorted({creation[role] for creation in made} - {None})
+        listed = client.get(f"/api/v1/contract-creations?{role}={address}").json["total"]
+        html = client.get(f"/address/{address}").text
+        assert f'<a href="/contracts?{role}={address}">{listed} ' in html
+    token = scenario.truth.token_transfers[0]["tokenAddress"]
+    assert "Contracts created" not in client.get(f"/address/{token}").text
+
+
 def test_the_newest_block_has_no_next_one(client: FlaskClient, scenario: Played) -> None:
     head = scenario.anvil.head()
     assert "Next block" not in client.get(f"/block/{head}").text
