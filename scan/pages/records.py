@@ -79,7 +79,11 @@ def requested_tab(tabs: Sequence[str]) -> str:
     raises InvalidParameter for one that there is not."""
     requested = request.args.get("tab", tabs[0])
     ours = (name for name in BLOCKSCOUT_TABS.get(requested, ()) if name in tabs)
-    return parameters.one_of(next(ours, requested), "tab", tabs)
+    tab = next(ours, requested)
+    if tab not in tabs:
+        known = ", ".join(tabs)
+        raise InvalidParameter(f"This page has no tab “{tab[:50]}”. It has: {known}.", field="tab")
+    return tab
 
 
 def page_number() -> int:
@@ -119,6 +123,16 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
                 token[key] = ""  # its address says more
         name["name"] = name["label"] or token.get("name") or name["contract"]
     return names
+
+
+def hash_of(text: str) -> bytes:
+    """Return a hash in a path; raises InvalidParameter with a message for readers of pages."""
+    try:
+        return parameters.hash32(text)
+    except InvalidParameter:
+        raise InvalidParameter(
+            "Not a hash: a hash is 0x followed by 64 hex digits.", field="hash"
+        ) from None
 
 
 def address_of(text: str) -> bytes:

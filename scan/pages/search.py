@@ -1,4 +1,5 @@
-"""/search: redirects to a single exact match, otherwise lists the results; /search/suggestions."""
+"""/search: redirects to a single exact match, and for a hash or an address to its page; otherwise
+lists the results; /search/suggestions."""
 
 import json
 from collections.abc import Iterable
@@ -7,9 +8,12 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 
+from scan.errors import InvalidParameter
+from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.site import page
 from scan.queries import search as search_queries
+from scan.queries import user_operations
 
 PATHS = {
     "block": "/block/",
@@ -26,6 +30,7 @@ TITLES = {
     "contract": "Verified contracts",
 }
 MAX_SUGGESTIONS = 8
+ADDRESS_BYTES = 20
 
 blueprint = Blueprint("pages_search", __name__)
 
@@ -33,11 +38,17 @@ blueprint = Blueprint("pages_search", __name__)
 @blueprint.get("/search")
 def search() -> Response:
     text = request.args.get("q", "").strip()
-    results = json.loads(search_queries.search(reader(), text)) if text else []
+    try:
+        results = json.loads(search_queries.search(reader(), text)) if text else []
+    except InvalidParameter as error:
+        error.message = f"The search{error.message.removeprefix('q')}"
+        raise
     exact = [result for result in results if result["match"] == "exact"]
     if len(exact) == 1:
-        path = f"{PATHS[exact[0]['type']]}{quote(exact[0]['value'])}"
-        return Response(status=302, headers={"Location": path})
+        return _redirect(PATHS[exact[0]["type"]], exact[0]["value"])
+    named = search_queries.hash_or_address(text)
+    if named and not results:  # its page says why it is not indexed
+        return _redirect(_path_of_unindexed(named), to_hex(named))
     return page("search.html", query=text, groups=_grouped(results), paths=PATHS)
 
 
@@ -48,6 +59,18 @@ def suggest() -> Response:
     results = search_queries.search(reader(), text, with_similar=False) if text else "[]"
     groups = _grouped(json.loads(results)[:MAX_SUGGESTIONS])
     return page("suggestions.html", groups=groups, paths=PATHS)
+
+
+def _redirect(path: str, value: str) -> Response:
+    return Response(status=302, headers={"Location": f"{path}{quote(value)}"})
+
+
+def _path_of_unindexed(named: bytes) -> str:
+    """Return the path of a hash that is no block's and no transaction's, or of an address."""
+    if len(named) == ADDRESS_BYTES:
+        return PATHS["address"]
+    is_operation = user_operations.with_hash(reader(), named)
+    return "/user-operation/" if is_operation else PATHS["transaction"]
 
 
 def _grouped(results: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:

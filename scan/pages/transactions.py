@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from flask import Blueprint, Response
 
-from scan import parameters
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog
 from scan.contracts.transaction_failures import TransactionFailure
@@ -15,7 +14,7 @@ from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages import transaction_traces
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, names_of
+from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
 from scan.queries import internal_transfers, pending_transactions, summaries, transactions
@@ -46,14 +45,15 @@ def list_internal_transfers() -> Response:
 @blueprint.get("/tx/<transaction_hash>")
 @requires(transaction_traces.prerequisite)
 def get_transaction(transaction_hash: str) -> Response:
-    key = parameters.hash32(transaction_hash)
+    key = hash_of(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
         waiting = pending_transactions.get(reader(), key)
         if waiting is not None:
             return _pending(key, waiting)
         raise reader().not_indexed(
-            "This transaction is not indexed: it may be pending, not sent, or on another chain."
+            "No transaction with this hash is indexed: it may be pending, not sent, or on another"
+            " chain. If the hash is a block's, that is not indexed either."
         )
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)

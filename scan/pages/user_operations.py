@@ -2,11 +2,10 @@
 
 from flask import Blueprint, Response
 
-from scan import parameters
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import names_of
+from scan.pages.records import hash_of, names_of
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
 from scan.queries import user_operations
@@ -24,7 +23,7 @@ def list_user_operations() -> Response:
 
 @blueprint.get("/user-operation/<operation_hash>")
 def get_user_operation(operation_hash: str) -> Response:
-    records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
+    records = user_operations.with_hash(reader(), hash_of(operation_hash))
     if not records:
         raise reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records

@@ -19,8 +19,7 @@ _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
     """Return records as a JSON array; raises InvalidParameter for an empty or too long text."""
     stripped = parameters.text(text, "q", most=MAX_TEXT).strip()
-    named = _HEX.match(stripped)
-    content = bytes.fromhex(named[1]) if named else b""
+    content = hash_or_address(stripped)
     body: str
     body, count, has_similar = reader.row(
         "queries/search_list_by_text",
@@ -29,10 +28,16 @@ def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
         hash=content if len(content) == 32 else None,
         address=content if len(content) == 20 else None,
     )
-    may_be_similar = with_similar and len(stripped) >= LEAST_SIMILAR and not named
+    may_be_similar = with_similar and len(stripped) >= LEAST_SIMILAR and not content
     if count < MAX_FOUND and has_similar and may_be_similar:
         return _with_similar(reader, body, stripped)
     return body
+
+
+def hash_or_address(text: str) -> bytes:
+    """Return the 32 bytes of a hash, or the 20 of an address; none for another text."""
+    named = _HEX.match(text)
+    return bytes.fromhex(named[1]) if named else b""
 
 
 def _with_similar(reader: Reader, body: str, text: str) -> str:

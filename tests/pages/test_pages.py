@@ -147,6 +147,25 @@ def test_pages_describe_themselves_to_previews(
     assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
 
 
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("0x" + 64 * "7", f"/tx/0x{64 * '7'}"),
+        (64 * "F", f"/tx/0x{64 * 'f'}"),
+        ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}"),
+    ],
+)
+def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
+    client: FlaskClient, text: str, path: str
+) -> None:
+    assert client.get("/api/v1/search", query_string={"q": text}).json["results"] == []
+    moved = client.get("/search", query_string={"q": text})
+    assert (moved.status_code, moved.headers["Location"]) == (302, path)
+    shown = client.get(path, headers={"Accept": "text/html"})
+    assert (shown.status_code == 200) == path.startswith("/address")
+    assert path.startswith("/address") or "it may be pending, not sent, or on another" in shown.text
+
+
 def test_an_address_links_to_the_contracts_that_it_created(
     client: FlaskClient, scenario: Played
 ) -> None:
