@@ -45,6 +45,12 @@ DIRECTIONS = {"out": "from", "in": "to"}
 TRANSACTION_TYPES = {"0": "legacy", "1": "access list", "2": "EIP-1559", "3": "blobs"}
 TRANSACTION_TYPES |= {"4": "sets code"}
 LABELS = {"page": "The page", "limit": "Rows on a page", "orderBy": "The order"}
+# What a refused value must be, by the kind of its field, where the API has other words.
+EXPECTED = {
+    "address": "must be an address: 0x followed by 40 hex digits.",
+    "hash": "must be a hash: 0x followed by 64 hex digits.",
+    "day": "must be a date, such as 2026-01-31.",
+}
 
 
 class Field(NamedTuple):
@@ -114,14 +120,19 @@ class FilteredList(Listing):
         """Return the error in words of the form."""
         if self.error is None:
             return ""
-        labels = {**LABELS, **{shown.key: shown.label for shown in self.fields}}
-        key = self.error.field or ""
-        if key == "cursor":
+        if self.error.field == "cursor":
             return "This link is of another list. Begin at its first page."
-        message = f"{labels.get(key, key)}{self.error.message.removeprefix(key)}"
+        message = in_words(self.error, self.fields)
         for bound in RANGES:  # as advice names them
             message = message.replace(bound.key, f"“{bound.label}”")
         return message
+
+    @property
+    def unusual(self) -> Sequence[Field]:
+        """Return the given filters whose value is none of those that their fields suggest."""
+        return [
+            field for field in self.chosen if field.choices and field.value not in field.choices
+        ]
 
     def filter(self, key: str) -> str:
         """Return the value of a filter that is given."""
@@ -167,6 +178,21 @@ class FilteredList(Listing):
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)
         return response
+
+
+def in_words(error: ScanError, fields: Sequence[Field]) -> str:
+    """Return an error's message in words of the form whose field it is about."""
+    key = error.field or ""
+    field = next((field for field in fields if field.key == key), None)
+    if field is None:
+        return f"{LABELS.get(key, key)}{error.message.removeprefix(key)}"
+    reason = error.message.removeprefix(key)
+    if reason.startswith(" must be"):
+        if field.choices and field.only_choices:
+            reason = f" must be one of: {', '.join(field.choices.values())}."
+        elif field.kind in EXPECTED:
+            reason = f" {EXPECTED[field.kind]}"
+    return f"{field.label}{reason}"
 
 
 def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
@@ -245,7 +271,13 @@ def filtered_list(
     keys = [field.key for field in fields]
     known = {"tab", *paging, *keys}
     synonyms = {name: key for name, key in SYNONYMS.items() if key in known}
-    arguments = query_arguments(*paging, *keys, *(("tab",) if tab else ()), *more, *synonyms)
+    names = (*paging, *keys, *(("tab",) if tab else ()), *more)
+    try:
+        arguments = query_arguments(*names, *synonyms)
+    except InvalidParameter as error:
+        if error.field is None or error.field in (*names, *synonyms):
+            raise
+        raise _unknown_filter(error.field, fields, names) from None
     arguments = {synonyms.get(key, key): text for key, text in arguments.items()}
     arguments = {key: text.strip() for key, text in arguments.items() if text.strip()}
     filters = {key: api_text(key, arguments[key]) for key in keys if key in arguments}
@@ -269,6 +301,7 @@ def filtered_list(
         if "limit" in given:
             parameters.one_of(given["limit"], "limit", SIZES)
         window = window_of({**given, **{key: filters[key] for key in RANGE if key in filters}})
+        _require_order(window)
         chosen = {key: value for key, value in filters.items() if key not in RANGE}
         source = read(window, chosen)
     except NotFound as error:
@@ -280,6 +313,25 @@ def filtered_list(
     order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
     shown = listing(source, window.limit)
     return replace(base, **vars(shown), source=source, api_arguments={**filters, **order})
+
+
+def _unknown_filter(name: str, fields: Sequence[Field], names: Sequence[str]) -> InvalidParameter:
+    """Return the error for a name in the query string that is no filter of the list."""
+    unknown = f"The list has no filter “{name}”"
+    similar = parameters.nearest(name, names)
+    if similar is not None:
+        return InvalidParameter(f"{unknown}. Did you mean “{similar}”?", field=name)
+    known = ", ".join(f"{field.key} ({field.label})" for field in fields)
+    return InvalidParameter(f"{unknown}{f': it has {known}' if known else ''}.", field=name)
+
+
+def _require_order(window: Window) -> None:
+    """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
+    if window.block_from > window.block_to:
+        raise InvalidParameter("blockTo is before blockFrom: no row can match.", field="blockTo")
+    times = (window.time_from, window.time_to)
+    if times[0] is not None and times[1] is not None and times[0] > times[1]:
+        raise InvalidParameter("timeTo is before timeFrom: no row can match.", field="timeTo")
 
 
 def api_text(key: str, text: str) -> str:

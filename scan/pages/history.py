@@ -12,7 +12,14 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.list_pages import window_of
 from scan.http.requests import reader
-from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list
+from scan.pages.filtered_lists import (
+    RANGES,
+    Field,
+    FilteredList,
+    api_text,
+    filtered_list,
+    in_words,
+)
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Point, line_chart
 from scan.queries import addresses, balance_history, history
@@ -23,7 +30,11 @@ CHART_POINTS = 40
 MAX_CHOICES = 20  # tokens that are offered
 MAX_LINES = 8  # of an entry
 FEES = ("show", "hide")
-BALANCE_FIELDS = {"token": "The token", "timeTo": "The day", "blockTo": "The block"}
+BALANCE_FIELDS = (
+    Field("token", "The token", "address"),
+    Field("timeTo", "The day", "day"),
+    Field("blockTo", "The block", "number"),
+)
 HISTORY_FIELDS = (
     Field("types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}),
     Field("direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}),
@@ -67,8 +78,7 @@ def balance_tab(key: bytes) -> dict[str, Any]:
         place = {name: api_text(name, given[name]) for name in names if name in given}
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(place))
     except InvalidParameter as error:
-        name = error.field or ""
-        error.message = f"{BALANCE_FIELDS.get(name, name)}{error.message.removeprefix(name)}"
+        error.message = in_words(error, BALANCE_FIELDS)
         raise
     points = [
         Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
