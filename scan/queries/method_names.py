@@ -62,8 +62,8 @@ def _name(contract: Contract, selector: bytes) -> str | None:
 def selectors(reader: Reader, text: str) -> list[bytes]:
     """Return the selectors that a filter names by a selector, a signature or a name.
 
-    A name is that of functions of standards, verified contracts and imported signatures. Raises
-    InvalidParameter.
+    A name is that of functions of standards, verified contracts and imported signatures; where none
+    has it, of those that differ from it only by upper and lower case. Raises InvalidParameter.
     """
     text = text.strip()
     if _NAME.match(text):
@@ -77,19 +77,18 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
 
 
 def _of_name(reader: Reader, name: str) -> list[bytes]:
-    standard = {
-        selector
-        for selector, entries in standard_abis().functions.items()
-        if any(entry.name == name for entry in entries)
-    }
-    known = reader.row(
-        "queries/selectors_find",
-        from_signature=f"{name}(",
-        to_signature=f"{name})",  # the next character
-        most=MAX_SELECTORS,
-    )[0]
-    if len(known) >= MAX_SELECTORS:
+    exact, in_any_case = (
+        {*map(bytes, known)}
+        for known in reader.row("queries/selectors_find", name=name, most=MAX_SELECTORS)
+    )
+    if len(in_any_case) >= MAX_SELECTORS:
         raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
-    if not standard and not known:
+    for selector, entries in standard_abis().functions.items():
+        names = {entry.name for entry in entries}
+        if name in names:
+            exact.add(selector)
+        if name.lower() in map(str.lower, names):
+            in_any_case.add(selector)
+    if not in_any_case:
         raise InvalidParameter("method is no function that is known here" + ADVICE, field="method")
-    return sorted(standard.union(map(bytes, known)))
+    return sorted(exact or in_any_case)

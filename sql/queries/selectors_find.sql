@@ -1,22 +1,28 @@
--- The selectors of functions of a name, of verified contracts and of imported signatures.
--- params: from_signature text, to_signature text, most integer
+-- The selectors of functions of a name, of verified contracts and of imported signatures: of those that have
+-- it letter by letter, and of all that have it but for upper and lower case.
+-- params: name text, most integer
 -- literals: none
--- returns: one row: index version, selectors, at most twice `most`
--- index: verified_functions_by_signature, signatures_by_signature
-SELECT index_version(), ARRAY(
+-- returns: one row: index version, selectors of the name, selectors in any case, at most twice `most`
+-- index: verified_functions_by_lower_signature, signatures_by_lower_signature
+WITH named AS (
     (
-        SELECT f.selector
+        SELECT f.selector, f.signature
         FROM verified_functions f
-        WHERE f.signature >= %(from_signature)s AND f.signature < %(to_signature)s
-        ORDER BY f.signature
+        WHERE lower(f.signature) >= lower(%(name)s COLLATE "C") || '('
+            AND lower(f.signature) < lower(%(name)s COLLATE "C") || ')'
+        ORDER BY lower(f.signature)
         LIMIT %(most)s
     )
     UNION
     (
-        SELECT s.selector
+        SELECT s.selector, s.signature
         FROM signatures s
-        WHERE s.signature >= %(from_signature)s AND s.signature < %(to_signature)s
-        ORDER BY s.signature
+        WHERE lower(s.signature) >= lower(%(name)s COLLATE "C") || '('
+            AND lower(s.signature) < lower(%(name)s COLLATE "C") || ')'
+        ORDER BY lower(s.signature)
         LIMIT %(most)s
     )
-);
+)
+SELECT index_version(),
+    ARRAY(SELECT DISTINCT n.selector FROM named n WHERE starts_with(n.signature, %(name)s || '(')),
+    ARRAY(SELECT DISTINCT n.selector FROM named n);

@@ -66,7 +66,7 @@ CREATE TABLE IF NOT EXISTS signatures (
     PRIMARY KEY (selector, signature)
 );
 -- serves queries/selectors_find
-CREATE INDEX IF NOT EXISTS signatures_by_signature ON signatures (signature);
+CREATE INDEX IF NOT EXISTS signatures_by_lower_signature ON signatures (lower(signature));
 CREATE OR REPLACE TRIGGER signatures_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON signatures
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();

@@ -67,7 +67,8 @@ CREATE TABLE IF NOT EXISTS verified_functions (
     PRIMARY KEY (selector, signature)
 );
 -- serves queries/selectors_find
-CREATE INDEX IF NOT EXISTS verified_functions_by_signature ON verified_functions (signature);
+CREATE INDEX IF NOT EXISTS verified_functions_by_lower_signature
+    ON verified_functions (lower(signature));
 
 -- What is verified about the code that stands at an address now: its own verification first, then the
 -- best of another address with identical code, which matches "runtime" unless the code that created

@@ -73,6 +73,24 @@ def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer
     assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
 
 
+def test_a_name_that_no_function_has_is_taken_in_any_case(explorer: Explorer) -> None:
+    """Of standards, of verified contracts, and of imported signatures."""
+    reader, url = reader_of(explorer.app), explorer.settings.database_url
+    transfers = selectors(reader, "transferFrom")
+    assert selectors(reader, "TRANSFERFROM") == selectors(reader, "transferfrom") == transfers
+    for insert, delete in (
+        ("INSERT INTO verified_functions VALUES (%s, %s)", "DELETE FROM verified_functions"),
+        ("INSERT INTO signatures VALUES (%s, %s)", "DELETE FROM signatures"),
+    ):
+        for number, signature in enumerate(("oneCase(uint8)", "ONECASE(address)", "oneCasex()")):
+            execute(url, insert, bytes([8, 8, 8, number]), signature)
+        assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
+        assert selectors(reader, "onecase") == [bytes([8, 8, 8, 0]), bytes([8, 8, 8, 1])]
+        execute(url, f"{delete} WHERE substr(selector, 1, 3) = '\\x080808'")
+    sent = explorer.client.get("/api/v1/transactions?method=TRANSFERFROM")
+    assert sent.status_code == 200
+
+
 def test_a_name_means_all_functions_that_have_it(
     explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
