@@ -608,6 +608,34 @@ def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(
     assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
 
 
+def test_balances_are_of_one_address_and_one_unit(made: Made) -> None:
+    """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
+    that is not the coin."""
+    types = range(len(all_credit_types()))
+    for _ in range(4):
+        made.chain.append(
+            [Move(YOU, ME, 30_000, tokens=3), Move(ME, YOU, 1)],  # for a fee of 21,000
+            internal_transfers=[
+                InternalTransfer(0, 0, TransferType.CALL, YOU, ME, 40),
+                InternalTransfer(0, 1, TransferType.CALL, ME, YOU, 5),
+            ],
+            is_traced=True,
+            withdrawals=[
+                *(Withdrawal(0, 1, ME, 100), Withdrawal(1, 1, YOU, 10_000)),
+                Withdrawal(2, 1, ME, 10**6, "GNO"),
+            ],
+            credits=[(None, type_, holder, 1) for type_ in types for holder in (ME, YOU)],
+        )
+    in_block = 30_000 - 21_001 + 35 + 100 + len(types)
+    made.chain.store_balances({ME: 4 * in_block})
+    for token, change in ((None, in_block), ("0x" + TOKEN.hex(), 3)):
+        unit = {} if token is None else {"token": token}
+        for last in (1, 2, 4):
+            points = balances(made.client, "0x" + ME.hex(), blockTo=last, **unit)
+            after = {point["blockNumber"]: int(point["balance"]) for point in points}
+            assert after == {number: number * change for number in range(1, last + 1)}
+
+
 def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: str) -> None:
     database = Database(database_url, statement_timeout_ms=10_000)
     database.execute_script(
