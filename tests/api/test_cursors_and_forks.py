@@ -5,7 +5,7 @@ SCAN_TEST_TRAVERSALS=1000 has it do so a thousand times.
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.traces import InternalTransfer, TransferType
+from tests.support import brute_force
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
@@ -26,7 +27,8 @@ TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "40"))
 FRESH_EVERY = max(10, TRAVERSALS // 20)  # traversals
 DEEPEST = 12
 PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
-TOPIC = b"\1" * 32
+TOPICS = TOPIC, _ = b"\1" * 32, b"\2" * 32
+POOLS = address("pool"), address("other pool")
 MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
 
 
@@ -43,6 +45,8 @@ class Weather:
 
     def __init__(self, url: str, seed: int) -> None:
         self.url = url
+        self.append_next = self.append
+        self.ended_early = 0  # pages that were not full, and went on
         self.random = random.Random(seed)
         store_all_logs(url)
         self.database = Database(url, statement_timeout_ms=0)
@@ -66,6 +70,18 @@ class Weather:
             is_traced=True,
         )
 
+    def append_busy(self) -> None:
+        """A block with rows of all entities, of two busy people who seldom meet."""
+        moves, logs, sent = [], [], []
+        for n in range(30):
+            place, is_rare = self.random.choice((0, 1)), self.random.random() < 0.05
+            pair = PEOPLE[place], PEOPLE[1 - place] if is_rare else self.random.choice(PEOPLE[2:])
+            own = place ^ is_rare
+            moves.append(Move(*pair, tokens=5, pool=POOLS[own], status=not is_rare))
+            logs.append(EventLog(n, n, PEOPLE[place], (TOPICS[own],), b""))
+            sent.append(InternalTransfer(n, 0, TransferType.CALL, *pair, 7))
+        self.chain.append(moves, logs, internal_transfers=sent, is_traced=True)
+
     def change(self) -> None:
         """Most often nothing, or blocks; sometimes others in the place of those there were."""
         self.client.get("/api/v1/stats")  # which reads notifications, as the worker's loop does
@@ -74,7 +90,7 @@ class Weather:
             self.chain.unwind(max(2, self.chain.number - self.random.randint(1, DEEPEST)))
         if chance < 0.5:
             for _ in range(self.random.randint(0, 3)):
-                self.append()
+                self.append_next()
 
     def body(self) -> Record:
         entity = self.random.choice(
@@ -146,14 +162,17 @@ def block_of(row: Record) -> int:
     return int(row.get("blockNumber", row.get("number")))
 
 
-def traverse(weather: Weather, body: Record) -> tuple[list[Record], int, int]:
+def traverse(
+    weather: Weather, body: Record, matching: Callable[[], list[Record]] | None = None
+) -> tuple[list[Record], int, int]:
     """The rows of a client that drops what it is told to, up to which block it has them, and how
-    often it was told so."""
+    often it was told so. `matching` are those of the list as it is, where its pages may be empty
+    before it ends."""
     rows: list[Record] = []
     newest, reorganised, cursor = 2**62, 0, None
     while True:
         weather.change()
-        more: Record = {"limit": weather.random.randint(1, 40)}
+        more: Record = {"limit": weather.random.randint(30 if matching else 1, 40)}
         if cursor is not None:
             more["cursor"] = cursor
         status, page = ask(weather.client, body, **more)
@@ -165,9 +184,11 @@ def traverse(weather: Weather, body: Record) -> tuple[list[Record], int, int]:
             newest, cursor = common, page["cursor"]
             continue
         assert status == 200, page
-        if not rows and newest == 2**62 and body["orderBy"] == "desc" and page["data"]:
-            newest = block_of(page["data"][0])
+        first = matching() if matching and cursor is None else page["data"]
+        if not rows and newest == 2**62 and body["orderBy"] == "desc" and first:
+            newest = block_of(first[0])
         rows += page["data"]
+        weather.ended_early += page["next"] is not None and len(page["data"]) < more["limit"]
         if page["next"] is None:
             return rows, newest if body["orderBy"] == "desc" else 2**62, reorganised
         cursor = page["next"]
@@ -193,6 +214,42 @@ def test_every_row_comes_once_while_forks_take_blocks(
                 for other in (weather.body() for _ in range(6)):
                     assert whole(weather.client, other) == whole(fresh, other), other
     assert reorganised > TRAVERSALS / 20
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_pages_that_end_early_go_on_through_forks(
+    weather: Weather, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    """Lists by several filters end a page after so many rows were compared, also without one that
+    matches; each row comes once for all that."""
+    monkeypatch.setattr("scan.api.query.MAX_ENTRIES", 128)  # checkpoints are as far apart
+    monkeypatch.setattr(f"{__name__}.DEEPEST", 30)
+    one, other = ("0x" + person.hex() for person in PEOPLE[:2])
+    parties = {"address": one, "counterparty": other}
+    weather.append_next = weather.append_busy
+    reorganised = 0
+    for entity, filters in (
+        *((entity, parties) for entity in ("transactions", "token_transfers")),
+        ("internal_transfers", parties),
+        ("transactions", {"status": False}),
+        ("transactions", {"from": other, "status": False}),
+        ("logs", {"address": other, "topic0": "0x" + TOPICS[0].hex()}),
+    ):
+        body = {"entity": entity, "filter": filters, "orderBy": order}
+
+        def matching(body: Record = body) -> list[Record]:
+            every = whole(weather.client, {"entity": body["entity"]})
+            return brute_force.Chain({body["entity"]: every}, {}).find(body)
+
+        weather.ended_early = 0
+        for _ in range(2):
+            while weather.chain.number < 70:
+                weather.append_busy()
+            rows, newest, times = traverse(weather, body, matching)
+            reorganised += times
+            assert rows == [row for row in matching() if block_of(row) <= newest], body
+        assert weather.ended_early, body
+    assert reorganised
 
 
 def test_the_response_names_what_to_drop_and_where_to_go_on(weather: Weather) -> None:
