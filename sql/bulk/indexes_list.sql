@@ -21,5 +21,5 @@ FROM (
         format('ALTER TABLE %%s ENABLE TRIGGER %%I', t.tgrelid::regclass, t.tgname), 2, t.oid
     FROM pg_trigger t
     WHERE t.tgrelid = to_regclass(%(table)s) AND NOT t.tgisinternal
-) AS each (before, after, place, oid)
-ORDER BY place, oid;
+) AS statements (before, after, position, oid)
+ORDER BY position, oid;

@@ -3,5 +3,5 @@
 -- returns: code_hash, code
 -- index: codes_pkey
 SELECT c.code_hash, c.code
-FROM unnest(%(code_hashes)s::bytea[]) AS asked (code_hash)
-JOIN codes c ON c.code_hash = asked.code_hash;
+FROM unnest(%(code_hashes)s::bytea[]) AS requested (code_hash)
+JOIN codes c ON c.code_hash = requested.code_hash;

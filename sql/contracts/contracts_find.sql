@@ -7,15 +7,15 @@
 -- index: contracts_pkey, tokens_pkey, verified_contracts_by_code_hash
 SELECT json_list(string_agg(format(
     '{"address":"%%s","codeHash":"%%s","tokenType":%%s,"verifiedAddress":%%s,"verifiedAt":%%s}',
-    hex(asked.address), hex(now.code_hash), json_text(k.type), json_hex(v.address),
+    hex(requested.address), hex(now.code_hash), json_text(k.type), json_hex(v.address),
     json_text(v.verified_at::text)), ','))
-FROM unnest(%(addresses)s::bytea[]) AS asked (address)
+FROM unnest(%(addresses)s::bytea[]) AS requested (address)
 CROSS JOIN LATERAL (
     SELECT c.code_hash
     FROM contracts c
-    WHERE c.address = asked.address
+    WHERE c.address = requested.address
     ORDER BY c.block_number DESC
     LIMIT 1
 ) AS now
-LEFT JOIN tokens k ON k.address = asked.address
-LEFT JOIN verification_of(asked.address) AS v ON true;
+LEFT JOIN tokens k ON k.address = requested.address
+LEFT JOIN verification_of(requested.address) AS v ON true;

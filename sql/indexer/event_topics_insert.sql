@@ -2,14 +2,14 @@
 -- params: topics bytea[]
 -- returns: topic0, topic_id for each
 -- index: event_topics_topic0_key
-WITH asked AS (
-    SELECT topic0 FROM unnest(%(topics)s::bytea[]) AS asked (topic0)
-), made AS (
+WITH requested AS (
+    SELECT topic0 FROM unnest(%(topics)s::bytea[]) AS requested (topic0)
+), inserted AS (
     INSERT INTO event_topics (topic0)
-    SELECT topic0 FROM asked
-    WHERE NOT EXISTS (SELECT FROM event_topics e WHERE e.topic0 = asked.topic0)
+    SELECT topic0 FROM requested
+    WHERE NOT EXISTS (SELECT FROM event_topics e WHERE e.topic0 = requested.topic0)
     RETURNING topic0, topic_id
 )
-SELECT topic0, topic_id FROM made
+SELECT topic0, topic_id FROM inserted
 UNION ALL
-SELECT e.topic0, e.topic_id FROM asked JOIN event_topics e USING (topic0);
+SELECT e.topic0, e.topic_id FROM requested JOIN event_topics e USING (topic0);

@@ -110,7 +110,7 @@ WITH events AS MATERIALIZED (
     CROSS JOIN unnest(e.webhook_ids) AS w (webhook_id)
 ), ranked AS (
     SELECT s.webhook_id, s.bytes,
-        row_number() OVER (PARTITION BY s.body_id ORDER BY s.webhook_bytes, s.webhook_id) AS place
+        row_number() OVER (PARTITION BY s.body_id ORDER BY s.webhook_bytes, s.webhook_id) AS rank
     FROM (
         SELECT m.body_id, m.webhook_id, m.bytes,
             sum(m.bytes) OVER (PARTITION BY m.webhook_id) AS webhook_bytes
@@ -118,7 +118,7 @@ WITH events AS MATERIALIZED (
     ) AS s
 ), counted AS (
     SELECT webhook_id, count(*) AS events, sum(bytes) AS bytes,
-        coalesce(sum(bytes) FILTER (WHERE place = 1), 0) AS stored_bytes
+        coalesce(sum(bytes) FILTER (WHERE rank = 1), 0) AS stored_bytes
     FROM ranked
     GROUP BY webhook_id
 ), judged AS (

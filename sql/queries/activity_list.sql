@@ -14,39 +14,39 @@ WITH RECURSIVE head AS MATERIALIZED (
     ORDER BY b.number DESC
     LIMIT 1
 ), halving AS (
-    SELECT to_timestamp(head.start - place * %(span_s)s) AS boundary, place,
+    SELECT to_timestamp(head.start - position * %(span_s)s) AS boundary, position,
         head.oldest AS low, head.number + 1 AS high
-    FROM head, generate_series(-1, %(spans)s - 1) AS place
+    FROM head, generate_series(-1, %(spans)s - 1) AS position
     UNION ALL
-    SELECT boundary, place,
+    SELECT boundary, position,
         CASE WHEN is_before THEN middle + 1 ELSE low END,
         CASE WHEN is_before THEN high ELSE middle END
     FROM (
-        SELECT h.boundary, h.place, h.low, h.high, (h.low + h.high) / 2 AS middle,
+        SELECT h.boundary, h.position, h.low, h.high, (h.low + h.high) / 2 AS middle,
             (SELECT b.timestamp < h.boundary FROM blocks b
             WHERE b.number = (h.low + h.high) / 2) AS is_before
         FROM halving h
         WHERE h.low < h.high
     ) AS probed
 ), boundaries AS MATERIALIZED (
-    SELECT h.place, h.low AS number,
+    SELECT h.position, h.low AS number,
         coalesce((SELECT b.transactions_before FROM blocks b WHERE b.number = h.low),
             head.transactions) AS transactions
     FROM halving h, head
     WHERE h.low = h.high
 ), spans AS (
-    SELECT boundaries.place, boundaries.number AS first, until.number - boundaries.number AS blocks,
+    SELECT boundaries.position, boundaries.number AS first, until.number - boundaries.number AS blocks,
         until.transactions - boundaries.transactions AS transactions
     FROM boundaries
-    JOIN boundaries AS until ON until.place = boundaries.place - 1
+    JOIN boundaries AS until ON until.position = boundaries.position - 1
 )
 SELECT index_version(), (
     SELECT json_agg(json_build_object(
-        'start', head.start - spans.place * %(span_s)s,
+        'start', head.start - spans.position * %(span_s)s,
         'transactions', spans.transactions,
         'blocks', spans.blocks,
         'gasUsed', coalesce(gas.used, 0)::text,
-        'sampled', spans.blocks > 200) ORDER BY spans.place DESC)::text
+        'sampled', spans.blocks > 200) ORDER BY spans.position DESC)::text
     FROM head, spans, LATERAL (
         SELECT div(sum(b.gas_used) * spans.blocks, count(*)) AS used
         FROM generate_series(spans.first, spans.first + spans.blocks - 1,

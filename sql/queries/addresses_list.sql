@@ -9,13 +9,13 @@ SELECT index_version(),
     (SELECT json_list(string_agg(format(
         '{"address":"%%s","balance":%%s,"balanceBlock":%%s,"txCount":%%s,"isContract":%%s,'
         '"delegate":%%s}',
-        hex(asked.address), json_text(a.balance::text), coalesce(a.balance_block::text, 'null'),
+        hex(requested.address), json_text(a.balance::text), coalesce(a.balance_block::text, 'null'),
         coalesce(a.transaction_count, 0),
-        EXISTS (SELECT 1 FROM contracts c WHERE c.address = asked.address)::text,
-        json_hex(delegate_of(asked.address, 9223372036854775807))), ','
-        ORDER BY asked.place))
-    FROM unnest(%(addresses)s::bytea[]) WITH ORDINALITY AS asked (address, place)
-    LEFT JOIN addresses a ON a.address = asked.address),
+        EXISTS (SELECT 1 FROM contracts c WHERE c.address = requested.address)::text,
+        json_hex(delegate_of(requested.address, 9223372036854775807))), ','
+        ORDER BY requested.position))
+    FROM unnest(%(addresses)s::bytea[]) WITH ORDINALITY AS requested (address, position)
+    LEFT JOIN addresses a ON a.address = requested.address),
     head.number,
     head.hash,
     newest_untraced_block()

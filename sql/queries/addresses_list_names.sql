@@ -10,8 +10,8 @@ SELECT index_version(), (
     SELECT coalesce(json_object_agg(hex(named.address), json_build_object(
         'label', named.label, 'token', named.token, 'contract', named.contract)), '{}')::text
     FROM (
-        SELECT asked.address,
-            (SELECT l.label FROM labels l WHERE l.address = asked.address) AS label,
+        SELECT requested.address,
+            (SELECT l.label FROM labels l WHERE l.address = requested.address) AS label,
             (SELECT json_build_object('name', k.name, 'symbol', k.symbol,
                 'decimals', k.decimals, 'type', k.type,
                 'logoUrl', logo_url(t.logo),
@@ -19,10 +19,10 @@ SELECT index_version(), (
                     FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
             FROM tokens k
             LEFT JOIN listed_tokens t ON t.address = k.address
-            WHERE k.address = asked.address) AS token,
+            WHERE k.address = requested.address) AS token,
             (SELECT v.contract_name
-            FROM verification_of(asked.address) AS v
+            FROM verification_of(requested.address) AS v
             WHERE v.match <> 'runtime') AS contract
-        FROM unnest(%(addresses)s) AS asked (address)
+        FROM unnest(%(addresses)s) AS requested (address)
     ) AS named
     WHERE named.label IS NOT NULL OR named.token IS NOT NULL OR named.contract IS NOT NULL);

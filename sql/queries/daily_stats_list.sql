@@ -14,9 +14,9 @@ WITH ends AS MATERIALIZED (
         coalesce(%(date_to)s, greatest(newest, %(date_from)s)) AS last, oldest, newest
     FROM ends
 ), days AS (
-    SELECT greatest(span.first, span.oldest) + place AS day
+    SELECT greatest(span.first, span.oldest) + day_number AS day
     FROM span, generate_series(0, least(%(max_days)s - 1,
-        least(span.last, span.newest) - greatest(span.first, span.oldest))) AS place
+        least(span.last, span.newest) - greatest(span.first, span.oldest))) AS day_number
     WHERE span.oldest IS NOT NULL
 )
 SELECT index_version(), span.first::text, span.last::text, span.last - span.first + 1, json_list((

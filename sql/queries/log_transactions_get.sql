@@ -12,8 +12,8 @@ SELECT index_version(), (
             hex(b.hash), seconds(b.timestamp), iso(b.timestamp), hex(t.hash), t.gas_price,
             t.gas_used)
         FROM blocks b
-        JOIN transactions t ON t.ordinal = b.transactions_before + asked.transaction_index
+        JOIN transactions t ON t.ordinal = b.transactions_before + requested.transaction_index
             AND t.block_number = b.number
-        WHERE b.number = asked.block_number), 'null'), ',' ORDER BY asked.place))
+        WHERE b.number = requested.block_number), 'null'), ',' ORDER BY requested.position))
     FROM unnest(%(blocks)s::bigint[], %(transaction_indexes)s::integer[]) WITH ORDINALITY
-        AS asked (block_number, transaction_index, place));
+        AS requested (block_number, transaction_index, position));

@@ -8,11 +8,11 @@ SELECT index_version(), NOT EXISTS (
     SELECT
     FROM unnest(%(blocks)s::bigint[], %(block_hashes)s::bytea[],
         %(transaction_indexes)s::integer[], %(transaction_hashes)s::bytea[])
-        AS asked (block_number, block_hash, transaction_index, transaction_hash)
+        AS requested (block_number, block_hash, transaction_index, transaction_hash)
     WHERE NOT EXISTS (
         SELECT
         FROM blocks b
-        JOIN transactions t ON t.ordinal = b.transactions_before + asked.transaction_index
+        JOIN transactions t ON t.ordinal = b.transactions_before + requested.transaction_index
             AND t.block_number = b.number
-        WHERE b.number = asked.block_number AND b.hash = asked.block_hash
-            AND t.hash = asked.transaction_hash));
+        WHERE b.number = requested.block_number AND b.hash = requested.block_hash
+            AND t.hash = requested.transaction_hash));

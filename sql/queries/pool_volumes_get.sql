@@ -9,7 +9,7 @@ WITH newest AS MATERIALIZED (
 ), spans (name, hours) AS (
     VALUES ('24h', 24), ('7d', 168)
 ), volumes AS (
-    SELECT 1 AS place, s.name, n.hour - (s.hours - 1) * interval '1 hour' AS start,
+    SELECT 1 AS position, s.name, n.hour - (s.hours - 1) * interval '1 hour' AS start,
         coalesce(sum(c.volume0), 0) AS volume0, coalesce(sum(c.volume1), 0) AS volume1,
         coalesce(sum(c.trade_count), 0) AS trades
     FROM newest n
@@ -26,7 +26,7 @@ SELECT index_version(), (
     SELECT format('{"address":"%%s","complete":true,"volumes":%%s}', hex(p.address), json_list((
         SELECT string_agg(
             volume_record(v.name, v.start, v.volume0, v.volume1, v.trades::bigint),
-            ',' ORDER BY v.place, v.start DESC)
+            ',' ORDER BY v.position, v.start DESC)
         FROM volumes v)))
     FROM pools p
     WHERE p.address = %(address)s);

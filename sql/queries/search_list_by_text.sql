@@ -9,7 +9,7 @@
 --   labels_by_text, labels_by_word, tokens_by_symbol, tokens_by_name, tokens_by_holder_count,
 --   verified_contracts_by_name, verified_contracts_by_word, labels_pkey, contracts_pkey, verified_contracts_by_code_hash,
 --   pools_pkey
-WITH wanted AS (
+WITH search AS (
     SELECT lower(%(text)s) AS prefix
 ), named (type, address, name, symbol, holders) AS (
     (SELECT 'token', k.address, k.name, k.symbol, k.holder_count
@@ -27,12 +27,12 @@ WITH wanted AS (
     LIMIT 200)
     UNION
     SELECT 'token', k.address, k.name, k.symbol, k.holder_count
-    FROM wanted, (
+    FROM search, (
         SELECT address, name, symbol, holder_count
         FROM tokens
         ORDER BY holder_count DESC, address DESC
         LIMIT 1000) AS k
-    WHERE strpos(lower(k.name), wanted.prefix) > 0 OR strpos(lower(k.symbol), wanted.prefix) > 0
+    WHERE strpos(lower(k.name), search.prefix) > 0 OR strpos(lower(k.symbol), search.prefix) > 0
     UNION
     (SELECT 'address', l.address, l.label, NULL, NULL::bigint
     FROM labels l
@@ -59,7 +59,7 @@ WITH wanted AS (
     WHERE words_of(v.contract_name) @@ search_words(%(text)s, false)
         AND v.is_indexed AND v.match <> 'runtime'
     LIMIT 100)
-), found (rank, type, value, address, name, symbol, match, holders) AS (
+), matches (rank, type, value, address, name, symbol, match, holders) AS (
     SELECT 0, 'block', b.number::text, NULL::bytea, NULL, NULL, 'exact', NULL::bigint
     FROM blocks b
     WHERE b.number = %(number)s
@@ -84,16 +84,16 @@ WITH wanted AS (
         address, name, symbol, match, holders
     FROM (
         SELECT n.type, n.address, n.name, n.symbol, n.holders,
-            CASE WHEN wanted.prefix IN (lower(n.name), lower(n.symbol)) THEN 'exact'
-                WHEN starts_with(lower(n.name), wanted.prefix)
-                    OR starts_with(lower(n.symbol), wanted.prefix) THEN 'prefix'
+            CASE WHEN search.prefix IN (lower(n.name), lower(n.symbol)) THEN 'exact'
+                WHEN starts_with(lower(n.name), search.prefix)
+                    OR starts_with(lower(n.symbol), search.prefix) THEN 'prefix'
                 ELSE 'similar' END AS match
-        FROM named n, wanted
-        WHERE wanted.prefix <> ''
-    ) AS matched
+        FROM named n, search
+        WHERE search.prefix <> ''
+    ) AS compared
 ), page AS (
     SELECT rank, type, value, address, name, symbol, match, holders
-    FROM found
+    FROM matches
     ORDER BY rank ASC, holders DESC NULLS LAST, type ASC, value ASC
     LIMIT 20
 )

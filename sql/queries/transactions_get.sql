@@ -10,14 +10,15 @@ SELECT index_version(), (
         || CASE WHEN has_own_fields(t) THEN '' ELSE ',' || transaction_details(t) END
         || coalesce((
             SELECT format(',"userOperationCount":%%s,"userOperations":%%s', max(o.total), json_list(
-                string_agg(user_operation_record(o.u, t.hash, b.timestamp)::text, ',' ORDER BY o.place)))
+                string_agg(user_operation_record(o.u, t.hash, b.timestamp)::text,
+                    ',' ORDER BY o.position)))
             FROM (
-                SELECT u, row_number() OVER (ORDER BY u.ordinal) AS place, count(*) OVER () AS total
+                SELECT u, row_number() OVER (ORDER BY u.ordinal) AS position, count(*) OVER () AS total
                 FROM user_operations u
                 WHERE u.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)
                     AND u.transaction_index = t.transaction_index
             ) AS o
-            WHERE o.place <= 25
+            WHERE o.position <= 25
             HAVING count(*) > 0), '')
         || transaction_authorizations(t)
         || CASE WHEN t.type = '\x69' THEN coalesce(',"redemptions":' || (

@@ -7,11 +7,11 @@
 -- index: labels_pkey, tokens_pkey, contracts_pkey, verified_contracts_by_code_hash, pools_pkey,
 --   dexes_pkey
 SELECT index_version(), (
-    SELECT coalesce(json_object_agg(hex(asked.address), json_build_object(
-        'label', (SELECT l.label FROM labels l WHERE l.address = asked.address),
+    SELECT coalesce(json_object_agg(hex(requested.address), json_build_object(
+        'label', (SELECT l.label FROM labels l WHERE l.address = requested.address),
         'contract', (
             SELECT v.contract_name
-            FROM verification_of(asked.address) AS v
+            FROM verification_of(requested.address) AS v
             WHERE v.match <> 'runtime'),
         'isContract', code.code_hash IS NOT NULL,
         'token', (
@@ -20,16 +20,16 @@ SELECT index_version(), (
                 'largerNamesake', (SELECT hex(n.address)
                     FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
             FROM tokens k
-            WHERE k.address = asked.address),
+            WHERE k.address = requested.address),
         'pool', (
             SELECT json_build_object('dex', x.name, 'token0', hex(p.token0), 'token1', hex(p.token1))
             FROM pools p
             JOIN dexes x ON x.dex_id = p.dex_id
-            WHERE p.address = asked.address))), '{}')::text
-    FROM unnest(%(addresses)s) AS asked (address)
+            WHERE p.address = requested.address))), '{}')::text
+    FROM unnest(%(addresses)s) AS requested (address)
     LEFT JOIN LATERAL (
         SELECT c.code_hash
         FROM contracts c
-        WHERE c.address = asked.address
+        WHERE c.address = requested.address
         ORDER BY c.block_number DESC
         LIMIT 1) AS code ON true);

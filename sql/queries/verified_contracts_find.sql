@@ -8,17 +8,17 @@
 SELECT index_version(), (
     SELECT json_list(string_agg(format(
         '{"address":"%%s","codeHash":%%s,"verifiedAddress":%%s,"verifiedAt":%%s,"code":%%s}',
-        hex(asked.address), json_hex(v.code_hash), json_hex(v.address),
+        hex(requested.address), json_hex(v.code_hash), json_hex(v.address),
         json_text(v.verified_at::text), json_hex(short.code)), ','))
-    FROM unnest(%(addresses)s::bytea[]) AS asked (address)
+    FROM unnest(%(addresses)s::bytea[]) AS requested (address)
     CROSS JOIN LATERAL (
         SELECT c.code_hash
         FROM contracts c
-        WHERE c.address = asked.address
+        WHERE c.address = requested.address
         ORDER BY c.block_number DESC
         LIMIT 1
     ) AS now
-    LEFT JOIN verification_of(asked.address) AS v ON true
+    LEFT JOIN verification_of(requested.address) AS v ON true
     LEFT JOIN codes short ON short.code_hash = now.code_hash AND v.code_hash IS NULL
         AND octet_length(short.code) < 64
     WHERE v.code_hash IS NOT NULL OR short.code IS NOT NULL);

@@ -10,10 +10,10 @@ SELECT index_version(),
     json_list(string_agg(
         left(withdrawal_record(page.w)::text, -1) || format(
             ',"blockNumber":%%s,"timestamp":"%%s","seconds":%%s}',
-            (page.w).block_number, iso(b.timestamp), seconds(b.timestamp)), ',' ORDER BY page.place)),
+            (page.w).block_number, iso(b.timestamp), seconds(b.timestamp)), ',' ORDER BY page.position)),
     count(*)
 FROM (
-    SELECT ordered.w, row_number() OVER () AS place
+    SELECT ordered.w, row_number() OVER () AS position
     FROM (
         SELECT o AS w
         FROM withdrawals o
