@@ -215,11 +215,11 @@ def list_logs(address_hash: str) -> Response:
     topic = text("topic")
     first = None if topic is None else parameters.hash32(topic, "topic")
     log_filter = having_all(_key(address_hash), [first, None, None, None])
-    place = number("block_number")
-    position = None if place is None else (place, number("index") or 0)
+    block_number = number("block_number")
+    position = None if block_number is None else (block_number, number("index") or 0)
     records, _, following = logs.records(reader(), Window(ROWS, 0, position=position), log_filter)
     sent = contexts(reader(), (record["transactionHash"] for record in records))
-    hashes = {each: context["blockHash"] for each, context in sent.items()}
+    hashes = {transaction_hash: context["blockHash"] for transaction_hash, context in sent.items()}
     items = log_objects(records, logs.events(reader(), records), hashes)
     last = None
     if following is not None:
@@ -230,11 +230,11 @@ def list_logs(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/blocks-validated")
 def list_blocks_validated(address_hash: str) -> Response:
     before = number("block_number")
-    rows, following = blocks.by_miner(
+    rows, next_block = blocks.by_miner(
         reader(), _key(address_hash), ROWS, **({} if before is None else {"before": before})
     )
-    place = None if following is None else {"block_number": following}
-    return list_response(block_objects([row["block"] for row in rows]), place)
+    following = None if next_block is None else {"block_number": next_block}
+    return list_response(block_objects([row["block"] for row in rows]), following)
 
 
 @blueprint.path("/addresses/<address_hash>/withdrawals")

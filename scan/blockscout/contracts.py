@@ -77,8 +77,8 @@ def get_counters() -> Response:
 @blueprint.path("/smart-contracts/<address_hash>")
 def get_contract(address_hash: str) -> Response:
     key = parameters.address(address_hash, "address_hash_param")
-    parts = {"code", "settings", "abi", "sources"}
-    contract, lookup = contracts.get_with_proxy(reader(), key, parts)
+    columns = {"code", "settings", "abi", "sources"}
+    contract, lookup = contracts.get_with_proxy(reader(), key, columns)
     if contract.code_hash is None:
         raise NotFound("No contract is indexed at this address.")
     shown = {

@@ -76,8 +76,8 @@ def list_response(
 ) -> Response:
     """`following` is the place of the last row, None where no rows follow; `more` are fields that
     stand beside the rows."""
-    place = None if following is None else {**following, "items_count": len(items)}
-    return object_response({"items": items, "next_page_params": place, **more})
+    next_page = None if following is None else {**following, "items_count": len(items)}
+    return object_response({"items": items, "next_page_params": next_page, **more})
 
 
 def read_page(

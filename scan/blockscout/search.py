@@ -34,7 +34,7 @@ def list_quick_results() -> Response:
 
 @blueprint.path("/search/check-redirect")
 def check_redirect() -> Response:
-    exact = [result for result in _found(text("q")) if result["match"] == "exact"]
+    exact = [result for result in _matches(text("q")) if result["match"] == "exact"]
     if len(exact) != 1:
         return object_response({"redirect": False, "type": None, "parameter": None})
     [result] = exact
@@ -44,7 +44,7 @@ def check_redirect() -> Response:
     return object_response({"redirect": True, "type": kind, "parameter": value})
 
 
-def _found(query: str | None) -> list[Record]:
+def _matches(query: str | None) -> list[Record]:
     if query is None:
         return []
     records: list[Record] = orjson.loads(search.search(reader(), query))
@@ -52,7 +52,7 @@ def _found(query: str | None) -> list[Record]:
 
 
 def _results(query: str | None) -> list[dict[str, Any]]:
-    results = _found(query)
+    results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     known = tokens.by_addresses(reader(), keys)
     return [_result(result, known) for result in results]

@@ -11,11 +11,11 @@ def summary_object(summary: Summary) -> dict[str, Any]:
     text, since names of others may hold braces."""
     people = AddressObjects(part.address for part in summary.parts if part.type == "address")
     template, variables = "", dict[str, dict[str, Any]]()
-    for place, part in enumerate(summary.parts):
+    for number, part in enumerate(summary.parts):
         if part.type is None and not set(part.text) & set("{}"):
             template = f"{template}{part.text}"
             continue
-        name = f"part_{place}"
+        name = f"part_{number}"
         template = f"{template}{{{name}}}"
         variables[name] = {"type": "string", "value": part.text}
         if part.type == "address" and part.address is not None:

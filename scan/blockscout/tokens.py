@@ -65,8 +65,8 @@ def list_tokens() -> Response:
 
 
 def _named(name: str) -> list[Record]:
-    found = orjson.loads(search.search(reader(), name))
-    keys = [data(result["value"]) for result in found if result["type"] == "token"]
+    results = orjson.loads(search.search(reader(), name))
+    keys = [data(result["value"]) for result in results if result["type"] == "token"]
     return [*tokens.by_addresses(reader(), keys).values()]
 
 

@@ -161,14 +161,14 @@ def list_internal_transactions(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
     window = Window(ROWS, 0, "asc")
     if number("index") is not None:
-        place = ordinal_at(
+        ordinal = ordinal_at(
             reader(),
             "internal_transfers",
             record["blockNumber"],
             number("index") or 0,
             transaction_index=record["transactionIndex"],
         )
-        window = window._replace(position=(place,))
+        window = window._replace(position=(ordinal,))
     page, is_traced = internal_transfers.of_transaction(reader(), data(record["hash"]), window)
     if not is_traced:
         raise NotFound(internal_transfers.without_traces(reader()))

@@ -134,8 +134,8 @@ def make_partitions(
     steps: list[Step] = []
     for table in LOADED:
         is_by_ordinal = table in partitions.TABLES
-        parts = database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
-        steps += [Step(name, table, first, bound) for name, first, bound in parts] or [
+        ranges = database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
+        steps += [Step(name, table, first, bound) for name, first, bound in ranges] or [
             Step(table, table)
         ]
     return steps

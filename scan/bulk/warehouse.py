@@ -140,7 +140,7 @@ class Warehouse:
         self._connection.begin()
         try:
             for bucket in range(buckets):
-                first, end = (KEY_HASHES * place // buckets for place in (bucket, bucket + 1))
+                first, end = (KEY_HASHES * number // buckets for number in (bucket, bucket + 1))
                 self.run("bulk/bucket_set", first=first, last=end - 1)
                 rows = self._connection.sql(_text(statement), params=params or None)
                 if bucket == 0:

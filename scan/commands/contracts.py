@@ -50,7 +50,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         choices=("blockscout", "sourcify", "etherscan"),
         help="whose form the URL answers in; without it, the argument is a file",
     )
-    load.add_argument("place", metavar="URL|FILE.ndjson")
+    load.add_argument("input", metavar="URL|FILE.ndjson")
     load.add_argument("key", nargs="?", default="", metavar="KEY", help="or @FILE that has it")
     load.add_argument(
         "--addresses", metavar="FILE", help="ask for these, one a line; - is standard input"
@@ -81,7 +81,7 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
         if chain_id is None:
             raise ScanError("no block is indexed yet")
         source = _source(settings, options, chain_id) if options.source else None
-        name = source.name if source else f"file {Path(options.place).name}"
+        name = source.name if source else f"file {Path(options.input).name}"
         compilers = InstalledCompilers(settings)
         verifier = importer.make_verifier(settings, database)
         contracts = ContractImport(verifier, compilers, name)
@@ -97,9 +97,9 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _source(settings: Settings, options: argparse.Namespace, chain_id: str) -> Source:
-    if not _URL.fullmatch(options.place):
+    if not _URL.fullmatch(options.input):
         raise InvalidParameter("the URL must be http or https, without user, query and fragment")
-    client = SourceClient(options.place, options.rate, settings.ca_bundle)
+    client = SourceClient(options.input, options.rate, settings.ca_bundle)
     if options.source == "etherscan":
         return Etherscan(client, _key(options.key), chain_id)
     return Blockscout(client) if options.source == "blockscout" else Sourcify(client, chain_id)
@@ -117,7 +117,7 @@ def _answers(
     contracts: ContractImport, source: Source | None, options: argparse.Namespace
 ) -> Iterator[Answer]:
     if source is None:
-        answers = contracts.of_records(read_records(Path(options.place)))
+        answers = contracts.of_records(read_records(Path(options.input)))
     elif options.addresses:
         answers = contracts.of_addresses(source, _lines(options.addresses))
     elif options.listed:

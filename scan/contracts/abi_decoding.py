@@ -172,7 +172,7 @@ def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
     count = len(entry.types)
     if count <= MAX_FREE_ARGUMENTS or topics - 1 in (0, count):
         for chosen in combinations(range(count), topics - 1):
-            yield entry._replace(indexed=tuple(place in chosen for place in range(count)))
+            yield entry._replace(indexed=tuple(index in chosen for index in range(count)))
 
 
 def _is_plausible(decoded: Decoded) -> bool:

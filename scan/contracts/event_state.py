@@ -51,7 +51,7 @@ def _reads(
     state: Mapping[str, Any], contract: str, words: Sequence[bytes]
 ) -> list[tuple[str, tuple[object, ...]]]:
     """Return the methods of JSON-RPC that read it, with their parameters but the block."""
-    arguments = b"".join(words[place] for place in state["arguments"])
+    arguments = b"".join(words[index] for index in state["arguments"])
     calldata = to_hex(topic_of(state["call"])[:4] + arguments)
     call = {"to": contract, "data": calldata, "gas": hex(CALL_GAS)}
     slots: list[tuple[str, tuple[object, ...]]] = []

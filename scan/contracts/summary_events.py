@@ -50,12 +50,12 @@ def fits(form: Form, log: TransactionLog, words: Sequence[bytes], sender: str) -
     if len(words) != form["event"].count(",") + 1:
         return False
     if any(
-        address_of(words[int(place)]) is None
-        for place in re.findall(r"\{(\d):(?:address|token)\}", form["text"])
+        address_of(words[int(index)]) is None
+        for index in re.findall(r"\{(\d):(?:address|token)\}", form["text"])
     ):
         return False
-    for place, condition in form.get("where", {}).items():
-        word = words[int(place)]
+    for index, condition in form.get("where", {}).items():
+        word = words[int(index)]
         number = int.from_bytes(word)
         if not {
             "sender": address_of(word) == sender,

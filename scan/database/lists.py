@@ -256,11 +256,10 @@ def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
     return [(all_entities()[table], entries, (*ls,)) for (table, entries), ls in ways.items()]
 
 
-def of_kind(kind: str, values: Mapping[str, T], place: str) -> T:
-    """Return what stands at `place` for a kind of filters; raises LookupError where that is
-    missing."""
+def of_kind(kind: str, values: Mapping[str, T], table: str) -> T:
+    """Return the value of a kind of filters; raises LookupError where `table` lacks it."""
     if kind not in values:
-        raise LookupError(f"Filters of the kind {kind} have no entry in {place}: add one.")
+        raise LookupError(f"Filters of the kind {kind} have no entry in {table}: add one.")
     return values[kind]
 
 

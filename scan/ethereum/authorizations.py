@@ -45,10 +45,10 @@ def read_authorizations(
 
     Raises BadHex, KeyError or TypeError for what no transaction can have.
     """
-    places = count(block_number << PLACE_BITS)
+    ordinals = count(block_number << PLACE_BITS)
     for index, entries, chain_id in lists:
         for authorization_index, entry in enumerate(entries):
-            position = next(places), block_number, index, authorization_index
+            position = next(ordinals), block_number, index, authorization_index
             yield Authorization(*position, *_read(entry, chain_id))
 
 

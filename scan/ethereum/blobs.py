@@ -22,5 +22,5 @@ def blobs_of(block: DecodedBlock) -> Iterator[Blob]:
     ordinals = count(block.number << PLACE_BITS)
     for transaction in [t for t in block.transactions if t.blob_versioned_hashes]:
         for index, versioned_hash in enumerate(transaction.blob_versioned_hashes or ()):
-            place = block.number, transaction.transaction_index, index
-            yield Blob(next(ordinals), *place, versioned_hash)
+            position = block.number, transaction.transaction_index, index
+            yield Blob(next(ordinals), *position, versioned_hash)

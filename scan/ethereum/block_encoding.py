@@ -202,9 +202,9 @@ def _encode_by_form(
     for index, form in enumerate(forms):
         indexes[form].append(index)
     encoded = [b""] * len(records)
-    for form, places in indexes.items():
-        texts = encoder(*form).encode([records[index] for index in places])
-        for index, text in zip(places, texts, strict=True):
+    for form, positions in indexes.items():
+        texts = encoder(*form).encode([records[index] for index in positions])
+        for index, text in zip(positions, texts, strict=True):
             encoded[index] = unhexlify(text)
     return encoded
 
@@ -240,7 +240,7 @@ def _header_items(name: str) -> _Items:
     return items if name in _HEADER else lambda texts: [""] if texts == (None,) else items(texts)
 
 
-def _each(item: Callable[[Any], str]) -> _Items:
+def _items_by(item: Callable[[Any], str]) -> _Items:
     return lambda values: map(item, values)
 
 
@@ -283,15 +283,15 @@ def _logs(logs: Sequence[Any]) -> str:
 
 
 _ITEMS: dict[str, _Items] = {
-    "to": _each(_to),
-    "feeCurrency": _each(_to),
-    "accessList": _each(_access_list),
-    "authorizationList": _each(_authorizations),
-    "blobVersionedHashes": _each(_strings),
-    "logs": _each(_logs),
-    **dict.fromkeys(("mint", "ethValue"), _each(_optional_quantity)),
-    "ethTxValue": _each(lambda text: "" if text is None else quantity_item(text)),
-    "isSystemTx": _each(_flag),
+    "to": _items_by(_to),
+    "feeCurrency": _items_by(_to),
+    "accessList": _items_by(_access_list),
+    "authorizationList": _items_by(_authorizations),
+    "blobVersionedHashes": _items_by(_strings),
+    "logs": _items_by(_logs),
+    **dict.fromkeys(("mint", "ethValue"), _items_by(_optional_quantity)),
+    "ethTxValue": _items_by(lambda text: "" if text is None else quantity_item(text)),
+    "isSystemTx": _items_by(_flag),
     **dict.fromkeys(("address", "input", "root", "logsBloom"), string_items),
     **dict.fromkeys(("sourceHash", "from"), string_items),
     **dict.fromkeys(("r", "s"), word_items),

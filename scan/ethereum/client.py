@@ -78,7 +78,7 @@ class Node:
         """Return for how long this thread has waited for answers."""
         return self._transport.waited_s
 
-    def each(self) -> list["Node"]:
+    def single_nodes(self) -> list["Node"]:
         """Return its nodes one by one, but those that rest after a failure."""
         now = time.monotonic()
         return [

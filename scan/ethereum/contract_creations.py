@@ -29,13 +29,13 @@ def creations_in(
     known.
     """
     ordinals = count(block.number << PLACE_BITS)
-    places = sorted(_places(block, internal_transfers), key=lambda place: place[0])
-    for index, address, factory in islice(places, 1 << PLACE_BITS):
-        place = next(ordinals), block.number, index
-        yield ContractCreation(*place, address, block.transactions[index].from_address, factory)
+    created = sorted(_created(block, internal_transfers), key=lambda contract: contract[0])
+    for index, address, factory in islice(created, 1 << PLACE_BITS):
+        position = next(ordinals), block.number, index
+        yield ContractCreation(*position, address, block.transactions[index].from_address, factory)
 
 
-def _places(
+def _created(
     block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
 ) -> Iterator[tuple[int, bytes, bytes | None]]:
     """Yield index of the transaction, contract and factory, those by transactions first."""

@@ -72,10 +72,10 @@ def block_reward(parameters: Parameters) -> Reply:
             "uncles": [
                 {
                     "miner": uncle["miner"],
-                    "unclePosition": str(place),
+                    "unclePosition": str(index),
                     "blockreward": uncle["reward"],
                 }
-                for place, uncle in enumerate(record.get("uncles", []))
+                for index, uncle in enumerate(record.get("uncles", []))
             ],
             "uncleInclusionReward": amounts["uncleInclusionReward"],
         }

@@ -48,8 +48,8 @@ def transaction_info(parameters: Parameters) -> Reply:
                 {
                     "address": to_hex(log.address),
                     "topics": [
-                        to_hex(log.topics[place]) if place < len(log.topics) else None
-                        for place in range(TOPICS)
+                        to_hex(log.topics[index]) if index < len(log.topics) else None
+                        for index in range(TOPICS)
                     ],
                     "data": to_hex(log.data),
                     "index": str(log.log_index),

@@ -304,6 +304,6 @@ def integers(table: pyarrow.Table, name: str) -> list[int | None]:
     return [
         None
         if value[0] is None
-        else sum(limb << (LIMB_BITS * place) for place, limb in enumerate(value))
+        else sum(limb << (LIMB_BITS * index) for index, limb in enumerate(value))
         for value in zip(*limbs, strict=True)
     ]

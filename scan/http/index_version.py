@@ -12,7 +12,7 @@ CHANNEL = "scan_chain"
 UNVERIFIED_S = 5.0
 # A replica receives no notifications: reads alone report how new it is, see replica_poller.py.
 UNVERIFIED_ON_REPLICA_S = 0.1
-ASKED_FOR_S = 10.0  # nobody reads for cached responses that nobody has asked for lately
+IDLE_AFTER_S = 10.0  # without a request for a cached response: nobody reads for them then
 
 
 class IndexVersion:
@@ -35,19 +35,19 @@ class IndexVersion:
         self._read = -1
         self._read_at = 0.0
         self._recorded_at = 0.0  # when the newest version was recorded
-        self._asked_at = 0.0
+        self._requested_at = 0.0
         self._expired_at = 0.0
 
     @property
-    def is_asked_for(self) -> bool:
-        """Return whether a cached response of a replica was asked for lately."""
-        return time.monotonic() - self._asked_at < ASKED_FOR_S
+    def is_idle(self) -> bool:
+        """Return whether no cached response of a replica was requested lately."""
+        return time.monotonic() - self._requested_at >= IDLE_AFTER_S
 
     def newest(self) -> int | None:
         """Return the newest version, or None if only the database knows it. Never waits."""
         now = time.monotonic()
         if self._listener is None:
-            self._asked_at = now
+            self._requested_at = now
         if now - self._read_at > self._unverified_s or self._read_at < self._expired_at:
             return None
         if self._listener is None:

@@ -35,7 +35,7 @@ class ReplicaPoller:
     def _run(self) -> None:
         while True:
             time.sleep(POLL_EVERY_S)
-            if not self._index_version.is_asked_for:
+            if self._index_version.is_idle:
                 continue
             try:
                 self._indexed_block.read()

@@ -64,7 +64,7 @@ def check(node: Node, database: Database) -> StoredChain | None:
         return None
     stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
     _require_same(stored.identity, read_identity(BlockSource(node)), "the node at RPC_URL")
-    nodes = node.each()
+    nodes = node.single_nodes()
     for number, single_node in enumerate(nodes if len(nodes) > 1 else [], start=1):
         try:
             identity = read_identity(BlockSource(single_node))

@@ -138,7 +138,7 @@ class ContractInspector:
         self._database = database
         self._factories = factories
         self._contracts: dict[bytes, KnownContract] = {}
-        self._found_at: dict[bytes, int] = {}  # the block in which a finding is, by contract
+        self._inspected_at: dict[bytes, int] = {}  # the block of its finding, by contract
         self.stored_to = -1  # the block up to which all findings are in the database
 
     def inspect(self, batch: Batch) -> ContractFindings:
@@ -158,7 +158,7 @@ class ContractInspector:
         ]
         results = self._state.read(queries)
         for findings in (codes, tokens, token_rejections, pools, pool_rejections):
-            self._found_at |= {finding.address: finding.block_number for finding in findings}
+            self._inspected_at |= {finding.address: finding.block_number for finding in findings}
         return ContractFindings(
             codes,
             tokens,
@@ -196,10 +196,10 @@ class ContractInspector:
             contract.code_hash = None if row[7] is None else bytes(row[7])
 
     def _forget_stored_contracts(self) -> None:
-        self._found_at = {
-            address: number for address, number in self._found_at.items() if number > self.stored_to
+        self._inspected_at = {
+            address: at for address, at in self._inspected_at.items() if at > self.stored_to
         }
-        self._contracts = {address: self._contracts[address] for address in self._found_at}
+        self._contracts = {address: self._contracts[address] for address in self._inspected_at}
 
     # Code
 

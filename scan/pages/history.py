@@ -75,8 +75,8 @@ def balance_tab(key: bytes) -> dict[str, Any]:
     try:
         token = parameters.optional_address(given, "token")
         names = ("cursor", "blockTo", "timeTo")
-        place = {name: api_text(name, given[name]) for name in names if name in given}
-        read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(place))
+        position = {name: api_text(name, given[name]) for name in names if name in given}
+        read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
     except InvalidParameter as error:
         error.message = in_words(error, BALANCE_FIELDS)
         raise

@@ -75,5 +75,5 @@ def _redirect(**arguments: str) -> Response:
     return Response(status=301, headers={"Location": target})
 
 
-for place, path in enumerate(TARGETS):
-    blueprint.add_url_rule(path, f"target_{place}", _redirect)
+for number, path in enumerate(TARGETS):
+    blueprint.add_url_rule(path, f"target_{number}", _redirect)

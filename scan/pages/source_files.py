@@ -142,8 +142,8 @@ def _lines_with(text: str, content: str) -> Iterator[tuple[int, Markup]]:
     """Yield the numbers of lines that have a text in any case, with excerpts."""
     pattern = re.compile(re.escape(text), re.IGNORECASE)
     for number, line in enumerate(content.split("\n"), 1):
-        if place := pattern.search(line):
-            start, end = place.span()
+        if match := pattern.search(line):
+            start, end = match.span()
             before, after = line[max(0, start - EXCERPT) : start], line[end : end + EXCERPT]
-            parts = (escape(visible(part)) for part in (before.lstrip(), place[0], after))
-            yield number, Markup("{}<mark>{}</mark>{}".format(*parts))
+            excerpt = (escape(visible(part)) for part in (before.lstrip(), match[0], after))
+            yield number, Markup("{}<mark>{}</mark>{}".format(*excerpt))

@@ -159,7 +159,7 @@ def _decoded(
         returned = data(record["revertData"])
         failure = CallFailure(REVERT, data=returned, data_size=len(returned))
     selectors = {call.input[:4] for call in shown} | selectors_of([failure] if failure else [])
-    imported = abis.imported({each for each in selectors if len(each) == 4})
+    imported = abis.imported({selector for selector in selectors if len(selector) == 4})
     functions = [_function(call, contracts, imported, budget) for call in shown]
     error = None
     if failure is not None:

@@ -196,15 +196,15 @@ def mint_credits(block: Any) -> list[tuple[int | None, int, bytes, int]]:
 
 
 def numbered(
-    block: Any, credits: Sequence[tuple[int | None, int, bytes, int]], place: int = 0
+    block: Any, credits: Sequence[tuple[int | None, int, bytes, int]], offset: int = 0
 ) -> tuple[Credit, ...]:
-    """Those that are not 0, with their ordinals from a place in their block on."""
-    first = (block.number << PLACE_BITS) + place
+    """Return those that are not 0, with their ordinals from an offset in their block on."""
+    first = (block.number << PLACE_BITS) + offset
     present = [credit for credit in credits if credit[-1]]
     return tuple(
         [
-            Credit(first + place, block.number, index, type_, holder, amount)
-            for place, (index, type_, holder, amount) in enumerate(present)
+            Credit(ordinal, block.number, index, type_, holder, amount)
+            for ordinal, (index, type_, holder, amount) in enumerate(present, first)
         ]
     )
 

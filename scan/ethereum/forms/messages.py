@@ -59,8 +59,8 @@ class MessageEvent:
         for log in logs:
             fields = self._fields(log) if log.address == self.emitter else None
             if fields is not None:
-                place = block_number, log.transaction_index, log.log_index
-                messages.append(MessageToL1(first + len(messages), *place, **fields))
+                position = block_number, log.transaction_index, log.log_index
+                messages.append(MessageToL1(first + len(messages), *position, **fields))
         return tuple(messages)
 
     def _fields(self, log: Any) -> dict[str, Any] | None:

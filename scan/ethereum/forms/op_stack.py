@@ -125,14 +125,14 @@ def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
     call = data(sent["input"][0])
     selector = call[:4].hex()
     if selector == _BEDROCK:
-        places = {name: (4 + 32 * at, 36 + 32 * at) for name, at in _WORDS.items()}
+        ranges = {name: (4 + 32 * at, 36 + 32 * at) for name, at in _WORDS.items()}
     elif selector in _PACKED:
-        places = _PACKED_AT
+        ranges = _PACKED_AT
     else:
         return {}
-    if len(call) < max(end for _, end in places.values()):
+    if len(call) < max(end for _, end in ranges.values()):
         return {}
-    values = {name: call[start:end] for name, (start, end) in places.items()}
+    values = {name: call[start:end] for name, (start, end) in ranges.items()}
     return {
         "l1Origin": {
             name: f"0x{value.hex()}" if name == "hash" else str(int.from_bytes(value))
