@@ -143,15 +143,16 @@ $$;
 CREATE OR REPLACE FUNCTION transaction_authorizations(t transactions) RETURNS text LANGUAGE sql STABLE
 RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
     SELECT format(',"authorizationCount":%s,"authorizations":%s', max(o.total),
-        json_list(string_agg(authorization_record(o.a, t.hash, b.timestamp)::text, ',' ORDER BY o.place)))
+        json_list(string_agg(authorization_record(o.a, t.hash, b.timestamp)::text,
+            ',' ORDER BY o.position)))
     FROM (
-        SELECT a, row_number() OVER (ORDER BY a.ordinal) AS place, count(*) OVER () AS total
+        SELECT a, row_number() OVER (ORDER BY a.ordinal) AS position, count(*) OVER () AS total
         FROM authorizations a
         WHERE a.ordinal BETWEEN first_ordinal_in(t.block_number) AND last_ordinal_in(t.block_number)
             AND a.transaction_index = t.transaction_index
     ) AS o
     JOIN blocks b ON b.number = t.block_number
-    WHERE o.place <= 25
+    WHERE o.position <= 25
     HAVING count(*) > 0) END, '');
 
 -- Whose code an account runs after authorizations up to an ordinal; null: nobody's, or not known.

@@ -14,8 +14,8 @@ RETURN (SELECT array_agg(c.attname ORDER BY c.attnum)
 -- Each of some names as a pattern of format() has it, joined.
 CREATE OR REPLACE FUNCTION format_names(names name[], pattern text, separator text) RETURNS text
 LANGUAGE sql IMMUTABLE
-RETURN (SELECT string_agg(format(pattern, n.name), separator ORDER BY n.place)
-    FROM unnest(names) WITH ORDINALITY AS n (name, place));
+RETURN (SELECT string_agg(format(pattern, n.name), separator ORDER BY n.position)
+    FROM unnest(names) WITH ORDINALITY AS n (name, position));
 
 -- Makes the temporary table expected_<table> of what the function <table>_expected() returns.
 CREATE OR REPLACE FUNCTION expect_rows(compared text) RETURNS void LANGUAGE plpgsql AS $$

@@ -22,8 +22,8 @@ RETURN '[' || coalesce(records, '') || ']';
 -- Decimal digits of an unsigned integer that is stored as bytes; the first form, of up to 56 bits, is
 -- as quick as numeric's own output.
 CREATE OR REPLACE FUNCTION large_integer(value bytea) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT
-RETURN (SELECT trunc(sum(get_byte(value, place) * 256::numeric ^ (length(value) - 1 - place)))
-    FROM generate_series(0, length(value) - 1) AS place);
+RETURN (SELECT trunc(sum(get_byte(value, index) * 256::numeric ^ (length(value) - 1 - index)))
+    FROM generate_series(0, length(value) - 1) AS index);
 
 CREATE OR REPLACE FUNCTION integer_text(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN length(value) < 8 THEN int8(('x' || encode(value, 'hex'))::varbit)::text
@@ -37,5 +37,5 @@ CREATE OR REPLACE FUNCTION json_integer(value bytea) RETURNS text LANGUAGE sql I
 RETURN coalesce('"' || integer_text(value) || '"', 'null');
 
 CREATE OR REPLACE FUNCTION json_hashes(hashes bytea[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT
-RETURN (SELECT json_list(string_agg(json_hex(hash), ',' ORDER BY place))
-    FROM unnest(hashes) WITH ORDINALITY AS each (hash, place));
+RETURN (SELECT json_list(string_agg(json_hex(h.hash), ',' ORDER BY h.position))
+    FROM unnest(hashes) WITH ORDINALITY AS h (hash, position));
