@@ -8,7 +8,7 @@ from scan import parameters
 from scan.blockscout.address_objects import AddressObjects, Object
 from scan.blockscout.lists import (
     ROWS,
-    Place,
+    Position,
     Record,
     address,
     amount,
@@ -51,7 +51,7 @@ def list_tokens(address_hash: str) -> Response:
     return list_response(_balances(types.of(records, "type")), following)
 
 
-def _tokens_held(key: bytes, types: TokenTypes) -> tuple[list[Record], Place | None]:
+def _tokens_held(key: bytes, types: TokenTypes) -> tuple[list[Record], Position | None]:
     after = address(TOKEN)
     window = Window(ROWS, 0, position=None if after is None else (after,))
     page = addresses.tokens_held(reader(), key, window, types.only)

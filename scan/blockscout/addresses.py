@@ -28,12 +28,12 @@ from scan.blockscout.token_objects import (
     token_object,
     token_types,
     transfer_objects,
-    transfer_place,
+    transfer_position,
 )
 from scan.blockscout.transaction_objects import (
     internal_objects,
     transaction_objects,
-    transaction_place,
+    transaction_position,
 )
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.log_filter import having_all
@@ -181,7 +181,7 @@ def list_transactions(address_hash: str) -> Response:
         lambda window: transactions.page(reader(), window, **filters),
         window,
     )
-    following = transaction_place(records[-1]) if has_more else None
+    following = transaction_position(records[-1]) if has_more else None
     return list_response(transaction_objects(records), following)
 
 
@@ -194,7 +194,7 @@ def list_token_transfers(address_hash: str) -> Response:
         "token_transfers",
         lambda window: token_transfers.page(reader(), window, token=token, type=only, **filters),
     )
-    following = transfer_place(records[-1]) if has_more else None
+    following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(types.of(records, "tokenType")), following)
 
 

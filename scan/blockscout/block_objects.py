@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scan.blockscout.address_objects import AddressObjects
-from scan.blockscout.lists import ROWS, Place, Record, number
+from scan.blockscout.lists import ROWS, Position, Record, number
 from scan.blockscout.times import timestamp
 from scan.errors import Unavailable
 from scan.http.requests import reader
@@ -60,7 +60,7 @@ def _block(record: Record, sums: Record, miners: AddressObjects) -> Object:
 
 def withdrawal_objects(
     window: Window, address: bytes | None = None
-) -> tuple[list[Object], Place | None]:
+) -> tuple[list[Object], Position | None]:
     """Return a page of withdrawals, and the place of the last one where more follow: its index,
     which counts along the chain, and its block, which Blockscout has no name for."""
     last_block = number("block_number")

@@ -19,7 +19,7 @@ from scan.blockscout.routing import routes
 from scan.blockscout.transaction_objects import (
     internal_objects,
     transaction_objects,
-    transaction_place,
+    transaction_position,
 )
 from scan.errors import InvalidParameter, NotFound
 from scan.http.requests import reader
@@ -53,7 +53,7 @@ def list_transactions(block: str) -> Response:
     records, has_more = read_page(
         "transactions", lambda window: transactions.page(reader(), window), _window(block)
     )
-    following = transaction_place(records[-1]) if has_more else None
+    following = transaction_position(records[-1]) if has_more else None
     return list_response(transaction_objects(records), following)
 
 

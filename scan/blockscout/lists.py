@@ -20,7 +20,7 @@ MOST_CACHED_BYTES = 512 * 1024  # larger responses would evict everything else f
 ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
 
 Record = dict[str, Any]
-Place = dict[str, Any]
+Position = dict[str, Any]
 
 
 def text(name: str) -> str | None:

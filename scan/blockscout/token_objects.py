@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.blockscout.address_objects import AddressObjects
-from scan.blockscout.lists import Place, Record, text
+from scan.blockscout.lists import Position, Record, text
 from scan.blockscout.times import timestamp
 from scan.errors import InvalidParameter
 from scan.ethereum.checksums import checksummed
@@ -87,7 +87,7 @@ def transfer_objects(records: Sequence[Record]) -> list[Object]:
     return [_transfer(record, sent[record["transactionHash"]], people, known) for record in records]
 
 
-def transfer_place(record: Record) -> Place:
+def transfer_position(record: Record) -> Position:
     return {
         "block_number": record["blockNumber"],
         "index": record["logIndex"],

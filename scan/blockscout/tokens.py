@@ -8,7 +8,7 @@ from scan import parameters
 from scan.blockscout.address_objects import AddressObjects
 from scan.blockscout.lists import (
     ROWS,
-    Place,
+    Position,
     Record,
     address,
     amount,
@@ -25,7 +25,7 @@ from scan.blockscout.token_objects import (
     token_object,
     token_types,
     transfer_objects,
-    transfer_place,
+    transfer_position,
 )
 from scan.ethereum.checksums import checksummed
 from scan.hex import data
@@ -92,7 +92,7 @@ def list_transfers(address_hash: str) -> Response:
     records, has_more = read_page(
         "token_transfers", lambda window: token_transfers.page(reader(), window, token=key)
     )
-    following = transfer_place(records[-1]) if has_more else None
+    following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(records), following)
 
 
@@ -136,7 +136,7 @@ def list_instances(address_hash: str) -> Response:
         instance_object(record["tokenId"], token, people.of_optional(record["owner"]))
         for record in records
     ]
-    following: Place | None = None
+    following: Position | None = None
     if page.next is not None:
         following = {"unique_token": records[-1]["tokenId"]}
     return list_response(shown, following)
@@ -193,7 +193,7 @@ def list_instance_transfers(address_hash: str, token_id: str) -> Response:
         "token_transfers",
         lambda window: items.transfers(reader(), key, token_number, window),
     )
-    following = transfer_place(records[-1]) if has_more else None
+    following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(records), following)
 
 

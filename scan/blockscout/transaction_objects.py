@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.blockscout.address_objects import AddressObjects
-from scan.blockscout.lists import Place, Record
+from scan.blockscout.lists import Position, Record
 from scan.blockscout.times import timestamp
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
@@ -51,7 +51,7 @@ def transaction_objects(records: Sequence[Record]) -> list[Object]:
     ]
 
 
-def transaction_place(record: Record) -> Place:
+def transaction_position(record: Record) -> Position:
     return {"block_number": record["blockNumber"], "index": record["transactionIndex"]}
 
 
@@ -125,7 +125,7 @@ def _kinds(record: Record, sent: Mapping[str, Any]) -> list[str]:
     return [kind for kind, is_given in kinds.items() if is_given]
 
 
-def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Place | None]:
+def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Position | None]:
     """Return the objects, and the place of the last one."""
     sent = contexts(reader(), (record["transactionHash"] for record in records))
     people = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))

@@ -20,7 +20,7 @@ from scan.blockscout.lists import (
 from scan.blockscout.log_objects import log_objects
 from scan.blockscout.routing import routes
 from scan.blockscout.summary_objects import summary_object
-from scan.blockscout.token_objects import token_types, transfer_objects, transfer_place
+from scan.blockscout.token_objects import token_types, transfer_objects, transfer_position
 from scan.blockscout.trace_objects import state_change_objects, trace_objects
 from scan.blockscout.transaction_objects import (
     authorization_object,
@@ -28,7 +28,7 @@ from scan.blockscout.transaction_objects import (
     transaction_object,
     transaction_objects,
     transaction_people,
-    transaction_place,
+    transaction_position,
 )
 from scan.contracts.transaction_failures import TransactionFailure
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
@@ -65,7 +65,7 @@ def list_transactions() -> Response:
     records, has_more = read_page(
         "transactions", lambda window: transactions.page(reader(), window)
     )
-    following = transaction_place(records[-1]) if has_more else None
+    following = transaction_position(records[-1]) if has_more else None
     return list_response(transaction_objects(records), following)
 
 
@@ -128,7 +128,7 @@ def list_token_transfers(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
     after = (0, -1) if number("index") is None else (number("index") or 0, _batch_index())
     records, has_more = token_transfers.of_transaction(reader(), record, ROWS, after)
-    following = transfer_place(records[-1]) if has_more else None
+    following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(token_types().of(records, "tokenType")), following)
 
 
@@ -143,7 +143,7 @@ def list_all_token_transfers() -> Response:
         "token_transfers",
         lambda window: token_transfers.page(reader(), window, type=types.only),
     )
-    following = transfer_place(records[-1]) if has_more else None
+    following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(types.of(records, "tokenType")), following)
 
 

@@ -41,7 +41,7 @@ SELECT index_version(),
                 AND t.ordinal >= (SELECT first_kept_ordinal('transactions'))
             ORDER BY t.ordinal DESC
             LIMIT 25)
-        ) AS places
+        ) AS matches
         ORDER BY ordinal DESC
         LIMIT 25
     ) AS page),

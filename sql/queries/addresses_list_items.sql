@@ -86,7 +86,7 @@ WITH span AS (
             ORDER BY b.first_ordinal DESC
             LIMIT %(limit)s
         )
-    ) AS places
+    ) AS matches
     ORDER BY first_ordinal DESC
     LIMIT %(limit)s
 )

@@ -70,7 +70,7 @@ WITH span AS (
             ORDER BY h.balance DESC, h.holder DESC
             LIMIT %(limit)s
         )
-    ) AS places
+    ) AS matches
     ORDER BY balance DESC, holder DESC
 ), last AS (
     SELECT balance, holder
