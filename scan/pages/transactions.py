@@ -8,6 +8,7 @@ from flask import Blueprint, Response
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog
 from scan.contracts.transaction_failures import TransactionFailure
+from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
@@ -17,7 +18,7 @@ from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
-from scan.queries import internal_transfers, pending_transactions, summaries, transactions
+from scan.queries import blocks, internal_transfers, pending_transactions, summaries, transactions
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 from scan.queries.pending_transactions import Pending
@@ -51,9 +52,11 @@ def get_transaction(transaction_hash: str) -> Response:
         waiting = pending_transactions.get(reader(), key)
         if waiting is not None:
             return _pending(key, waiting)
+        if blocks.get(reader(), key) is not None:
+            raise NotFound("This is the hash of a block, not of a transaction. Search for it.")
         raise reader().not_indexed(
-            "No transaction with this hash is indexed: it may be pending, not sent, or on another"
-            " chain. If the hash is a block's, that is not indexed either."
+            "Neither a transaction nor a block with this hash is indexed. If it is a transaction's,"
+            " it may be pending, not sent, or on another chain."
         )
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)

@@ -16,7 +16,8 @@ from scan.hex import data, to_hex
 from scan.queries.reader import Reader
 from scan.queries.transaction_contexts import Record
 
-MAX_SELECTORS = 500  # of a name, of verified contracts and of imported signatures each
+MAX_SELECTORS = 500  # of a name
+MAX_IN_ANY_CASE = 5_000  # read, of verified contracts and of imported signatures each
 ADVICE = ": give its signature, such as deposit(uint256), or its selector."
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
 
@@ -79,16 +80,18 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
 def _of_name(reader: Reader, name: str) -> list[bytes]:
     exact, in_any_case = (
         {*map(bytes, known)}
-        for known in reader.row("queries/selectors_find", name=name, most=MAX_SELECTORS)
+        for known in reader.row("queries/selectors_find", name=name, most=MAX_IN_ANY_CASE)
     )
-    if len(in_any_case) >= MAX_SELECTORS:
-        raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
+    is_cut = len(in_any_case) >= MAX_IN_ANY_CASE
     for selector, entries in standard_abis().functions.items():
         names = {entry.name for entry in entries}
         if name in names:
             exact.add(selector)
         if name.lower() in map(str.lower, names):
             in_any_case.add(selector)
-    if not in_any_case:
+    named = exact or in_any_case
+    if not named:
         raise InvalidParameter("method is no function that is known here" + ADVICE, field="method")
-    return sorted(exact or in_any_case)
+    if is_cut or len(named) >= MAX_SELECTORS:
+        raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
+    return sorted(named)

@@ -73,8 +73,11 @@ def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer
     assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
 
 
-def test_a_name_that_no_function_has_is_taken_in_any_case(explorer: Explorer) -> None:
-    """Of standards, of verified contracts, and of imported signatures."""
+def test_a_name_that_no_function_has_is_taken_in_any_case(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of standards, of verified contracts, and of imported signatures. Names in other letter case
+    do not make one a name of too many functions."""
     reader, url = reader_of(explorer.app), explorer.settings.database_url
     transfers = selectors(reader, "transferFrom")
     assert selectors(reader, "TRANSFERFROM") == selectors(reader, "transferfrom") == transfers
@@ -86,6 +89,13 @@ def test_a_name_that_no_function_has_is_taken_in_any_case(explorer: Explorer) ->
             execute(url, insert, bytes([8, 8, 8, number]), signature)
         assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
         assert selectors(reader, "onecase") == [bytes([8, 8, 8, 0]), bytes([8, 8, 8, 1])]
+        with monkeypatch.context() as patch:
+            patch.setattr(method_names, "MAX_SELECTORS", 2)
+            assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
+            patch.setattr(method_names, "MAX_IN_ANY_CASE", 2)
+            for name in ("onecase", "oneCase"):  # of what was not read nothing is known
+                with pytest.raises(InvalidParameter, match="too many"):
+                    selectors(reader, name)
         execute(url, f"{delete} WHERE substr(selector, 1, 3) = '\\x080808'")
     sent = explorer.client.get("/api/v1/transactions?method=TRANSFERFROM")
     assert sent.status_code == 200
