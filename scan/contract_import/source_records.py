@@ -122,26 +122,31 @@ class Blockscout:
 
     def record(self, address: bytes) -> Record | None:
         path = f"/api/v2/smart-contracts/{to_hex(address)}"
-        got = self._client.get(path, _Blockscout)
-        if got is None or not got.is_verified or not got.source_code:
+        contract = self._client.get(path, _Blockscout)
+        if contract is None or not contract.is_verified or not contract.source_code:
             return None
-        language = (got.language or "solidity").lower()
-        version = got.compiler_version or ""
+        language = (contract.language or "solidity").lower()
+        version = contract.compiler_version or ""
         record = Record(
             address=to_hex(address),
             language=SOLIDITY if language == "solidity" else language,
-            match=FULL if got.is_fully_verified else PARTIAL,
+            match=FULL if contract.is_fully_verified else PARTIAL,
             compiler_version=version,
         )
-        files = {file.file_path: file.source_code for file in got.additional_sources or ()}
-        libraries = {item.name: item.address_hash for item in got.external_libraries or ()}
+        files = {file.file_path: file.source_code for file in contract.additional_sources or ()}
+        libraries = {item.name: item.address_hash for item in contract.external_libraries or ()}
         return _with_source(
             record,
             files,
-            got.source_code,
-            (got.file_path, got.name),
-            got.compiler_settings,
-            (got.optimization_enabled, got.optimization_runs, got.evm_version, libraries),
+            contract.source_code,
+            (contract.file_path, contract.name),
+            contract.compiler_settings,
+            (
+                contract.optimization_enabled,
+                contract.optimization_runs,
+                contract.evm_version,
+                libraries,
+            ),
         )
 
     def addresses(self) -> Iterator[str]:
@@ -191,17 +196,17 @@ class Sourcify:
 
     def record(self, address: bytes) -> Record | None:
         path = f"/v2/contract/{self._chain_id}/{to_hex(address)}"
-        got = self._client.get(path, _Sourcify, fields="compilation,stdJsonInput")
-        if got is None or got.match is None:
+        contract = self._client.get(path, _Sourcify, fields="compilation,stdJsonInput")
+        if contract is None or contract.match is None:
             return None
-        compilation, code = got.compilation, got.std_json_input
+        compilation, code = contract.compilation, contract.std_json_input
         if compilation is None or code is None:
             raise Malformed("its answer has no source")
         return Record(
             address=to_hex(address),
             language=compilation.language or SOLIDITY,
-            match=self._MATCHES.get(got.match),
-            creation_match=self._MATCHES.get(got.creation_match),
+            match=self._MATCHES.get(contract.match),
+            creation_match=self._MATCHES.get(contract.creation_match),
             contract_name=compilation.fully_qualified_name,
             compiler_version=compilation.compiler_version or "",
             source_code={"settings": compilation.compiler_settings or {}, **code},

@@ -102,17 +102,17 @@ class Service:
                 timeout = urllib3.Timeout(connect=CONNECT_S, read=CONNECT_S)
                 path = f"{self._url.path or ''}/readyz"
                 response = self._pool.request("GET", path, timeout=timeout, retries=False)
-                said = dict(response.json())
+                body = dict(response.json())
         except (HTTPError, ValueError, TypeError):
             return ServiceState(self.chain, is_answering=False, problem="does not answer")
         except Unavailable:
             return ServiceState(self.chain, is_answering=False, problem="has too many requests")
-        served = said.get("chainId")
+        served = body.get("chainId")
         if served not in (None, self.chain.chain_id):
             problem = f"serves chain {served}, not {self.chain.chain_id}"
             return ServiceState(self.chain, is_answering=False, problem=problem)
-        problem = said.get("problem") or ("" if response.status == 200 else "is not ready")
-        lag = said.get("lagBlocks")
+        problem = body.get("problem") or ("" if response.status == 200 else "is not ready")
+        lag = body.get("lagBlocks")
         return ServiceState(self.chain, True, str(problem), lag if type(lag) is int else None)
 
     def _send(

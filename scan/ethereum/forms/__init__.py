@@ -63,7 +63,7 @@ HEADER_FIELDS = frozenset(name for form in FORMS if not form.signs for name in f
 def chain_id_of(transactions: Sequence[Any]) -> int | None:
     """The chain that the first transaction that names one is signed for, as its hash covers it;
     where none does, what one of a type with an unknown encoding says."""
-    said = None
+    unverified = None
     for transaction in transactions:
         if transaction.type in ("0x0", None):
             v = quantity(transaction.v or "0x0")
@@ -72,9 +72,9 @@ def chain_id_of(transactions: Sequence[Any]) -> int | None:
         elif transaction.chainId is not None:
             if transaction.type in SIGNED_TYPES:
                 return quantity(transaction.chainId)
-            if said is None and transaction.type not in _UNSIGNED_TYPES:
-                said = quantity(transaction.chainId)
-    return said
+            if unverified is None and transaction.type not in _UNSIGNED_TYPES:
+                unverified = quantity(transaction.chainId)
+    return unverified
 
 
 def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
