@@ -56,7 +56,9 @@ def get_address(address: str) -> Response:
     if tab == "history":
         shown, values = history_tab(key)
     elif tab == "chart":
-        return page("address.html", **address_head(key), tab=tab, **balance_tab(key))
+        values = balance_tab(key)
+        status = values["error"].status if values["error"] else 200
+        return page("address.html", status, **address_head(key), tab=tab, **values)
     else:
         shown = _list(tab, key)
         records = shown.records if shown else []

@@ -8,7 +8,7 @@ from typing import Any
 from flask import request
 
 from scan import parameters
-from scan.errors import InvalidParameter
+from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http.list_pages import window_of
 from scan.http.requests import reader
@@ -21,8 +21,9 @@ from scan.pages.filtered_lists import (
     in_words,
 )
 from scan.pages.records import names_of
-from scan.pages.svg_charts import Point, line_chart
+from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.queries import addresses, balance_history, history
+from scan.queries.balance_history import BalanceHistory
 from scan.queries.history import HistoryPage
 from scan.queries.pages import Window
 
@@ -69,28 +70,34 @@ def history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
 
 
 def balance_tab(key: bytes) -> dict[str, Any]:
-    """Return the values of balance.html."""
+    """Return the values of balance.html; `error` is why there are no balances."""
     # A field that is left empty, as the token of the coin, is sent as such.
     given = {name: value.strip() for name, value in request.args.items() if value.strip()}
+    token, read, refusal = None, None, None
     try:
         token = parameters.optional_address(given, "token")
         names = ("cursor", "blockTo", "timeTo")
         position = {name: api_text(name, given[name]) for name in names if name in given}
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
-    except InvalidParameter as error:
-        error.message = in_words(error, BALANCE_FIELDS)
-        raise
-    points = [
-        Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
-        for point in read.points
-    ]
+    except (InvalidParameter, NotFound, HistoryUnavailable) as error:
+        reader().do_not_cache()
+        error.message, refusal = in_words(error, BALANCE_FIELDS), error
     held = addresses.tokens_held(reader(), key, Window(MAX_CHOICES, 0))
     return {
         "shown": None,
         "balances": read,
-        "chart": line_chart(points, title="Balance", decimals=read.decimals),
+        "error": refusal,
+        "chart": read and _chart(read),
         "token": None if token is None else to_hex(token),
         "held": json.loads(held.data),
         "given": given,
         "names": names_of([], to_hex(key)),
     }
+
+
+def _chart(balances: BalanceHistory) -> Chart | None:
+    points = [
+        Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
+        for point in balances.points
+    ]
+    return line_chart(points, title="Balance", decimals=balances.decimals)

@@ -108,6 +108,14 @@ def test_a_contract_is_written_with_a_wallet(
     assert explorer.call(vault, "note").json["result"] == "<i>note</i>"
 
 
+def test_functions_that_write_are_listed_without_a_script(explorer: Explorer, vault: str) -> None:
+    page = explorer.client.get(f"/address/{vault}?tab=contract&view=write").text
+    [section] = re.findall(r'<section id="write".*?</section>', page, re.DOTALL)
+    assert " hidden" not in section.partition(">")[0]
+    assert "<noscript><p><code>deposit(string,(uint256,address)[])</code>" in section
+    assert "Sending needs JavaScript and a wallet in the browser." in page
+
+
 def test_what_a_wallet_refuses_is_told(
     page: Page, explorer: Explorer, explorer_url: str, vault: str
 ) -> None:

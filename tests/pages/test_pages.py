@@ -523,7 +523,11 @@ def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Pl
     kept = client.get(f"{path}&token={sold}").text  # a day is asked for of the same token
     assert f'<option value="{sold}" selected>' in kept
     for wrong in ("token=x", "cursor=x", f"token={transfer['toAddress']}"):
-        assert client.get(f"{path}&{wrong}").status_code in (400, 404)
+        refused = client.get(f"{path}&{wrong}")
+        assert refused.status_code in (400, 404) and '<p class="problem"' in refused.text
+    early = client.get(f"{path}&timeTo=1971-02-03")
+    assert early.status_code == 404 and 'name="timeTo" value="1971-02-03"' in early.text
+    assert ">No block is indexed at or before this block or time.</p>" in early.text
 
 
 def test_an_entry_with_many_rows_is_short(
@@ -564,6 +568,9 @@ def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Playe
     assert "This history adds up: what came in, less what went out, is the balance of" in page
     for query in ("format=csv", "group=transaction&amp;format=csv"):
         assert f"/api/v1/addresses/{person}/history?{query}" in page
+    for part in ("direction=in", "types=fee", "blockTo=5", f"counterparty={person}", "fees=hide"):
+        filtered = client.get(f"{path}?tab=history&{part}").text
+        assert "adds up" not in filtered and "add up" not in filtered, part
     hidden = client.get(f"{path}?tab=history&fees=hide").text
     assert '<li class="fee">' not in hidden and "&amp;fees=hide&amp;cursor=" in hidden
     assert client.get(f"{path}?tab=history&fees=none").status_code == 400

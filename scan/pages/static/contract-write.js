@@ -208,7 +208,6 @@ const amountUnits = {
     button.disabled = false;
   }
 
-  section.hidden = false;
   for (const form of section.querySelectorAll("form.write")) {
     form.addEventListener("submit", onSend);
     form.addEventListener("input", showWords);
