@@ -718,6 +718,9 @@ def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str)
     form = {"function": "divide(uint256)", "argument": "0.5 gwei"}
     page = explorer.client.post(f"/address/{many}/call", data=form).text
     assert "Called with <code>500000000</code>." in page and '"long">0</span>' in page
+    form = {"function": "divide", "argument": "500000000"}  # no form has this name
+    page = explorer.client.post(f"/address/{many}/call", data=form).text
+    assert 'aria-label="Result"><span class="long">0</span>' in page
     form = {"function": "require_(uint256)", "argument": "5"}
     refused = explorer.client.post(f"/address/{many}/call", data=form)
     assert refused.status_code == 422 and "too small" in refused.text
