@@ -16,6 +16,7 @@ from scan.pages.history import balance_tab, history_tab
 from scan.pages.items import thumbnails_of
 from scan.pages.records import (
     address_of,
+    is_pool,
     names_of,
     requested_tab,
 )
@@ -87,6 +88,13 @@ def get_qr_code(address: str) -> Response:
 
 def _list(tab: str, key: bytes) -> FilteredList | None:
     path, own = f"/address/{to_hex(key)}", to_hex(key)
+    if tab == "trades" and is_pool(own):
+        return entity_list(
+            *("dex_trades", path, f"/dex-trades?pool={own}"),
+            tab=tab,
+            left_out=("dex", "tokenAddress"),
+            fixed={"pool": own},
+        )
     if tab in LISTS:
         entity, role, api_path = LISTS[tab]
         shown = entity_list(

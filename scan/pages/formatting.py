@@ -11,6 +11,7 @@ from scan.ethereum.checksums import checksummed
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_units
 
 MAX_NAME = 60
+MAX_SYMBOL = 28  # of a pair: two fit into a name
 MAX_TEXT = 20_000  # characters of a transaction's input
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 
@@ -202,10 +203,18 @@ def token_name(token: Mapping[str, Any]) -> str:
     return str(name) if name else f"Unnamed token {short_address(address)}"
 
 
-def short_name(text: str) -> str:
+def pair_name(pool: Mapping[str, Any]) -> str:
+    """Return a pool's tokens, `WETH / MUSD`: by its address one that has no symbol."""
+    return " / ".join(
+        short_address(pool[token]) if is_blank(symbol) else short_name(symbol, MAX_SYMBOL)
+        for token, symbol in ((key, pool[f"{key}Symbol"]) for key in ("token0", "token1"))
+    )
+
+
+def short_name(text: str, most: int = MAX_NAME) -> str:
     """Return the name as a link shows it: never blank, so that a link can be seen: not every
     character has ink."""
     if text and not text.strip().strip(_INKLESS):
         return "(blank)"
     shown = visible(text)
-    return shown if len(shown) <= MAX_NAME else f"{shown[: MAX_NAME - 1]}…"
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"

@@ -60,6 +60,5 @@ def get_pool(address: str) -> Response:
         chart=candle_chart(priced, title="Price", span_s=pools.INTERVALS_S[interval]),
         volume=volume,
         trades=shown,
-        priced=[pools.priced(trade, pool) for trade in shown.records],
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )

@@ -111,7 +111,8 @@ def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
     """Return names and labels of all addresses in records and of `more`. `name` is what a link
-    shows: the operator's label, else a token's own name, else that of the verified source."""
+    shows: the operator's label, else a pool's pair, else a token's own name, else that of the
+    verified source."""
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
@@ -121,8 +122,13 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         for key in ("name", "symbol"):
             if formatting.is_blank(token.get(key)) and key in token:
                 token[key] = ""  # its address says more
-        name["name"] = name["label"] or token.get("name") or name["contract"]
+        pair = formatting.pair_name(name["pool"]) if name["pool"] else None
+        name["name"] = name["label"] or pair or token.get("name") or name["contract"]
     return names
+
+
+def is_pool(address: str) -> bool:
+    return bool(names_of((), address).get(address, {}).get("pool"))
 
 
 def hash_of(text: str) -> bytes:

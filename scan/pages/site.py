@@ -22,6 +22,7 @@ from scan.pages import formatting, markdown
 from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.pages.svg_charts import short_price
+from scan.queries import pools
 from scan.queries.network import KNOWN_CHAINS, symbol_of, token_standard
 from scan.queries.reader import ChainId
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -206,6 +207,8 @@ def _templates() -> Environment:
         "gwei": formatting.gwei,
         "percent": formatting.percent,
         "short_price": short_price,
+        "priced": pools.priced,
+        "pair_name": formatting.pair_name,
         "worth": formatting.worth,
         "day_time": formatting.day_time,
         "visible": formatting.visible,

@@ -2,13 +2,14 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {address: {"label": text or null, "token": null or its
---   name, symbol, decimals, type and logo, "contract": a verified contract's name or null}} of those
---   that have any
--- index: labels_pkey, tokens_pkey, listed_tokens_pkey, contracts_pkey,
+--   name, symbol, decimals, type and logo, "contract": a verified contract's name or null, "pool":
+--   null or its exchange and its tokens with their symbols and decimals}} of those that have any
+-- index: labels_pkey, tokens_pkey, listed_tokens_pkey, contracts_pkey, pools_pkey, dexes_pkey,
 --   verified_contracts_by_code_hash
 SELECT index_version(), (
     SELECT coalesce(json_object_agg(hex(named.address), json_build_object(
-        'label', named.label, 'token', named.token, 'contract', named.contract)), '{}')::text
+        'label', named.label, 'token', named.token, 'contract', named.contract,
+        'pool', named.pool)), '{}')::text
     FROM (
         SELECT requested.address,
             (SELECT l.label FROM labels l WHERE l.address = requested.address) AS label,
@@ -22,7 +23,16 @@ SELECT index_version(), (
             WHERE k.address = requested.address) AS token,
             (SELECT v.contract_name
             FROM verification_of(requested.address) AS v
-            WHERE v.match <> 'runtime') AS contract
+            WHERE v.match <> 'runtime') AS contract,
+            (SELECT json_build_object('dex', x.name, 'token0', hex(p.token0), 'token1', hex(p.token1),
+                'token0Symbol', k0.symbol, 'token0Decimals', k0.decimals,
+                'token1Symbol', k1.symbol, 'token1Decimals', k1.decimals)
+            FROM pools p
+            JOIN dexes x ON x.dex_id = p.dex_id
+            LEFT JOIN tokens k0 ON k0.address = p.token0
+            LEFT JOIN tokens k1 ON k1.address = p.token1
+            WHERE p.address = requested.address) AS pool
         FROM unnest(%(addresses)s) AS requested (address)
     ) AS named
-    WHERE named.label IS NOT NULL OR named.token IS NOT NULL OR named.contract IS NOT NULL);
+    WHERE named.label IS NOT NULL OR named.token IS NOT NULL OR named.contract IS NOT NULL
+        OR named.pool IS NOT NULL);

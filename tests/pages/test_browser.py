@@ -359,7 +359,7 @@ def paths_with_trades(scenario: Played) -> list[str]:
     token = f"/token/{item['tokenAddress']}"
     maker = f"/address/{trade['maker']}"
     return [
-        *("/dex", f"/pool/{trade['pairAddress']}", f"/tx/{trade['transactionHash']}"),
+        *("/dex", "/trades", f"/pool/{trade['pairAddress']}", f"/tx/{trade['transactionHash']}"),
         *(f"/tx/{trade['transactionHash']}?tab={tab}&open=all" for tab in ("events", "calls")),
         *(f"{maker}?tab=trades", f"{maker}?tab=items", f"{maker}?tab=internal"),
         *("/gas", "/charts", f"{token}?tab=items"),

@@ -1,0 +1,93 @@
+"""Pools on pages: links to them, what they are called, and their trades."""
+
+import re
+from collections import Counter
+from decimal import Decimal
+
+from flask.testing import FlaskClient
+
+from scan.pages.formatting import pair_name
+from scan.pages.svg_charts import short_price
+from tests.conftest import Played
+
+
+def test_pools_are_linked_by_their_pair_wherever_they_are_named(
+    client: FlaskClient, scenario: Played
+) -> None:
+    """Not by the name that the contract has as a token, which is the same in all of a factory."""
+    pairs = {
+        pool["address"]: f"{pool['token0Symbol']} / {pool['token1Symbol']}"
+        for pool in client.get("/api/v1/pools").json["pools"]
+    }
+    trade = next(t for t in scenario.truth.dex_trades if t["pairAddress"] in pairs)
+    address = trade["pairAddress"]
+    for path in ("/trades?limit=100", f"/address/{trade['maker']}?tab=trades"):
+        cells = re.findall(
+            r'data-label="Pool"><a href="/pool/(0x\w+)"[^>]*><bdi>([^<]+)', client.get(path).text
+        )
+        assert cells and all(pairs[pool] == name for pool, name in cells), path
+    page = client.get(f"/tx/{trade['transactionHash']}").text
+    assert f'<a href="/pool/{address}" class="called"' in page
+    assert f'<a href="/pool/{address}" title=' in page  # in the sentence
+    assert f'href="/address/{address}"' in client.get(f"/pool/{address}").text
+
+
+def test_trades_have_side_and_price_in_all_lists(client: FlaskClient, scenario: Played) -> None:
+    pools = {pool["address"]: pool for pool in client.get("/api/v1/pools").json["pools"]}
+    trades = scenario.truth.dex_trades
+    maker, count = Counter(trade["maker"] for trade in trades).most_common(1)[0]
+    assert count > 1
+    for path, shown in (
+        ("/trades", trades[:25]),
+        (f"/address/{maker}?tab=trades", [t for t in trades if t["maker"] == maker][:25]),
+    ):
+        html = client.get(path).text
+        sides = re.findall(r'data-label="Side"><span class="badge flow \w+">(\w+)<', html)
+        is_buy = [t["tokenOut"] == pools[t["pairAddress"]]["token0"] for t in shown]
+        assert sides == ["buy" if buy else "sell" for buy in is_buy], path
+        prices = re.findall(r'data-label="Price">([^<]*)<', html)
+        assert prices == [price(t, pools[t["pairAddress"]]) for t in shown], path
+
+
+def price(trade: dict[str, str], pool: dict[str, int]) -> str:
+    """The amount of token1 for one of token0, in units."""
+    amounts = {
+        trade["tokenIn"]: Decimal(trade["amountIn"]),
+        trade["tokenOut"]: Decimal(trade["amountOut"]),
+    }
+    in_units = [
+        amounts[str(pool[token])] / 10 ** (pool[f"{token}Decimals"] or 0)
+        for token in ("token0", "token1")
+    ]
+    return short_price(in_units[1] / in_units[0]) if all(in_units) else ""
+
+
+def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(
+    client: FlaskClient, scenario: Played
+) -> None:
+    for pool in client.get("/api/v1/pools").json["pools"]:
+        address, pair = pool["address"], f"{pool['token0Symbol']} / {pool['token1Symbol']}"
+        page = client.get(f"/address/{address}?tab=trades").text
+        assert f"<h1>Pool <bdi>{pair}</bdi></h1>" in page
+        assert f'<dd><a href="/pool/{address}"><bdi>{pair}</bdi></a> <span class="quiet">of' in page
+        trades = [t for t in scenario.truth.dex_trades if t["pairAddress"] == address]
+        assert re.search(r'"quiet">([\d,]+) trade', page)[1] == f"{len(trades):,}"  # type: ignore[index]
+        shown = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', page)
+        assert shown == [trade["maker"] for trade in trades[:25]] != []
+        assert f"/api/v1/dex-trades?pool={address}&amp;format=csv" in page
+        assert client.get(f"/api/v1/addresses/{address}/trades").json["trades"] == []
+    maker = scenario.truth.dex_trades[0]["maker"]
+    assert "Exchange pool</dt>" not in client.get(f"/address/{maker}").text
+
+
+def test_a_pair_of_hostile_symbols_keeps_both_in_sight() -> None:
+    """A token's contract chooses its symbol; a blank one is shown by its address."""
+    pool = {
+        **{"token0": "0x" + "ab" * 20, "token0Symbol": "W" * 5_000},
+        **{"token1": "0x" + "cd" * 20, "token1Symbol": "\u202eDSU"},
+    }
+    shown = pair_name(pool)
+    assert len(shown) <= 60 and shown.startswith("WWW") and "\u202e" not in shown
+    assert shown.endswith("DSU")
+    assert pair_name(pool | {"token1Symbol": " \u200b"}).endswith(" / 0xCdCDCd…CDcD")
+    assert pair_name(pool | {"token1Symbol": None}).endswith(" / 0xCdCDCd…CDcD")
