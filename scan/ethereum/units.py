@@ -7,6 +7,7 @@ COIN_DECIMALS = 18
 GWEI_DECIMALS = 9
 
 _AMOUNT = re.compile(r"(-?)([0-9]{1,78})(?:\.([0-9]{1,78}))? +([^ ]{1,100})", re.ASCII)
+_NO_UNIT = re.compile(r"-?[0-9]{1,78}\.[0-9]{1,78}", re.ASCII)
 
 
 def in_units(value: int, decimals: int = COIN_DECIMALS, separator: str = "") -> str:
@@ -19,17 +20,27 @@ def in_units(value: int, decimals: int = COIN_DECIMALS, separator: str = "") -> 
     return f"{'-' if value < 0 else ''}{whole:{separator}}{rest}"
 
 
-def in_base_units(text: str, units: Mapping[str, int]) -> int | None:
+def in_base_units(text: str, units: Mapping[str, int | None]) -> int | None:
     """Return the base units of an amount with its unit, such as `1.5 ether`, by the decimals of
-    each unit; None for other text. Raises ValueError with a sentence for a unit that is not among
-    them, and for digits that it does not have. `amountUnits` in contract-write.js does the same."""
-    amount = _AMOUNT.fullmatch(text.strip(" "))
+    each unit, None for an ambiguous one; return None for other text. Raises ValueError with a
+    sentence for a fraction without a unit, for a unit that is ambiguous or not among them, and for
+    digits that it does not have. `amountUnits` in contract-write.js does the same."""
+    text = text.strip(" ")
+    known = [unit for unit, decimals in units.items() if decimals is not None]
+    if _NO_UNIT.fullmatch(text):
+        example = next(unit for unit in known if units[unit])
+        raise ValueError(
+            f"{text} has no unit. Write one, such as {text} {example}, or a whole number."
+        )
+    amount = _AMOUNT.fullmatch(text)
     if amount is None:
         return None
     sign, whole, fraction, unit = amount.groups("")
     if unit not in units:
-        raise ValueError(f"The unit {unit} is not known here. Known are {', '.join(units)}.")
+        raise ValueError(f"The unit {unit} is not known here. Known are {', '.join(known)}.")
     decimals = units[unit]
+    if decimals is None:
+        raise ValueError(f"The unit {unit} is ambiguous here: several tokens have this symbol.")
     if len(fraction) > decimals:
         raise ValueError(f"{unit} has {decimals} decimals, not {len(fraction)}.")
     return int(f"{sign}{whole}{fraction.ljust(decimals, '0')}")

@@ -1,6 +1,7 @@
 """Functions of an ABI as the tabs Read and Write show them, and the units of their amounts."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ MAX_FUNCTIONS = 2000  # of an ABI, to choose them from
 LONGEST_SIGNATURE = 500  # the limit of the API's functionName
 _SYMBOL = re.compile(r"(?![0-9]+$)[^\s]{1,30}")  # of a token, accepted as a unit
 UNITS = {"wei": 0, "gwei": GWEI_DECIMALS, "ether": COIN_DECIMALS}
+MAX_SUGGESTED = 3  # units in the hint of a field
 
 
 # Where a type has integers, for amounts with units: INTEGER, {"items": shape} of an array, or
@@ -117,28 +119,47 @@ def shape_of(abi_type: AbiType) -> Shape:
 
 
 def token_units(token: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the token whose units a contract's amounts have; None where there are none."""
+    """Return a token whose units amounts can have; None for another."""
     is_fungible = token is not None and token["type"] == "BEP20"
     return token if is_fungible and token and token["decimals"] is not None else None
 
 
-def amount_units(coin_symbol: str, token: Mapping[str, Any] | None) -> dict[str, int]:
-    """Return the decimals of units in which an amount may be written. A token's symbol that could
-    be taken for another unit is none, nor is the coin's beside it."""
-    units = {coin_symbol: COIN_DECIMALS, **UNITS}
-    if token is None:
-        return units
-    symbol, decimals = str(token["symbol"] or ""), int(token["decimals"])
-    known = {unit.casefold() for unit in units}
-    if symbol.casefold() not in known:
-        is_word = bool(_SYMBOL.fullmatch(symbol)) and symbol.isprintable()
-        return {**units, symbol: decimals} if is_word else units
-    if symbol.casefold() == coin_symbol.casefold() and decimals != COIN_DECIMALS:
-        del units[coin_symbol]
-    return units
+class AmountUnits(NamedTuple):
+    """The decimals of units in which an amount may be written, those of tokens and those of the
+    coin; None of a symbol that several tokens have."""
+
+    tokens: Mapping[str, int | None]
+    coin: Mapping[str, int]
+
+    @property
+    def all(self) -> dict[str, int | None]:
+        return {**self.tokens, **self.coin}
+
+    @property
+    def suggested(self) -> str:
+        """Return the units that a field's hint names: of tokens, or else of the coin."""
+        symbols = [symbol for symbol, decimals in self.tokens.items() if decimals]
+        return " / ".join(symbols[:MAX_SUGGESTED]) or "ether"
 
 
-def in_base_units_within(value: Any, shape: Shape, units: Mapping[str, int]) -> Any:
+def amount_units(coin_symbol: str, tokens: Sequence[Mapping[str, Any]]) -> AmountUnits:
+    """Return the units of a contract that has to do with these tokens. A token's symbol that could
+    be taken for a unit of the coin is none, nor is the coin's symbol beside it. Symbols that differ
+    only by case could be taken for each other."""
+    coin = {coin_symbol: COIN_DECIMALS, **UNITS}
+    fixed = {unit.casefold() for unit in coin}
+    units: dict[str, int | None] = {}
+    named = Counter(str(token["symbol"] or "").casefold() for token in tokens)
+    for token in tokens:
+        symbol, decimals = str(token["symbol"] or ""), int(token["decimals"])
+        if symbol.casefold() not in fixed and _SYMBOL.fullmatch(symbol) and symbol.isprintable():
+            units[symbol] = decimals if named[symbol.casefold()] == 1 else None
+        elif symbol.casefold() == coin_symbol.casefold() and decimals != COIN_DECIMALS:
+            coin.pop(coin_symbol, None)
+    return AmountUnits(units, coin)
+
+
+def in_base_units_within(value: Any, shape: Shape, units: Mapping[str, int | None]) -> Any:
     """Return an argument, text or JSON, with amounts such as `1.5 ether` in the integers of its
     type as numbers of wei; all else as it is. Raises InvalidParameter for unknown units.
     `amountUnits` in contract-write.js does the same."""

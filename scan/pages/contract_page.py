@@ -8,10 +8,10 @@ from scan import parameters
 from scan.hex import to_hex
 from scan.http.services import services
 from scan.pages.address_head import address_head
-from scan.pages.argument_values import ERC20_ARGUMENTS, ERC20_RESULTS
-from scan.pages.contract_functions import amount_units, token_units
+from scan.pages.argument_values import ERC20_RESULTS
+from scan.pages.contract_functions import AmountUnits, amount_units, token_units
 from scan.pages.contract_source import VIEWS, ShownContract, read_contract
-from scan.pages.records import names_of
+from scan.pages.records import Names, names_of
 from scan.pages.site import page, site
 from scan.pages.source_files import Shown
 from scan.verification.compiler_releases import dotted
@@ -27,10 +27,12 @@ def read_contract_view(key: bytes) -> ShownContract:
     return read_contract(key, view, shown=shown)
 
 
-def units_at(key: bytes) -> dict[str, int]:
-    """Return the decimals of the units in which a contract's page takes amounts."""
-    known = names_of([], to_hex(key)).get(to_hex(key)) or {}
-    return amount_units(site().chain().symbol, token_units(known.get("token")))
+def units_of(key: bytes, contract: ShownContract, names: Names) -> AmountUnits:
+    """Return the units in which a contract's page takes amounts: of the coin, of the contract if it
+    is a token, and of tokens whose addresses its values are."""
+    addresses = dict.fromkeys([to_hex(key), *contract.returned_addresses])
+    tokens = [token_units((names.get(address) or {}).get("token")) for address in addresses]
+    return amount_units(site().chain().symbol, [token for token in tokens if token])
 
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
@@ -50,8 +52,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
         names=names,
         token=token,
         token_results=ERC20_RESULTS if token else (),
-        token_arguments=ERC20_ARGUMENTS if token else {},
-        units=amount_units(site().chain().symbol, token),
+        units=units_of(key, contract, names),
         compilers=[*map(dotted, releases)],
         **values,
     )

@@ -28,7 +28,7 @@ COLUMNS = {
 class ShownContract(NamedTuple):
     """A contract as one view of its tab shows it: `verified` is None if the code is not verified;
     `implementations` are a proxy's. `files` are of the view "code", `functions` and `values` of the
-    others."""
+    others, where the latter also name the units of amounts."""
 
     view: str
     has_code: bool
@@ -57,12 +57,17 @@ class ShownContract(NamedTuple):
     @property
     def addresses(self) -> Sequence[str | None]:
         """Return the addresses that the page shows by their names."""
-        values = [
+        others = (self.verifier, self.similar_to)
+        return [*self.implementations, *others, *self.returned_addresses]
+
+    @property
+    def returned_addresses(self) -> Sequence[str]:
+        """Return the addresses that are values of the contract."""
+        return [
             value.result
             for value in (self.values.values if self.values else ())
             if [output.type for output in value.outputs] == ["address"] and value.result
         ]
-        return [*self.implementations, self.verifier, self.similar_to, *values]
 
     def forms(self, called: str) -> Functions:
         """Return the functions that a form calls: the called one, and all whose values are not
@@ -118,7 +123,7 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
         functions=functions,
         proxy_kind=proxy.kind if proxy else None,
         implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
-        values=_values(address, [abi, implementation_abi], proxy) if view == "read" else None,
+        values=_values(address, [abi, implementation_abi], proxy) if view != "code" else None,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
         claims=claims,

@@ -24,8 +24,8 @@ from scan.pages.contract_functions import (
     Shape,
     in_base_units_within,
 )
-from scan.pages.contract_page import contract_page, units_at
-from scan.pages.contract_source import read_contract, read_source_file
+from scan.pages.contract_page import contract_page, units_of
+from scan.pages.contract_source import ShownContract, read_contract, read_source_file
 from scan.pages.filtered_lists import UNORDERED, entity_list, filtered_list
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
@@ -109,7 +109,7 @@ def call_function(address: str) -> Response:
     try:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
-        call["sent"] = _sent(key, inputs, call["arguments"])
+        call["sent"] = _sent(key, contract, inputs, call["arguments"])
         value = contracts.call(reader(), key, name, [*map(_argument, call["sent"])]).value
         call["value"] = Value(
             name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
@@ -120,18 +120,21 @@ def call_function(address: str) -> Response:
     return contract_page(key, contract, status, call=call)
 
 
-def _sent(key: bytes, inputs: Sequence[Parameter], arguments: Sequence[str]) -> list[str]:
+def _sent(
+    key: bytes, contract: ShownContract, inputs: Sequence[Parameter], arguments: Sequence[str]
+) -> list[str]:
     """Return the arguments of a call with amounts such as `1.5 ether` in base units."""
-    if not any(" " in text for text in arguments):
+    if not any(" " in text or "." in text for text in arguments):
         return list(arguments)
-    units = units_at(key)
+    names = names_of([], to_hex(key), *contract.returned_addresses)
+    units = units_of(key, contract, names).all
     return [
         _in_base_units(text, parameter.shape if parameter else None, units)
         for text, parameter in zip_longest(arguments, inputs[: len(arguments)])
     ]
 
 
-def _in_base_units(text: str, shape: Shape, units: Mapping[str, int]) -> str:
+def _in_base_units(text: str, shape: Shape, units: Mapping[str, int | None]) -> str:
     value = text if shape in (None, INTEGER) else _argument(text)
     converted = in_base_units_within(value, shape, units)
     if converted == value:

@@ -144,6 +144,17 @@ def test_a_verified_proxy_is_read_by_its_implementation(demo: FlaskClient) -> No
     assert int(results["totalDeposits()"]) > 0
 
 
+def test_amounts_have_the_units_of_tokens_that_the_contract_returns(demo: FlaskClient) -> None:
+    [harbor] = demo.get("/api/v1/search?q=Harbor Savings").json["results"][:1]
+    values = demo.get(f"/api/v1/contracts/{harbor['value']}/values").json["values"]
+    [token] = [value["result"] for value in values if value["function"] == "asset()"]
+    symbol = demo.get(f"/api/v1/tokens/{token}").json["symbol"]
+    path = f"/address/{harbor['value']}"
+    page = demo.get(f"{path}?tab=contract&view=write").text
+    assert f'placeholder="a number, or 1.5 {symbol}"' in page and "1.5 ether" not in page
+    assert f"&#34;{symbol}&#34;: 6, " in page
+
+
 def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(
     demo: FlaskClient,
 ) -> None:

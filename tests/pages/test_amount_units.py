@@ -14,7 +14,13 @@ from scan.pages.static_files import FOLDER
 
 pytestmark = pytest.mark.check
 
-UNITS = amount_units("ETH", {"symbol": "USDC", "decimals": 6})
+UNITS = amount_units(
+    "ETH",
+    [
+        {"symbol": "USDC", "decimals": 6},
+        *({"symbol": symbol, "decimals": 18} for symbol in ("CAKE", "cake")),
+    ],
+).all
 AMOUNTS = [
     *(
         "1.5 ether",
@@ -39,6 +45,7 @@ AMOUNTS = [
         "1,5 ETH",
     ),
     *("1 Ether", "1 usdc", "1.5 wei", "1.0000001 USDC", "1 __proto__", "1 toString", "\u0661 wei"),
+    *("1.5 cake", "1 CAKE", "-1.50", " 1.5 ", "1.5.5"),
     *("1\tether", "1 ether\n", "1 ether ether", "--1 wei", "7" * 79 + " wei", "1 \u00a0ETH"),
 ]
 
@@ -67,6 +74,12 @@ def by_script() -> Any:
 def test_server_and_script_read_the_same_amounts() -> None:
     expected = [by_server(text) for text in AMOUNTS]
     assert expected[:3] == [["1500000000000000000", None], ["3000000000", None], ["2500000", None]]
+    assert by_server("1.5")[1] == (
+        "1.5 has no unit. Write one, such as 1.5 USDC, or a whole number."
+    )
+    assert by_server("1 CAKE")[1] == (
+        "The unit CAKE is ambiguous here: several tokens have this symbol."
+    )
     assert sum(number is not None for number, _ in expected) == 7
     assert by_script() == expected
 
@@ -151,5 +164,5 @@ def test_a_token_misleads_by_no_unit(
     symbol: str | None, decimals: int, units: dict[str, int]
 ) -> None:
     fixed = {"wei": 0, "gwei": 9, "ether": 18}
-    known = amount_units("ETH", {"symbol": symbol, "decimals": decimals})
+    known = amount_units("ETH", [{"symbol": symbol, "decimals": decimals}]).all
     assert known == {"ETH": 18, **fixed, **units} if units else known == fixed

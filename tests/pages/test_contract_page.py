@@ -27,6 +27,25 @@ if (location.pathname.startsWith("/address/")) {
 }
 """
 
+TELLER = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract Cash {
+    string public name = "Cash";
+    string public symbol = "CASH";
+    uint8 public decimals = 6;
+    uint256 public totalSupply = 1000;
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    constructor() { emit Transfer(address(0), msg.sender, 1000); }
+    function balanceOf(address) external pure returns (uint256) { return 1000; }
+}
+contract Teller {
+    address public immutable asset;
+    constructor(address asset_) { asset = asset_; }
+    function half(uint256 amount) external pure returns (uint256) { return amount / 2; }
+    function pay(uint256 amount) external payable {}
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def vault(explorer: Explorer) -> str:
@@ -116,6 +135,26 @@ def test_functions_that_write_are_listed_without_a_script(explorer: Explorer, va
     assert "Sending needs JavaScript and a wallet in the browser." in page
 
 
+def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explorer) -> None:
+    """Named in the hints of fields, and read without a script as with one."""
+    cash = deploy(explorer, TELLER, "Cash")
+    teller = deploy(explorer, TELLER, "Teller", cash[2:].zfill(64))
+    verified = explorer.verify(teller, TELLER, VERSION, contractName="Teller", optimizationUsed=0)
+    assert verified.status_code == 200, verified.json
+    path = f"/address/{teller}"
+    for view in ("read", "write"):
+        shown = explorer.client.get(f"{path}?tab=contract&view={view}").text
+        assert 'placeholder="a number, or 1.5 CASH"' in shown and "1.5 ether" not in shown
+
+    def half(amount: str) -> str:
+        form = {"function": "half(uint256)", "argument": amount}
+        return explorer.client.post(f"{path}/call", data=form).text
+
+    assert "Called with <code>1500000</code>" in half("1.5 CASH") and "750000" in half("1.5 CASH")
+    assert "1.5 has no unit. Write one, such as 1.5 CASH, or a whole number." in half("1.5")
+    assert "The unit CAKE is not known here. Known are CASH, " in half("1 CAKE")
+
+
 def test_what_a_wallet_refuses_is_told(
     page: Page, explorer: Explorer, explorer_url: str, vault: str
 ) -> None:
@@ -132,9 +171,11 @@ def test_what_a_wallet_refuses_is_told(
     page.wait("form.querySelector('output').textContent.includes('NotEnough')")
     assert sender in output(page)
     press(page, "withdraw(uint256)", "1.5")
+    page.evaluate("form.dispatchEvent(new Event('input'))")
+    assert "has no unit" in page.evaluate("form.querySelector('.words').textContent")
     answer(page, "eth_requestAccounts", f"['{sender}']")
     answer(page, "eth_chainId", f"'{chain}'")
-    page.wait("form.querySelector('output').textContent.startsWith('amount: expected')")
+    page.wait("form.querySelector('output').textContent.startsWith('1.5 has no unit. Write one')")
     press(page, "withdraw(uint256)", "0")
     answer(page, "eth_requestAccounts", f"['{sender}']")
     answer(page, "eth_chainId", f"'{chain}'")

@@ -2,14 +2,21 @@
 // Amounts with units, as in_base_units() of scan/ethereum/units.py reads them.
 const amountUnits = {
   // The base units as text, or null for text that is no amount with a unit.
-  parse(text, units) {
-    const amount = /^(-?)([0-9]{1,78})(?:\.([0-9]{1,78}))? +([^ ]{1,100})$/u.exec(text.replace(/^ +| +$/g, ""));
+  parse(given, units) {
+    const text = given.replace(/^ +| +$/g, "");
+    const known = Object.keys(units).filter((name) => units[name] !== null);
+    if (/^-?[0-9]{1,78}\.[0-9]{1,78}$/.test(text)) {
+      const example = known.find((name) => units[name]);
+      throw new Error(`${text} has no unit. Write one, such as ${text} ${example}, or a whole number.`);
+    }
+    const amount = /^(-?)([0-9]{1,78})(?:\.([0-9]{1,78}))? +([^ ]{1,100})$/u.exec(text);
     if (!amount) return null;
     const [, sign, whole, fraction = "", unit] = amount;
     if (!Object.hasOwn(units, unit)) {
-      throw new Error(`The unit ${unit} is not known here. Known are ${Object.keys(units).join(", ")}.`);
+      throw new Error(`The unit ${unit} is not known here. Known are ${known.join(", ")}.`);
     }
     const decimals = units[unit];
+    if (decimals === null) throw new Error(`The unit ${unit} is ambiguous here: several tokens have this symbol.`);
     if (fraction.length > decimals) throw new Error(`${unit} has ${decimals} decimals, not ${fraction.length}.`);
     return BigInt(sign + whole + fraction.padEnd(decimals, "0")).toString();
   },
@@ -44,6 +51,7 @@ const amountUnits = {
   if (!section) return;
   const {address, chain, chainName, symbol} = section.dataset;
   const units = JSON.parse(section.dataset.units);
+  const coinUnits = {[symbol]: units.ether, ether: units.ether, gwei: units.gwei, wei: units.wei};
   const choice = document.getElementById("wallet");
 
   function element(tag, text, properties = {}) {
@@ -95,7 +103,7 @@ const amountUnits = {
   // The value to send: coins where no unit is given.
   function wei(text) {
     const trimmed = text.trim() || "0";
-    const amount = amountUnits.parse(trimmed, units) ?? amountUnits.parse(`${trimmed} ether`, units);
+    const amount = amountUnits.parse(/^[0-9.]+$/.test(trimmed) ? `${trimmed} ether` : trimmed, coinUnits);
     if (amount === null || amount.startsWith("-")) throw new Error("The value to send is not an amount.");
     return amount;
   }
