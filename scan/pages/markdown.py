@@ -50,7 +50,8 @@ def to_markdown(html: str, path: str = "") -> str:
     for link in main.select("nav [aria-current]"):
         link.wrap(document.new_tag("strong"))
     for form in main.select("form"):
-        form.insert_before(_form(document, form, path))
+        if form.select_one("[name]"):  # others are sent by scripts alone
+            form.insert_before(_form(document, form, path))
         for control in form.select("label, input, select, textarea"):
             control.decompose()
     for block in main.select("nav, form"):

@@ -158,6 +158,8 @@ def test_a_call_answers_in_the_text(client: FlaskClient) -> None:
     assert text == (
         "`POST /address/0x1/call` with `function=f(uint256)` `argument=7` (id uint256)\n\n42\n"
     )
+    scripted = '<main><form><code>f()</code><p class="js"><input name="argument"></p></form></main>'
+    assert to_markdown(scripted, "/address/0x1") == "`f()`\n"
 
 
 def test_a_time_stands_once(client: FlaskClient) -> None:
