@@ -27,8 +27,9 @@ def test_pools_are_linked_by_their_pair_wherever_they_are_named(
         )
         assert cells and all(pairs[pool] == name for pool, name in cells), path
     page = client.get(f"/tx/{trade['transactionHash']}").text
-    assert f'<a href="/pool/{address}" class="called"' in page
-    assert f'<a href="/pool/{address}" title=' in page  # in the sentence
+    assert f'data-label="Pool"><a href="/pool/{address}"' in page
+    sentence = page.partition("<table")[0]
+    assert f'<a href="/pool/{address}" title=' in sentence
     assert f'href="/address/{address}"' in client.get(f"/pool/{address}").text
 
 
@@ -42,10 +43,10 @@ def test_trades_have_side_and_price_in_all_lists(client: FlaskClient, scenario: 
         (f"/address/{maker}?tab=trades", [t for t in trades if t["maker"] == maker][:25]),
     ):
         html = client.get(path).text
-        sides = re.findall(r'data-label="Side"><span class="badge flow \w+">(\w+)<', html)
+        sides = re.findall(r'data-label="Price"><span class="badge flow \w+">(\w+)<', html)
         is_buy = [t["tokenOut"] == pools[t["pairAddress"]]["token0"] for t in shown]
         assert sides == ["buy" if buy else "sell" for buy in is_buy], path
-        prices = re.findall(r'data-label="Price">([^<]*)<', html)
+        prices = re.findall(r'data-label="Price"><span[^>]*>\w+</span> ([^<]*)<', html)
         assert prices == [price(t, pools[t["pairAddress"]]) for t in shown], path
 
 
