@@ -27,7 +27,7 @@ from scan.http.list_pages import window_of
 from scan.http.requests import query_arguments, reader
 from scan.pages.records import Listing, listing
 from scan.pages.site import page, site
-from scan.queries import entities
+from scan.queries import entities, pools
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTERS, TOKEN_TYPES
 from scan.queries.pages import Page, Window
@@ -213,8 +213,11 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
         return TRANSACTION_TYPES, False
     if kind == "token_type":
         return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
-    names = TYPES if kind == "request_type" else ()
-    return words or {name: name for name in names}, True
+    if kind == "dex":
+        names, are_all = pools.exchanges(reader())
+        return {name: name for name in names}, are_all
+    types = TYPES if kind == "request_type" else ()
+    return words or {name: name for name in types}, True
 
 
 def entity_list(
@@ -240,7 +243,7 @@ def entity_list(
             del given["address"]  # which says the same, and the list by the other is counted
         return entities.page(reader(), entity, window, given)
 
-    fields = [f for f in fields_of(entity, fixed) if f.key not in left_out]
+    fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(
         *(path, api_path, [*fields, *(RANGES if block is None else ())], read),
         tab=tab,

@@ -17,6 +17,7 @@ HOUR_S = 3_600
 # Those of whole hours are kept, the others are made of the pool's trades.
 INTERVALS_S = {"5m": 300, "1h": HOUR_S, "4h": 4 * HOUR_S, "1d": 24 * HOUR_S}
 MAX_CANDLES = 500
+MAX_EXCHANGES = 30  # that are suggested
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
 NEWEST_S = 10**12  # beyond the time of every block
@@ -35,6 +36,13 @@ class PricedTrade(NamedTuple):
 
     side: str
     price: Decimal | None
+
+
+class Exchanges(NamedTuple):
+    """Names of exchanges, those with most trades first; `are_all`: there are no others."""
+
+    names: list[str]
+    are_all: bool
 
 
 class PoolFilters(TypedDict, total=False):
@@ -74,6 +82,11 @@ def page(
     )
     following = traversal.next(None if address is None else (trade_count, bytes(address)))
     return Page(data, count, total, following)
+
+
+def exchanges(reader: Reader) -> Exchanges:
+    names, count = reader.row("queries/dexes_list", most=MAX_EXCHANGES)
+    return Exchanges(json.loads(names), count <= MAX_EXCHANGES)
 
 
 def get(reader: Reader, address: bytes) -> str:

@@ -4,10 +4,12 @@ import re
 from collections import Counter
 from decimal import Decimal
 
+import pytest
 from flask.testing import FlaskClient
 
 from scan.pages.formatting import pair_name
 from scan.pages.svg_charts import short_price
+from scan.queries import pools
 from tests.conftest import Played
 
 
@@ -92,3 +94,34 @@ def test_a_pair_of_hostile_symbols_keeps_both_in_sight() -> None:
     assert shown.endswith("DSU")
     assert pair_name(pool | {"token1Symbol": " \u200b"}).endswith(" / 0xCdCDCd…CDcD")
     assert pair_name(pool | {"token1Symbol": None}).endswith(" / 0xCdCDCd…CDcD")
+
+
+def test_exchanges_are_a_choice_and_another_one_is_unknown(client: FlaskClient) -> None:
+    names = {pool["dex"] for pool in client.get("/api/v1/pools").json["pools"]}
+    for path in ("/trades", "/dex"):
+        page = client.get(path).text
+        select = page.partition('<select name="dex">')[2].partition("</select>")[0]
+        assert set(re.findall(r"<option>([^<\n]+)", select)) == names, path
+        name = min(names)
+        assert f"<option selected>{name}" in client.get(f"{path}?dex={name}").text
+        unknown = client.get(path, query_string={"dex": "<b>uniswap-v5"}).text
+        assert "Exchange &lt;b&gt;uniswap-v5 is unknown; there are: " in unknown, path
+    assert client.get("/api/v1/dex-trades?dex=uniswap-v5").json["total"] == 0
+
+
+def test_many_exchanges_are_suggestions(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever deploys a factory adds an exchange: the form has a few of them, and any is taken."""
+    monkeypatch.setattr(pools, "MAX_EXCHANGES", 1)
+    page = client.get("/trades?limit=50").text  # not cached yet
+    assert '<input name="dex" list="of-dex">' in page and '<select name="dex">' not in page
+    options = page.partition('<datalist id="of-dex">')[2].partition("</datalist>")[0]
+    most = client.get("/api/v1/pools?limit=100").json["pools"]
+    counts: Counter[str] = Counter()
+    for pool in most:
+        counts[pool["dex"]] += pool["tradeCount"]
+    [first] = re.findall(r'value="([^"]+)"', options)
+    assert counts[first] == max(counts.values())
+    unlisted = client.get("/trades?dex=uniswap-v5&limit=50").text
+    assert "Exchange uniswap-v5 is none of the usual ones" in unlisted

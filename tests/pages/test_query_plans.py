@@ -80,6 +80,7 @@ def token(database: ExplainingDatabase) -> bytes:
             | dict.fromkeys(("after_us", "after_address", "after_code_hash")),
             100,
         ),
+        ("queries/dexes_list", {"most": 30}, 100),
         # 5,000 transactions in their order, and 400 by the numbers of their blocks.
         ("queries/gas_get", {"blocks": 20}, 4_000),
         ("queries/transactions_list_largest_of_newest", {"limit": 10}, 1_000),
