@@ -123,7 +123,8 @@ def main() -> None:
         with indexed(recorder, anvil.head()) as url:
             verified = verify(url, recorder.url, town)
             ask_for_uris(Node(recorder.url), url, anvil.head())
-        ask_for_views(Node(recorder.url), town)
+        ask_for_views(Node(recorder.url), town, range(first_of_loop - 1, anvil.head() + 1))
+        ask_for_accounts(Node(recorder.url), town)
         ask_for_traces(Node(recorder.url), anvil)
         rows = [row for row in recorder.answers.rows() if NO_BLOCK not in row["params"]]
         head = anvil.head()
@@ -262,12 +263,26 @@ def wait_until_quiet(recorder: Recorder, indexer: subprocess.Popen[bytes]) -> No
         time.sleep(0.2)
 
 
-def ask_for_views(node: Node, town: Town) -> None:
+def ask_for_views(node: Node, town: Town, blocks: Iterable[int]) -> None:
+    """Requests for views of the demo's contracts at the first of these blocks, and after it at
+    those that changed what they return: all would take gigabytes."""
+    people = [*town.people, *STRANGERS]
+    contracts = [*town.contracts.values(), *town.pools.values()]
+    calls = [call for contract in contracts for call in views(contract, people)]
+    results: dict[int, str] = {}
+    for block in map(hex, blocks):
+        for first in range(0, len(calls), 100):
+            batch = [("eth_call", [call, block]) for call in calls[first : first + 100]]
+            new = {first + n: repr(result) for n, result in enumerate(town.anvil.batch(batch))}
+            node.batch(batch[n - first] for n in new if results.get(n) != new[n])
+            results |= new
+
+
+def ask_for_accounts(node: Node, town: Town) -> None:
     """Requests that views will make for the demo's contracts and accounts at its head."""
     contracts = [*town.contracts.values(), *town.pools.values()]
-    people = [*town.people, *STRANGERS]
-    calls = [("eth_call", [call, "latest"]) for c in contracts for call in views(c, people)]
-    addresses = [c.address for c in contracts] + people
+    addresses = [c.address for c in contracts] + [*town.people, *STRANGERS]
+    calls: list[tuple[str, list[Any]]] = []
     for method in ("eth_getBalance", "eth_getCode", "eth_getTransactionCount"):
         calls += [(method, [address, "latest"]) for address in addresses]
     calls += [("eth_chainId", []), ("net_version", []), ("web3_clientVersion", [])]

@@ -267,10 +267,11 @@ class DemoChain(Recording):
         return cycle * int(_value_at(values, last) - _value_at(values, self._first_added - 1))
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
-        """Return what a function of a contract returned last: in the loop that changes little."""
+        """Return what a contract's function returned after the block, or its like in the loop."""
         key, number = self.state_key(method, params)
         if self._first_added - 1 <= number <= self.head and key in self._states:
-            return self._states[key][-1][1]
+            _, recorded = self._template(number)
+            return dict(_value_at(self._states[key], recorded))
         return super()._state(method, params)
 
 

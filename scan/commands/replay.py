@@ -164,7 +164,7 @@ class Recording:
         if not states and method in NEVER_USED and not self._is_part:
             return {"result": NEVER_USED[method]}
         if not states:
-            raise RpcFault(-32000, f"the recording has no such {method}")
+            raise RpcFault(-32000, f"this node replays a recording, which has no such {method}")
         return states[-1][1]
 
     def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:

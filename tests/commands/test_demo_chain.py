@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eth_utils import keccak
 
 from scan.commands import demo_chain
 from scan.commands.demo_chain import INTERVAL_S, DemoChain
@@ -102,6 +103,34 @@ def test_accounts_have_at_each_block_what_the_node_had(
         assert 0 < fees < 10**17, "the loop undoes everything else"
         assert balances[2] - balances[3] == fees
     assert ask(chain, "eth_getBalance", "0x" + 40 * "9", "0x5") == "0x0"
+
+
+def test_a_view_has_its_value_at_each_block_of_the_loop(chain: DemoChain, first: int) -> None:
+    """What a savings contract holds follows its events, also when the loop runs again."""
+    events = {"Deposited(address,uint256,uint256)": 1, "Withdrawn(address,uint256,uint256)": -1}
+    signs = {f"0x{keccak(text=event).hex()}": sign for event, sign in events.items()}
+    call = {"data": f"0x{keccak(text='totalDeposits()')[:4].hex()}"}
+    total, changes = None, 0
+    for number in range(first, chain.head + 1):
+        logs = [
+            log
+            for receipt in ask(chain, "eth_getBlockReceipts", hex(number))
+            for log in receipt["logs"]
+            if log["topics"][0] in signs
+        ]
+        if logs:
+            call["to"] = logs[0]["address"]
+        elif "to" not in call:
+            continue
+        before, after = (
+            int(ask(chain, "eth_call", call, hex(block)), 16) for block in (number - 1, number)
+        )
+        moved = [signs[log["topics"][0]] * int(log["data"][2:66], 16) for log in logs]
+        assert after - before == sum(moved), number
+        assert total in (None, before)
+        total, changes = after, changes + len(moved)
+    assert changes > 10
+    assert int(ask(chain, "eth_call", call, "latest"), 16) == total
 
 
 def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain: DemoChain) -> None:
