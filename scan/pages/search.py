@@ -2,6 +2,7 @@
 lists the results; /search/suggestions."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
@@ -12,8 +13,8 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.site import page
+from scan.queries import pools, user_operations
 from scan.queries import search as search_queries
-from scan.queries import user_operations
 
 PATHS = {
     "block": "/block/",
@@ -31,6 +32,7 @@ TITLES = {
 }
 MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20
+PAIR = re.compile(r"([^\s/]+)(?:\s+|\s*/\s*)([^\s/]+)\Z")  # WETH/MUSD, WETH MUSD
 
 blueprint = Blueprint("pages_search", __name__)
 
@@ -46,10 +48,12 @@ def search() -> Response:
     exact = [result for result in results if result["match"] == "exact"]
     if len(exact) == 1:
         return _redirect(PATHS[exact[0]["type"]], exact[0]["value"])
+    pair = PAIR.match(text)
+    of_pair = json.loads(pools.of_pair(reader(), *pair.groups())) if pair else []
     named = search_queries.hash_or_address(text)
     if named and not results:  # its page says why it is not indexed
         return _redirect(_path_of_unindexed(named), to_hex(named))
-    return page("search.html", query=text, groups=_grouped(results), paths=PATHS)
+    return page("search.html", query=text, pools=of_pair, groups=_grouped(results), paths=PATHS)
 
 
 @blueprint.get("/search/suggestions")

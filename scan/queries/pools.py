@@ -18,6 +18,7 @@ HOUR_S = 3_600
 INTERVALS_S = {"5m": 300, "1h": HOUR_S, "4h": 4 * HOUR_S, "1d": 24 * HOUR_S}
 MAX_CANDLES = 500
 MAX_EXCHANGES = 30  # that are suggested
+MAX_OF_PAIR = 20
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
 NEWEST_S = 10**12  # beyond the time of every block
@@ -82,6 +83,13 @@ def page(
     )
     following = traversal.next(None if address is None else (trade_count, bytes(address)))
     return Page(data, count, total, following)
+
+
+def of_pair(reader: Reader, one: str, other: str) -> str:
+    """Return pools of two tokens by their symbols, those with most trades first, as JSON text."""
+    data: str
+    (data,) = reader.row("queries/pools_list_by_symbols", one=one, other=other, limit=MAX_OF_PAIR)
+    return data
 
 
 def exchanges(reader: Reader) -> Exchanges:

@@ -125,3 +125,17 @@ def test_many_exchanges_are_suggestions(
     assert counts[first] == max(counts.values())
     unlisted = client.get("/trades?dex=uniswap-v5&limit=50").text
     assert "Exchange uniswap-v5 is none of the usual ones" in unlisted
+
+
+def test_a_search_for_two_symbols_lists_their_pools(client: FlaskClient) -> None:
+    listed = client.get("/api/v1/pools?limit=100").json["pools"]
+    one, other = listed[0]["token0Symbol"], listed[0]["token1Symbol"]
+    of_pair = [
+        p["address"] for p in listed if {p["token0Symbol"], p["token1Symbol"]} == {one, other}
+    ]
+    for text in (f"{one}/{other}", f"{other} / {one}", f" {one.lower()}  {other.upper()}"):
+        page = client.get("/search", query_string={"q": text}).text
+        assert re.findall(r'class="main" href="/pool/(0x\w+)"', page) == of_pair, text
+    for text in (f"{one}/{one}x", f"{one} {other} {one}", f"{one}/", "/ /", "a/" * 50, "%' OR/1"):
+        page = client.get("/search", query_string={"q": text})
+        assert page.status_code == 200 and 'href="/pool/' not in page.text, text
