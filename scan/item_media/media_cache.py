@@ -97,7 +97,7 @@ class ItemMedia:
         self._threads = 0
 
     def of(self, uri: str | None, token_id: int) -> Media:
-        if uri is None:
+        if not uri:  # or it is empty
             return Media()
         document = self._content(item_metadata.with_id(uri, token_id), MAX_DOCUMENT_BYTES)
         if document.body is None:

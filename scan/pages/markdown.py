@@ -7,7 +7,10 @@ from scan.errors import TooLarge
 from scan.pages.formatting import visible
 
 MAX_HTML_BYTES = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
-LEFT_OUT = ("script", "style", "svg", "button", "dialog", "template", "datalist", ".js")
+LEFT_OUT = (
+    *("script", "style", "svg", "button", "dialog", "template", "datalist", ".js", "[hidden]"),
+    "[aria-hidden=true]",  # such as the axes of a chart, whose values a table has
+)
 MAX_CHOICES = 20  # of a field
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&!]")
 _BACKTICKS = re.compile("`+")
@@ -45,9 +48,9 @@ def to_markdown(html: str, path: str = "") -> str:
     document = BeautifulSoup(html, "html.parser")
     menu = _menu(document)
     main = document.main or document  # parts of pages have none
-    for element in main.select(f"{', '.join(LEFT_OUT)}, [hidden]"):
+    for element in main.select(", ".join(LEFT_OUT)):
         element.decompose()
-    for link in main.select("nav [aria-current]"):
+    for link in main.select("nav a[aria-current]"):
         link.wrap(document.new_tag("strong"))
     for form in main.select("form"):
         if form.select_one("[name]"):  # others are sent by scripts alone
@@ -58,6 +61,8 @@ def to_markdown(html: str, path: str = "") -> str:
         block.name = "div"
     if menu is not None:
         main.append(menu)
+    _write_whole_values(main)
+    _separate_words(main)
     for element in main.select("[title]"):
         del element["title"]  # markdownify does not escape it
     # Without `wrap`, and with `strip_pre`, regular expressions of markdownify take a time that
@@ -72,6 +77,24 @@ def to_markdown(html: str, path: str = "") -> str:
     )
     text: str = converter.convert_soup(main)
     return text.strip() + "\n"
+
+
+def _write_whole_values(main: Any) -> None:
+    """Write what HTML shows under the pointer: all digits of an amount in its place (its column has
+    the unit), another whole value behind its short form."""
+    for element in main.select("[data-full]"):
+        if element.name == "data":
+            element.string = element["data-full"].partition(" ")[0]
+        elif element.get_text().replace(",", "") != element["data-full"]:
+            element.append(f" ({element['data-full']})")
+
+
+def _separate_words(main: Any) -> None:
+    """Put a space between elements that style alone holds apart."""
+    for element in main.find_all(True):
+        is_adjacent = element.previous_sibling is not None and element.previous_sibling.name
+        if is_adjacent and element.find_parent("pre") is None:
+            element.insert_before(" ")
 
 
 def _menu(document: Any) -> Any:

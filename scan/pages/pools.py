@@ -48,9 +48,10 @@ def get_pool(address: str) -> Response:
     pool = json.loads(pools.get(reader(), key))
     volume = json.loads(pools.volume(reader(), key))
     try:
-        candles = json.loads(pools.candles(reader(), key, interval).data)
+        read = pools.candles(reader(), key, interval)
     except InvalidParameter:  # too many trades in the newest interval
-        candles = []
+        read = pools.Candles("[]", None)
+    candles = json.loads(read.data)
     priced = [candle for candle in candles if candle["open"] is not None]
     return shown.response(
         "pool.html",
@@ -58,6 +59,8 @@ def get_pool(address: str) -> Response:
         interval=interval,
         intervals=list(pools.INTERVALS_S),
         chart=candle_chart(priced, title="Price", span_s=pools.INTERVALS_S[interval]),
+        candle_count=len(candles),
+        has_older_candles=read.next_s is not None,
         volume=volume,
         trades=shown,
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),

@@ -191,6 +191,8 @@ def test_a_bep1155_is_asked_for_its_uri(client: FlaskClient, scenario: Played) -
     forge = scenario.stage.contracts["forge"].address
     found = client.get(f"/api/v1/tokens/{forge}/items/7").json
     assert (found["tokenUri"], found["tokenUriUnavailable"]) == ("", None)
+    page = client.get(f"/nft/{forge.lower()}/7").text
+    assert "none: the contract returns an empty URI" in page and "URIs are read" not in page
 
 
 def test_a_hostile_uri_is_text_on_its_page(uris: Uris) -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from decimal import Decimal
 from html import escape
 from itertools import islice
 
@@ -135,6 +136,31 @@ def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: Flask
                 assert f"`{control['name']}=" in line, (path, control)
     form = client.get("/txs?status=false", headers=MARKDOWN).text
     assert "`status=false` (Status: any; `true` success; `false` failed)" in form
+
+
+def test_text_has_all_digits_and_its_words_apart(client: FlaskClient) -> None:
+    """Style shortens amounts, and holds apart what has no space between it."""
+    newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    paid = f"{Decimal(newest['fee']).scaleb(-18).normalize():f}"
+    assert f"| {paid} |" in client.get("/txs", headers=MARKDOWN).text
+    home = client.get("/", headers=MARKDOWN).text
+    assert re.search(r" UTC \d+ transactions?, ", home)
+    assert "…" not in home.partition("## ")[2]
+    token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]
+    results = client.get(f"/search?q={token['name'][:2]}", headers=MARKDOWN).text
+    assert re.search(rf"\d 0x{token['address'][2:]}", results, re.IGNORECASE)
+    pool = client.get("/api/v1/pools?limit=1").json["pools"][0]["address"]
+    chart = client.get(f"/pool/{pool}", headers=MARKDOWN).text
+    assert "Outlined: closed at its opening price" in chart and "Filled: closed below" in chart
+    assert not re.search(r"\d\d:\d\d\d", chart), "axes stand in the table"
+
+
+def test_numbers_cut_short_are_whole_in_text() -> None:
+    html = (
+        '<main><data data-full="1.25 X Y">1.2…</data><p><span data-full="1000">1,000</span>'
+        '<span data-full="f(uint256)">f…</span></p><pre><i>a</i><b>c</b></pre></main>'
+    )
+    assert to_markdown(html) == "1.25\n\n1,000 f… (f(uint256))\n\n```\nac\n```\n"
 
 
 def test_a_list_is_read_to_its_end_by_the_links_of_the_text(client: FlaskClient) -> None:

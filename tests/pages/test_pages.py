@@ -283,6 +283,35 @@ def test_the_largest_transfers_of_each_day_are_those_of_the_chain(
             assert client.get(path, query_string={"date": value}).status_code == 400
 
 
+def test_transfers_from_and_to_nobody_are_called_mints_and_burns(
+    client: FlaskClient, scenario: Played
+) -> None:
+    """In lists of transfers and in the history."""
+    zero, sides = f"0x{'0' * 40}", {"mint": "fromAddress", "burn": "toAddress"}
+    for word, side in sides.items():
+        moved = [row for row in scenario.truth.token_transfers if row[side] == zero]
+        path = f"/token-transfers?{side.removesuffix('Address')}={zero}&limit=100"
+        page = client.get(path).text
+        rows = min(len(moved), 100)
+        assert page.count(f'<span class="badge">{word}</span> <a href="/address/{zero}"') == rows
+        other = sides["burn" if word == "mint" else "mint"]
+        history = client.get(f"/address/{moved[-1][other]}?tab=history&counterparty={zero}").text
+        assert f'<span class="badge">{word}</span> <a href="/address/{zero}"' in history
+
+
+def test_lists_of_items_say_their_order_and_set_whole_amounts_flush(
+    client: FlaskClient, scenario: Played
+) -> None:
+    item = next(row for row in scenario.truth.token_transfers if row["tokenId"] is not None)
+    token, order = f"/token/{item['tokenAddress']}", "by their first transfers, newest first"
+    owner = client.get(f"/api/v1/tokens/{item['tokenAddress']}/holders").json["holders"][0]
+    for path in (f"{token}?tab=items", f"/address/{owner['address']}?tab=items"):
+        assert f", {order}</p>" in client.get(path).text
+    path = f"/nft/{item['tokenAddress']}/{item['tokenId']}"
+    assert '<td class="number integer" data-label="Amount">' in client.get(path).text
+    assert "integer" not in client.get("/token-transfers?tokenType=BEP20").text
+
+
 def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
     pool = client.get("/api/v1/pools").json["pools"][0]
     candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
@@ -291,6 +320,7 @@ def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
     assert page.count("<rect") >= len(priced) > 0 and "Trades" in page
     rising = [candle for candle in priced if Decimal(candle["close"]) >= Decimal(candle["open"])]
     assert page.count('class="rises"') == len(rising)
+    assert f"All {len(candles)} interval" in page
     assert client.get(f"/pool/{pool['address']}?interval=2h").status_code == 400
     assert client.get(f"/pool/{pool['token0']}").status_code == 404
 
@@ -566,8 +596,11 @@ def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Playe
         moved = [row for row in rows if row["direction"] == way and row["type"] != "fee"]
         assert page.count(f'<span class="{way}">{sign}') == len(moved)
     assert "This history adds up: what came in, less what went out, is the balance of" in page
-    for query in ("format=csv", "group=transaction&amp;format=csv"):
-        assert f"/api/v1/addresses/{person}/history?{query}" in page
+    for query, text in (
+        ("format=csv", "CSV of movements"),
+        ("group=transaction&amp;format=csv", "CSV of transactions"),
+    ):
+        assert f'/api/v1/addresses/{person}/history?{query}" download>{text}</a>' in page
     for part in ("direction=in", "types=fee", "blockTo=5", f"counterparty={person}", "fees=hide"):
         filtered = client.get(f"{path}?tab=history&{part}").text
         assert "adds up" not in filtered and "add up" not in filtered, part
