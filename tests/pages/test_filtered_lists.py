@@ -282,6 +282,18 @@ def test_a_tab_that_a_page_does_not_have_is_refused(
     assert client.get(path, query_string={"_tab": "x"}).status_code == 200
 
 
+def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(
+    client: FlaskClient, sent: list[Record]
+) -> None:
+    for path in ("/", "/live", "/charts", "/gas", "/verify", "/keys", "/webhooks", "/watchlist"):
+        assert client.get(f"{path}?utm_source=mail&fbclid=1").status_code == 200, path
+    hash_ = sent[-1]["hash"]
+    assert client.get(f"/tx/{hash_}?fbclid=1").status_code == 200
+    assert client.get(f"/search?f=0&q={hash_}").location == f"/tx/{hash_}"
+    for path in ("/txs", "/dex", "/trades", "/accounts", "/block/1"):
+        assert client.get(f"{path}?fbclid=1").status_code == 400, path
+
+
 def test_the_block_has_its_transactions_by_the_tab_of_blockscout(client: FlaskClient) -> None:
     assert client.get("/block/1?tab=txs").status_code == 200
 
