@@ -11,6 +11,7 @@ LEFT_OUT = (
     *("script", "style", "svg", "button", "dialog", "template", "datalist", ".js", "[hidden]"),
     "[aria-hidden=true]",  # such as the axes of a chart, whose values a table has
 )
+INLINE = frozenset({"a", "b", "bdi", "code", "data", "i", "img", "span", "strong", "time"})
 MAX_CHOICES = 20  # of a field
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&!]")
 _BACKTICKS = re.compile("`+")
@@ -32,6 +33,13 @@ def to_markdown(html: str, path: str = "") -> str:
     untyped: Any = MarkdownConverter  # its types leave out what is overridden here
 
     class Converter(untyped):  # type: ignore[misc]
+        def process_tag(self, node: Any, parent_tags: set[str] | None = None) -> str:
+            text = str(super().process_tag(node, parent_tags))
+            is_adjacent = getattr(node.previous_sibling, "name", None) is not None
+            if is_adjacent and node.name in INLINE and "pre" not in (parent_tags or ()):
+                return f" {text}"  # what style alone holds apart
+            return text
+
         def convert_pre(self, el: Any, text: str, parent_tags: set[str]) -> str:
             fence = "`" * max(3, 1 + _longest_run(text))  # CommonMark 0.31.2, section 4.5
             return f"\n\n{fence}\n{text}\n{fence}\n\n" if text else ""
@@ -62,7 +70,6 @@ def to_markdown(html: str, path: str = "") -> str:
     if menu is not None:
         main.append(menu)
     _write_whole_values(main)
-    _separate_words(main)
     for element in main.select("[title]"):
         del element["title"]  # markdownify does not escape it
     # Without `wrap`, and with `strip_pre`, regular expressions of markdownify take a time that
@@ -87,14 +94,6 @@ def _write_whole_values(main: Any) -> None:
             element.string = element["data-full"].partition(" ")[0]
         elif element.get_text().replace(",", "") != element["data-full"]:
             element.append(f" ({element['data-full']})")
-
-
-def _separate_words(main: Any) -> None:
-    """Put a space between elements that style alone holds apart."""
-    for element in main.find_all(True):
-        is_adjacent = element.previous_sibling is not None and element.previous_sibling.name
-        if is_adjacent and element.find_parent("pre") is None:
-            element.insert_before(" ")
 
 
 def _menu(document: Any) -> Any:

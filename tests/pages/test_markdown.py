@@ -309,6 +309,7 @@ def test_the_time_a_page_takes_grows_with_its_length_alone() -> None:
     """In a process of its own: what took 34 s did not give way to any time-out."""
     text = 100_000 * " "
     pages = [f"<main>{html.replace('{}', f'x{text}x')}</main>" for html in PLACES.values()]
+    pages.append(f"<main><p>{20_000 * '<i>x</i>'}</p></main>")
     script = (
         "import sys; from scan.pages.markdown import to_markdown;"
         "[to_markdown(page) for page in sys.stdin.read().split('\\0')]"
