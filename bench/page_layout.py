@@ -17,9 +17,9 @@ from bench.pages import kinds
 from tests.pages.test_browser import (
     ALL_RULES,
     AXE,
-    CUMULATIVE_SHIFT,
     NOTHING_HIDDEN,
     axe_violations,
+    least_shift,
     show_at,
 )
 from tests.support.browser import Page, chromium
@@ -67,9 +67,7 @@ def _faults(page: Page, name: str, url: str, folder: Path) -> Iterator[Faults]:
         show_at(page, width)
         _show_theme(page, THEMES[0])
         page.open(url)
-        if shift := page.evaluate(CUMULATIVE_SHIFT):  # a busy processor may paint a page in parts
-            page.open(url)
-            shift = min(shift, page.evaluate(CUMULATIVE_SHIFT))
+        shift = least_shift(page, url)
         overflow_px = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         hidden = len(page.evaluate(NOTHING_HIDDEN))
         page.evaluate(AXE.read_text() + "; undefined")

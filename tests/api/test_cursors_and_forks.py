@@ -216,7 +216,7 @@ def test_every_row_comes_once_while_forks_take_blocks(
     assert reorganised > TRAVERSALS / 20
 
 
-@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("order", [pytest.param("asc", marks=pytest.mark.long), "desc"])
 def test_pages_that_end_early_go_on_through_forks(
     weather: Weather, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:

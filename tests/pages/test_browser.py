@@ -454,6 +454,19 @@ new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
 })
 """
+MOST_PAINTS = 10
+
+
+def least_shift(page: Page, url: str) -> float:
+    """Return the layout shift of the page at url, which is open: the least of several paints, since
+    a busy processor may paint a table in parts."""
+    for _ in range(MOST_PAINTS):
+        shift = page.evaluate(CUMULATIVE_SHIFT)
+        if not shift:
+            break
+        page.open("about:blank")  # what differs by its fragment alone would not be painted again
+        page.open(url)
+    return float(shift)
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -476,12 +489,7 @@ def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
         page.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert page.evaluate(NOTHING_HIDDEN) == [], path
-        for _ in range(10):  # a busy processor may paint a table in parts
-            shift = page.evaluate(CUMULATIVE_SHIFT)
-            if shift == 0:
-                break
-            page.open(path)
-        assert shift == 0, path
+        assert least_shift(page, path) == 0, path
     page.call("Emulation.clearDeviceMetricsOverride")
 
 

@@ -280,6 +280,7 @@ def test_similar_code_and_creations_are_found_by_indexes(
         " '', '{}', '[]', '{}', now(), mod(n, 20), '', '[]' FROM generate_series(1, 20000) AS n",
     )
     execute(url, "UPDATE verified_contracts SET is_indexed = true")
+    execute(url, "VACUUM ANALYZE verified_contracts")
     execute(
         url,
         "INSERT INTO contract_creations SELECT n, t.block_number, t.transaction_index,"
