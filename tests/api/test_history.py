@@ -23,6 +23,7 @@ from scan.queries import history as history_query
 from scan.queries.reader import Reader
 from tests.conftest import Played
 from tests.support.anvil import RpcError
+from tests.support.database import execute
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
@@ -588,6 +589,28 @@ def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
             assert (sent["history"], sent["total"]) == ([], 0)
 
 
+def test_no_total_counts_more_rows_than_may_be(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that have no checkpoints: four are one too many."""
+    monkeypatch.setattr("scan.queries.history.MAX_COUNTED", 3)
+    credits = [type_.name for type_ in all_credit_types()]
+    for index in range(4):
+        made.chain.append(
+            [Move(ME, ME, 5)],
+            miner=ME,
+            withdrawals=[Withdrawal(index, 1, ME, 10)],
+            credits=[(None, type_, ME, 1) for type_ in range(len(credits))],
+        )
+    for type_, way in (
+        *((type_, "in") for type_ in (*credits, "block_reward", "withdrawal")),
+        *(("transaction", "self"), ("transaction", "out")),
+    ):
+        for first, read in ((1, 4), (2, 3)):
+            page = mine(made, types=type_, direction=way, blockFrom=first)
+            rows = 0 if way == "out" else read
+            assert len(page["history"]) == rows
+            assert page["total"] == (None if read == 4 else rows), (type_, way)
+
+
 def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -608,13 +631,16 @@ def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(
     assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
 
 
-def test_balances_are_of_one_address_and_one_unit(made: Made) -> None:
+def test_balances_are_of_one_address_and_one_unit(
+    made: Made, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
-    that is not the coin."""
+    that is not the coin. Who produces a block has its fees, if it has any."""
     types = range(len(all_credit_types()))
+    made.chain.append(miner=ME)
     for _ in range(4):
         made.chain.append(
-            [Move(YOU, ME, 30_000, tokens=3), Move(ME, YOU, 1)],  # for a fee of 21,000
+            [Move(YOU, ME, 30_000, tokens=3), Move(ME, YOU, 1, tokens=1)],  # for 21,000
             internal_transfers=[
                 InternalTransfer(0, 0, TransferType.CALL, YOU, ME, 40),
                 InternalTransfer(0, 1, TransferType.CALL, ME, YOU, 5),
@@ -625,15 +651,23 @@ def test_balances_are_of_one_address_and_one_unit(made: Made) -> None:
                 Withdrawal(2, 1, ME, 10**6, "GNO"),
             ],
             credits=[(None, type_, holder, 1) for type_ in types for holder in (ME, YOU)],
+            miner=ME,
         )
-    in_block = 30_000 - 21_001 + 35 + 100 + len(types)
+    in_block = 30_000 - 21_001 + 2 * 21_000 + 35 + 100 + len(types)
     made.chain.store_balances({ME: 4 * in_block})
-    for token, change in ((None, in_block), ("0x" + TOKEN.hex(), 3)):
-        unit = {} if token is None else {"token": token}
-        for last in (1, 2, 4):
+    for unit, change in (({}, in_block), ({"token": "0x" + TOKEN.hex()}, 2)):
+        for last in (2, 3, 5):
             points = balances(made.client, "0x" + ME.hex(), blockTo=last, **unit)
             after = {point["blockNumber"]: int(point["balance"]) for point in points}
-            assert after == {number: number * change for number in range(1, last + 1)}
+            assert after == {number: (number - 1) * change for number in range(2, last + 1)}
+    # Rows before the first block that is kept may be there still.
+    execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
+    monkeypatch.setattr("scan.queries.balance_history.MAX_ROWS_READ", 3)
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    for unit in ({}, {"token": "0x" + TOKEN.hex()}):
+        page = client.get(f"/api/v1/addresses/0x{ME.hex()}/balances", query_string=unit).json
+        assert [point["blockNumber"] for point in page["balances"]] == [4, 5]
+        assert page["next"] is None
 
 
 def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: str) -> None:

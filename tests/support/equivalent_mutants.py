@@ -80,4 +80,14 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"l\.entries > checkpoint_every\(\)",
         "it saves work: shorter lists have no checkpoint",
     ),
+    (
+        r"queries/\w+_by_\w+_list",
+        r"\w+\.ordinal [<>]= \(SELECT beyond FROM start\)",
+        "it bounds what is read: a page ends by its LIMIT, which no row behind that changes",
+    ),
+    (
+        r"queries/(history|balances)_list",
+        r"%\(read_by\)s (NOT )?IN \('(token|address)', 'any'\)",
+        "it says from which index rows are read: the condition beside it holds either way",
+    ),
 )

@@ -70,6 +70,7 @@ class Chain:
         internal_transfers: Sequence[InternalTransfer] = (),
         is_traced: bool | None = None,
         timestamp_s: int | None = None,
+        miner: bytes = bytes(20),
         credits: Sequence[tuple[int | None, int, bytes, int]] = (),
     ) -> list[bytes]:
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
@@ -88,7 +89,7 @@ class Chain:
             hash=self._hash(),
             parent_hash=parent,
             timestamp_s=FIRST_TIMESTAMP_S + 12 * number if timestamp_s is None else timestamp_s,
-            miner=bytes(20),
+            miner=miner,
             gas_used=21_000 * len(moves),
             gas_limit=0,
             transactions=transactions,
