@@ -1,4 +1,4 @@
-"""The contract ABI: parses types from an ABI's JSON, encodes and decodes values.
+"""The contract ABI: types parsed from an ABI's JSON, encoding and decoding of values.
 
 eth-abi is not used because types and data are hostile. Decoding: 2.2 KB of `uint256[]` nested seven
 deep took eth-abi 6 s; here decoding stops at MAX_VALUES values and at MAX_DECODED_BYTES bytes,
@@ -26,15 +26,15 @@ _ALIASES = {"uint": "uint256", "int": "int256", "byte": "bytes1", "function": "b
 
 
 class AbiError(ValueError):
-    """An invalid type or value, or data that cannot be decoded; the message says which and why."""
+    """A type or value is invalid, or data cannot be decoded; the message says which and why."""
 
 
 class AbiType(NamedTuple):
-    """A type of the ABI; `size`: bits of an integer, bytes of bytesN, length of a fixed array;
-    otherwise None.
+    """A type of the ABI.
 
-    `items` are a tuple's members or an array's one element type, `labels` a tuple's member names.
-    `head_bytes` is the size of a value in the head of the enclosing tuple or array.
+    `size` is the bits of an integer, the bytes of bytesN or the length of a fixed array, None for
+    other types. `items` are a tuple's members or an array's one element type, `labels` a tuple's
+    member names. `head_bytes` is the size of a value in the head of the enclosing tuple or array.
     """
 
     kind: str
@@ -112,7 +112,7 @@ def selector(text: str) -> bytes:
 
 
 def encode(types: Sequence[AbiType], values: Sequence[Any]) -> bytes:
-    """Encodes values of the types' Python forms: heads followed by tails."""
+    """Encode values in the types' Python forms: all heads, then all tails."""
     heads: list[bytes] = []
     tails: list[bytes] = []
     offset = sum(abi_type.head_bytes for abi_type in types)
@@ -150,17 +150,17 @@ def decode(
     most_bytes: int = MAX_DECODED_BYTES,
     whole_addresses: bool = False,
 ) -> tuple[Any, ...]:
-    """Decode values; raises AbiError if the data is too short, has invalid offsets or exceeds a
+    """Decode values. Raises AbiError if the data is too short, has invalid offsets or exceeds a
     limit.
 
     Padding is not checked: a value is cut to its type's width, as in Solidity. With
-    `whole_addresses` a word that is not an address is an error, as in ethers.
+    `whole_addresses`, bytes before an address are an error, as in ethers.
     """
     return _Reader(data, most_values, most_bytes, whole_addresses).frame(types, 0)
 
 
 class _Reader:
-    """Data being decoded, and how many values and bytes may still be produced from it."""
+    """A decoder of data, with the number of values and bytes that it may still produce."""
 
     def __init__(
         self, data: bytes, most_values: int, most_bytes: int, whole_addresses: bool

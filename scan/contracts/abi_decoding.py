@@ -1,8 +1,9 @@
-"""Decodes calldata and logs to methods and events, by verified, standard and imported ABIs.
+"""Calldata and logs decoded to methods and events, by verified, standard and imported ABIs.
 
-Everything here is hostile: what decoding may cost is in proportion to the bytes decoded, and what
-does not fit is not decoded at all. It decodes what ethers decodes: bytes after the arguments are
-ignored, integers are cut to their width, and an address with other bytes before it is refused.
+All input is hostile: the cost of decoding is bounded in proportion to the decoded bytes, and data
+that does not fit an ABI is not decoded at all. The rules are those of ethers: bytes after the
+arguments are ignored, integers are cut to their width, and an address with bytes before it is
+refused.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,14 +38,14 @@ MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 
 
 class Argument(NamedTuple):
-    """An argument; `value` is in JSON's form, with `hashed` it is the hash that a topic contains
-    for strings."""
+    """An argument, with its value as JSON. `hashed`: it is indexed and of a dynamic or composite
+    type, of which the topic contains only the hash."""
 
     name: str
     type: str
     value: Any
     hashed: bool = False
-    indexed: bool = False  # of an event: it stands in a topic
+    indexed: bool = False  # a topic of the event has it
 
     def record(self) -> dict[str, Any]:
         shown = {"name": self.name, "type": self.type, "value": self.value}
@@ -75,7 +76,8 @@ def decode_call(
     *,
     budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """Return the called method; `token_type` selects among standards that share a signature."""
+    """Return the called method; None where no ABI decodes it. `token_type` selects among standards
+    that share a signature."""
     if len(calldata) < 4:
         return None
     entries = functions_of(calldata[:4], abis, token_type)
@@ -98,7 +100,7 @@ def decode_error(
 def decode_result(
     function: Entry, returned: bytes, *, budget: DecodingBudget | None = None
 ) -> Sequence[Argument] | None:
-    """Return what a function returned; None where its ABI does not say, or says something else."""
+    """Return the values that a function returned; None where its ABI has no outputs, or others."""
     if function.outputs is None or (budget is not None and not budget.allows(len(returned))):
         return None
     try:
@@ -121,8 +123,8 @@ def decode_log(
 ) -> Decoded | None:
     """Return the event of a log, as decode_call() does.
 
-    An anonymous one only where at most MAX_ALTERNATIVES have its topics and its size, and its data
-    is the encoding of one of them alone.
+    An anonymous event is returned only where at most MAX_ALTERNATIVES of the ABIs have that number
+    of topics and that size, and the data is the encoding of exactly one of them.
     """
     for entry in events_of(topics, abis, token_type):
         fit = _values_of_log(topics[1:], data, entry, budget)
@@ -139,8 +141,8 @@ def decode_log(
 def decode_call_by(
     calldata: bytes, signatures: Iterable[str], *, budget: DecodingBudget | None = None
 ) -> Decoded | None:
-    """Decode the call by the only one of these signatures with which the arguments encode to the
-    same calldata."""
+    """Decode a call by the one of these signatures with which the arguments encode to the same
+    calldata; return None where none or several fit."""
     index = index_abi(entries_of("function", signatures), "imported")
     entries = index.functions.get(calldata[:4], ())
     fit = _only(_values_of_call(calldata, entry, budget, strict=True) for entry in entries)
@@ -154,8 +156,8 @@ def decode_log_by(
     *,
     budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """Decode the log as decode_call_by() does; this tries all choices of indexed arguments, of
-    which only one may fit."""
+    """Decode a log as decode_call_by() does. A signature does not say which arguments are indexed,
+    so all choices are tried, of which only one may fit."""
     if not topics or (budget is not None and budget.is_exceeded):
         return None
     index = index_abi(entries_of("event", signatures), "imported")
@@ -168,7 +170,7 @@ def decode_log_by(
 
 
 def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
-    """Return the entry with every choice of indexed arguments for this number of topics."""
+    """Yield the entry with every choice of indexed arguments for this number of topics."""
     count = len(entry.types)
     if count <= MAX_FREE_ARGUMENTS or topics - 1 in (0, count):
         for chosen in combinations(range(count), topics - 1):
@@ -176,7 +178,7 @@ def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
 
 
 def _is_plausible(decoded: Decoded) -> bool:
-    """Return whether its integers look like numbers and its addresses like hashes."""
+    """Return whether the integers are unlike addresses, and the addresses unlike small numbers."""
     return not any(
         (argument.type == "address" and 0 < int(argument.value, 16) < 2**64)
         or (argument.type == "uint256" and 2**96 <= int(argument.value) < 2**160)
@@ -189,7 +191,7 @@ _T = TypeVar("_T")
 
 
 def _only(candidates: Iterable[_T | None]) -> _T | None:
-    """Return the one that fits, None if several do, since the right one is not known."""
+    """Return the only candidate that is not None; None if there are none or several."""
     fitting = [candidate for candidate in candidates if candidate is not None]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -231,7 +233,8 @@ def _values_of_log(
     *,
     strict: bool = False,
 ) -> _Fit | None:
-    """Return the values of a log's arguments; `topics` are only those of indexed arguments."""
+    """Return the values of a log's arguments; None where they do not fit the entry. `topics` are
+    those of indexed arguments, without the event's own."""
     if len(topics) != sum(entry.indexed):
         return None
     if budget is not None and not budget.allows(len(data) + 32 * len(topics)):
@@ -247,14 +250,13 @@ def _values_of_log(
 
 
 def _topic_type(abi_type: AbiType) -> AbiType:
-    """Return the hash's type for values of dynamic or composite types, which topics contain as a
-    hash."""
+    """Return the type of a topic: HASH for dynamic and composite types, whose values are hashed."""
     return HASH if abi_type.dynamic or abi_type.kind in ("array", "tuple") else abi_type
 
 
 def _values(types: Sequence[AbiType], data: bytes, strict: bool) -> tuple[Any, ...]:
-    """Return the values, limited by the size of the data: more values would come from offsets to
-    the same bytes."""
+    """Decode as many values as the data's size allows: more of them could only come from several
+    offsets to the same bytes. Raises AbiError, with `strict` also for another encoding."""
     values = decode(
         types,
         data,

@@ -1,6 +1,6 @@
-"""Indexes the entries of ABIs by selector and topic: verified ABIs, those of standards, signatures.
+"""Entries of ABIs by selector and topic: verified ABIs, ABIs of standards, single signatures.
 
-Here too everything is hostile: how many entries and types are read is limited before they are.
+ABIs are hostile: the number of entries and types is bounded before they are parsed.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from scan.contracts.abi_json import MAX_NAME
 from scan.contracts.signature_text import MAX_LENGTH, parse_signature
 
 FOLDER = Path(__file__).with_name("standard_abis")
-# A signature that several standards share has the argument names of the first one here.
+# A signature that several standards share has the argument names of the first of them in this list.
 STANDARDS = (
     *("erc20", "erc721", "erc1155", "erc2612", "erc4626", "weth9", "uniswap_v2", "uniswap_v3"),
     *("multicall", "safe", "access", "erc1967", "erc4337", "erc6093"),
@@ -26,18 +26,17 @@ STANDARDS = (
 )
 OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
 MAX_ENTRIES = 2000  # of an ABI
-# Of an ABI's parameters, with members and items of arrays. Reading one takes 4 us: 1 MiB of nested
-# arrays, which is a stored ABI at its largest, took 0.7 s. 500 functions of six parameters: 3,500.
+# Types of an ABI's parameters, members and array items. Parsing one takes 4 us: without the bound,
+# 1 MiB of nested arrays, the largest stored ABI, took 0.7 s. 500 functions of six parameters have
+# 3,500.
 MAX_TYPES = 20_000
 MAX_ARGUMENTS = 100
 MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
 
 
 class Entry(NamedTuple):
-    """A function, an event or an error; `indexed` has one value per type.
-
-    `outputs` are a function's, None where they are not known.
-    """
+    """A function, an event or an error of an ABI. `indexed` has one value per type. `outputs` are
+    None where the entry is no function, or its outputs are unknown."""
 
     name: str
     signature: str
@@ -51,11 +50,8 @@ class Entry(NamedTuple):
 
 
 class AbiIndex(NamedTuple):
-    """An ABI's functions and errors by selector, events by their first topic, and its anonymous
-    events.
-
-    Those stand under the number of their topics and the size of their data, None where it varies.
-    """
+    """An ABI's functions and errors by selector, events by their first topic, and anonymous events
+    by the number of their topics and the size of their data, None where it varies."""
 
     functions: Mapping[bytes, Sequence[Entry]]
     events: Mapping[bytes, Sequence[Entry]]
@@ -64,7 +60,7 @@ class AbiIndex(NamedTuple):
 
 
 def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
-    """Indexes an ABI up to MAX_ENTRIES and MAX_TYPES; skips entries that cannot be decoded."""
+    """Index an ABI up to MAX_ENTRIES and MAX_TYPES, without entries that cannot be decoded."""
     index = _new_index()
     types_left = MAX_TYPES
     for definition in islice(entries, MAX_ENTRIES):
@@ -80,8 +76,8 @@ def _new_index() -> Any:
 
 
 def _count_types(entry: Any) -> int:
-    """Return an upper limit of an ABI's types, without parsing types: outputs and `internalType`
-    count, too."""
+    """Return an upper bound of an entry's types without parsing them: it also counts outputs and
+    brackets in `internalType`."""
     try:
         text = orjson.dumps(entry)
     except orjson.JSONEncodeError:  # nested too deep to be decoded
@@ -108,7 +104,7 @@ def _add(index: Any, definition: Any, source: str, standard: str | None = None) 
         alike = index.anonymous[sum(entry.indexed), size]
     else:
         alike = index.events[digest]
-    if len(alike) <= MAX_ALTERNATIVES:  # one more says that there are too many
+    if len(alike) <= MAX_ALTERNATIVES:  # one more entry than that means too many
         alike.append(entry)
 
 
@@ -137,8 +133,8 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
 
 
 def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tuple[str, ...]]:
-    """Return a function's outputs; types that cannot be decoded are not known, and the function
-    is all the same."""
+    """Return the types and names of a function's outputs; (None, ()) where they cannot be decoded,
+    since the function's calls still can."""
     outputs = definition.get("outputs")
     try:
         types = parse_types(outputs)
@@ -169,7 +165,8 @@ def standard_abis() -> AbiIndex:
 
 
 def signatures_of(entries: Iterable[Any]) -> dict[bytes, str]:
-    """Return the signatures of an ABI's functions by selector, in its order; none too long."""
+    """Return the signatures of an ABI's functions by selector, in the order of selectors, without
+    those above MAX_LENGTH."""
     functions = index_abi(entries).functions
     by_selector = {selector: functions[selector][0].signature for selector in sorted(functions)}
     return {selector: s for selector, s in by_selector.items() if len(s.encode()) <= MAX_LENGTH}
@@ -178,7 +175,7 @@ def signatures_of(entries: Iterable[Any]) -> dict[bytes, str]:
 def functions_of(
     selector: bytes, abis: Sequence[AbiIndex], token_type: str | None = None
 ) -> Iterator[Entry]:
-    """Return the functions with a selector: those of `abis` first, then those of standards."""
+    """Yield the functions with a selector: those of `abis` first, then those of standards."""
     for abi in abis:
         yield from abi.functions.get(selector, ())
     yield from _preferred(standard_abis().functions.get(selector, ()), token_type)

@@ -1,4 +1,4 @@
-"""Converts JSON arguments to ABI values, and ABI values to JSON.
+"""Conversion of JSON arguments to ABI values, and of ABI values to JSON.
 
 eth-abi's conversion is not used: it rejects "1" for a uint and hex text for bytes, silently pads a
 short bytesN, and accepts an address with a wrong checksum.
@@ -23,7 +23,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def coerce_all(types: Sequence[AbiType], values: Sequence[object]) -> list[Any]:
-    """Return one value per type; raises AbiError naming the argument, such as `args[1].owner`."""
+    """Return one value per type. Raises AbiError, which names the argument, as `args[1].owner`."""
     if len(types) != len(values):
         raise AbiError(f"expected {len(types)} arguments, got {len(values)}")
     return [
@@ -152,15 +152,15 @@ def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
 
 
 def _are_unique_names(labels: Sequence[str]) -> bool:
-    """Return whether the names can be keys: a tuple's items may be written many times, and each
-    time with its names."""
+    """Return whether the names can be keys of an object. They have to be short: an array repeats
+    them with each of its tuples."""
     are_short = all(0 < len(label) <= MAX_NAME for label in labels)
     return bool(labels) and are_short and len(set(labels)) == len(labels)
 
 
 def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
-    """Return the values of a function's outputs. One output: the bare value; several: an array;
-    none: null."""
+    """Return the values of a function's outputs as JSON: an array, the bare value if there is one
+    output, None if there is none."""
     rendered = [render(abi_type, value) for abi_type, value in zip(types, values, strict=True)]
     if len(rendered) == 1:
         return rendered[0]

@@ -19,8 +19,8 @@ MAX_CALL_BYTES = 16 * 1024
 
 
 class AccountState(NamedTuple):
-    """What the node returns for an address at a block; balance in wei. An account that delegates
-    its code (EIP-7702) has code, and is no contract."""
+    """The state of an address at a block; balance in wei. An account that delegates to code
+    (EIP-7702) has code, but is no contract."""
 
     balance: int
     is_contract: bool
@@ -28,7 +28,7 @@ class AccountState(NamedTuple):
 
 
 class AccountStates:
-    """Balance and code by address and block hash, requested from the node once."""
+    """Balances and code by address and block hash; the node is asked once for each."""
 
     def __init__(self) -> None:
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
@@ -37,15 +37,15 @@ class AccountStates:
     def at(
         self, node: NodeSession, address: bytes, block_number: int, block_hash: bytes
     ) -> AccountState | None:
-        """Return the state of an address, None if the node gives no valid response within
-        TIMEOUT_S, or is unavailable."""
+        """Return the state of an address; None if the node gives no valid response within
+        TIMEOUT_S."""
         return self.all_at(node, [address], block_number, block_hash).get(address)
 
     def all_at(
         self, node: NodeSession, addresses: Sequence[bytes], block_number: int, block_hash: bytes
     ) -> dict[bytes, AccountState]:
-        """Return the states by address, in one batch; without addresses for which at() would
-        return None."""
+        """Return the states by address, read in one batch. Addresses for which at() would return
+        None are missing."""
         cached = {address: self._cache.get((address, block_hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]
@@ -60,8 +60,8 @@ class AccountStates:
     def token_balance_at(
         self, node: NodeSession, token: bytes, holder: bytes, block_number: int, block_hash: bytes
     ) -> int | None:
-        """Return the token's balance by balanceOf(); None if the token or the node gives none
-        within TIMEOUT_S."""
+        """Return the holder's balance by the token's balanceOf(); None if the token or the node
+        gives none within TIMEOUT_S."""
         key = (token, holder, block_hash)
         balance = self._token_balances.get(key)
         if balance is not None:
@@ -97,7 +97,7 @@ def _read(
 
 
 def state_of(balance: object, code: object) -> AccountState:
-    """Return the state from what eth_getBalance and eth_getCode return; raises BadHex."""
+    """Return the state by the results of eth_getBalance and eth_getCode. Raises BadHex."""
     code_bytes = data(code)
     is_delegated = code_bytes.startswith(DELEGATION)
     return AccountState(quantity(balance), bool(code_bytes) and not is_delegated, bool(code_bytes))

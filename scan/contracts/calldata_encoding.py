@@ -1,4 +1,4 @@
-"""Encodes the call of a function, and decodes its result and the arguments of a constructor."""
+"""Encoding of function calls, decoding of their results and of constructors' arguments."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,7 +31,8 @@ def prepare(
     *,
     read_only: bool = True,
 ) -> PreparedCall:
-    """Encode the arguments for `function`, as candidates() looks it up; raises AbiError."""
+    """Encode a call of the function that candidates() returns; of several overloads the only one
+    that takes the arguments. Raises AbiError."""
     functions = candidates(entries, function, len(arguments), others, read_only=read_only)
     if len(functions) == 1:
         return _encoded(functions[0], arguments)
@@ -47,13 +48,13 @@ def prepare(
 
 
 def result(function: Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
-    """Return the function's return value as JSON; raises AbiError if the data cannot be decoded."""
+    """Return the function's return value as JSON. Raises AbiError if the data does not decode."""
     return render_outputs(function.outputs, _decoded(function.outputs, data, most_values))
 
 
 def _decoded(types: Sequence[AbiType], data: bytes, most_values: int) -> tuple[Any, ...]:
-    """Return the values, limited by the size of the data: more bytes would come from offsets to
-    the same ones."""
+    """Decode as many bytes as the data's size allows: more of them could only come from several
+    offsets to the same bytes."""
     most_bytes = min(MAX_DECODED_BYTES, 4 * len(data) + 1024)
     return decode(types, data, most_values=most_values, most_bytes=most_bytes)
 
@@ -64,7 +65,7 @@ def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
 
 
 def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
-    """Return a constructor's arguments; None where the ABI's constructor has none like these."""
+    """Return a constructor's arguments; None where they do not decode by its ABI."""
     constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
     inputs: list[dict[str, Any]] = constructor.get("inputs", [])
     try:

@@ -17,8 +17,8 @@ from scan.hex import BadHex, data, to_hex
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
-FACET_BYTES = 60  # of a diamond's facet
-MAX_PROXIES = 100  # whose implementations are read from the node at once
+FACET_BYTES = 60  # memory of a diamond's facet
+MAX_PROXIES = 100  # proxies whose implementations are read from the node at once
 
 
 class Block(NamedTuple):
@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
 
 class Emitter(NamedTuple):
-    """A contract at a block."""
+    """A contract at a block, which emitted a log or was called."""
 
     address: bytes
     block: Block
@@ -36,8 +36,8 @@ class Emitter(NamedTuple):
 class Contract(NamedTuple):
     """A contract's ABIs, its own before its implementation's, and its token type.
 
-    `state_kinds` are the proxies that it may be one of, whose implementations at a block the node
-    knows.
+    `state_kinds` are the kinds of proxies that it may be. Only the node knows the implementation of
+    such a proxy at a block.
     """
 
     abis: tuple[AbiIndex, ...] = ()
@@ -46,7 +46,7 @@ class Contract(NamedTuple):
 
     @property
     def delegates(self) -> bool:
-        """Return whether it may be a proxy by its state."""
+        """Whether its state may make it a proxy."""
         return bool(self.state_kinds)
 
 
@@ -55,14 +55,14 @@ NO_PROXY = Proxy("", b"")
 
 
 class _Proxying(NamedTuple):
-    """What a contract's code says of proxies: the one that it is, or those that it may be."""
+    """The proxy that a code is, or the kinds of proxies that it may be by its state."""
 
     proxy: Proxy | None = None
     state_kinds: tuple[StateKind, ...] = ()
 
 
 class ContractAbis:
-    """Looks up the ABIs of all contracts of a transaction or of a page at once."""
+    """The ABIs of contracts, looked up for all contracts of a transaction or page at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -73,7 +73,7 @@ class ContractAbis:
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
         """Return the contracts by address. ABIs beyond the budget are not read.
 
-        Proxies by their code also have their implementation's ABI; others have only their own.
+        Proxies whose code has the implementation also get its ABI, others only their own.
         """
         rows = self._rows(addresses)
         proxying = self._proxying({row["codeHash"] for row in rows.values()})
@@ -92,9 +92,9 @@ class ContractAbis:
     def find_at(
         self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
     ) -> dict[Emitter, Contract]:
-        """Return what find() does, with the ABIs of proxies' implementations at the emitter's
-        block, or of the current ones if the node has no state of that block. Raises as the session
-        does."""
+        """Return the contracts by emitter, as find() does, with the ABIs of all proxies'
+        implementations at the emitter's block, or now if the node has no state of that block.
+        Raises the errors of NodeSession."""
         contracts = self.find({emitter.address for emitter in emitters}, budget)
         known = {
             emitter: contracts[emitter.address]
@@ -117,8 +117,8 @@ class ContractAbis:
     def find_at_or_now(
         self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
     ) -> dict[bytes, Contract]:
-        """Return what find_at() does, by address; where the node does not respond, what find()
-        does."""
+        """Return the contracts by address, as find_at() does, or as find() does where the node does
+        not respond."""
         try:
             contracts = self.find_at(emitters, node, budget)
         except (UpstreamFailed, Unavailable):
@@ -128,7 +128,7 @@ class ContractAbis:
         return {emitter.address: contract for emitter, contract in contracts.items()}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
-        """Return the signature of a contract's function; None where it is not known for sure."""
+        """Return the signature of a contract's function; None where it is unknown or ambiguous."""
         if len(selector) < 4:
             return None
         entry = next(functions_of(selector, contract.abis, contract.token_type), None)
@@ -142,7 +142,8 @@ class ContractAbis:
         return self._signatures("contracts/signatures_find", selectors)
 
     def of_verified_contracts(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
-        """Return the signatures of any verified contracts, by selector, at most two of each."""
+        """Return the signatures that any verified contracts have, by selector, at most two of
+        each."""
         return self._signatures("contracts/verified_functions_find", selectors)
 
     def _signatures(self, statement: str, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
@@ -162,8 +163,8 @@ class ContractAbis:
     def _abis_of(
         self, rows: Mapping[bytes, Mapping[str, Any]], budget: DecodingBudget
     ) -> dict[bytes, AbiIndex]:
-        """Return the ABIs of verified contracts; many addresses may have the same code, and so
-        the same ABI."""
+        """Return the ABIs of verified contracts by address. Addresses with the same code share an
+        ABI, which is read once."""
         abis: dict[bytes, AbiIndex] = {}
         read: dict[tuple[Any, ...], AbiIndex] = {}
         for address, row in rows.items():
@@ -197,13 +198,14 @@ class ContractAbis:
     def _implementations_of(
         self, emitters: Mapping[Emitter, Sequence[StateKind]], node: NodeSession
     ) -> dict[Emitter, Proxy]:
-        """Return the proxies among emitters, cached by block hash, whose state cannot change."""
+        """Return the proxies among emitters. They are cached by emitter, as the state at a block's
+        hash cannot change."""
         cached = {emitter: self._implementations.get(emitter) for emitter in emitters}
         missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
         try:
             read = at_blocks(node, [(e.address, emitters[e], e.block.number) for e in missing])
         except BadHex:
-            missing, read = [], []  # what the node answers now is not kept
+            missing, read = [], []  # a malformed answer is not cached
         for emitter, proxy in zip(missing, read, strict=True):
             cached[emitter] = stored = proxy or NO_PROXY
             size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)

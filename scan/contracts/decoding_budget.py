@@ -1,4 +1,4 @@
-"""Limits the time that a request may spend on decoding hostile calls, logs and ABIs."""
+"""The bound on the time that a request may spend on decoding hostile calls, logs and ABIs."""
 
 import time
 
@@ -10,7 +10,7 @@ ATTEMPT = 8  # units, plus one per word
 
 
 class DecodingBudget:
-    """The budget of one request and its thread; when it is spent, the rest is not decoded.
+    """The budget of one request, in its thread. When it is spent, nothing more is decoded.
 
     Units of work limit a request equally on every machine; the thread's processor time also limits
     work that is not counted in units, such as reading ABIs.
@@ -22,8 +22,8 @@ class DecodingBudget:
         self.is_exceeded = False
 
     def allows(self, size_bytes: int = 0) -> bool:
-        """Deduct the cost of one attempt to decode so many bytes, and return whether enough was
-        left."""
+        """Deduct the cost of one attempt to decode `size_bytes`, and return whether the budget
+        allowed it."""
         self._work_left -= ATTEMPT + size_bytes // 32
         if self._work_left < 0 or time.thread_time() >= self._ends_at:
             self.is_exceeded = True

@@ -7,16 +7,16 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-MAX_CODE_BYTES = 49_152  # disassembled; EIP-7907 allows no more
+MAX_CODE_BYTES = 49_152  # the most that EIP-7907 allows
 PUSH1, PUSH32 = 0x60, 0x7F
 JUMPDEST = 0x5B
-# STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: after these nothing runs but what a jump leads to.
+# STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: only a jump leads to the code after one of these.
 _HALTS = frozenset(bytes.fromhex("0056f3fdfeff"))
 
 
 class Instruction(NamedTuple):
-    """An instruction; `data` is a PUSH's; `is_truncated`: the code ends inside it, and zeros
-    would follow."""
+    """An instruction. `data` is the operand of a PUSH. `is_truncated`: the code ends inside it, and
+    the EVM reads zeros."""
 
     offset: int
     name: str
@@ -30,13 +30,13 @@ class Instruction(NamedTuple):
 
 @cache
 def opcodes() -> dict[int, str]:
-    """Return the name of each opcode by the newest fork that defines it."""
+    """Return the names of opcodes, each by the newest fork that defines it."""
     forks = json.loads(Path(__file__).with_name("opcodes.json").read_text())
     return {int(code, 16): name for names in forks.values() for code, name in names.items()}
 
 
 def disassemble(code: bytes, most: int = MAX_CODE_BYTES) -> Iterator[Instruction]:
-    """Return at most `most` instructions, from the code's first MAX_CODE_BYTES."""
+    """Yield at most `most` instructions of the code's first MAX_CODE_BYTES."""
     return islice(_instructions(code[:MAX_CODE_BYTES]), most)
 
 
@@ -53,8 +53,8 @@ def _instructions(code: bytes) -> Iterator[Instruction]:
 
 
 def can_reach(code: bytes, offset: int) -> bool:
-    """Return whether instructions from this offset on can run: by the one before them, or by a jump
-    to a JUMPDEST among them. Where jumps lead may be computed, so any of them counts."""
+    """Return whether code from `offset` on can run: because the instruction before it goes on, or
+    because it has a JUMPDEST. Any JUMPDEST counts, as the target of a jump may be computed."""
     position, runs = 0, True
     while position < len(code):
         opcode = code[position]

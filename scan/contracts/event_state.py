@@ -1,4 +1,4 @@
-"""Whether the state of a contract changed as its event says: any contract can emit any event."""
+"""Whether a contract's state changed as its event says, since a contract can emit any event."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,11 +22,11 @@ def has_changed(
     words: Sequence[bytes],
     block_number: int,
 ) -> bool | None:
-    """Return whether the contract returns what a form's `state` expects after the block, and did
-    not before it; None where the node does not answer now.
+    """Return whether the contract returns the value that a form's `state` expects after the block,
+    and did not before it; None where the node does not answer now.
 
-    The state before and after a block is all that nodes have, so where one block changes it twice
-    the answer may be False. It is False, too, where the node does not keep the state.
+    Nodes have the state before and after a block only, so the result may be False where one block
+    changes it twice. It is False, too, where the node does not keep the state.
     """
     expected = state.get("value", None)
     if expected is None:
@@ -50,7 +50,7 @@ def has_changed(
 def _reads(
     state: Mapping[str, Any], contract: str, words: Sequence[bytes]
 ) -> list[tuple[str, tuple[object, ...]]]:
-    """Return the methods of JSON-RPC that read it, with their parameters but the block."""
+    """Return the JSON-RPC methods that read the state, with their parameters except the block."""
     arguments = b"".join(words[index] for index in state["arguments"])
     calldata = to_hex(topic_of(state["call"])[:4] + arguments)
     call = {"to": contract, "data": calldata, "gas": hex(CALL_GAS)}
@@ -61,7 +61,7 @@ def _reads(
 
 
 def _number(result: object) -> int | None:
-    """Return the word as a number; None for an error, or what is no word."""
+    """Return the word in a result as a number; None for an error, or any other result."""
     try:
         return word(data(result))
     except BadHex:

@@ -1,4 +1,4 @@
-"""Finds the function of an ABI that a request names, by name or full signature."""
+"""Lookup of the function of an ABI that a request names, by name or full signature."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ AbiEntries = Sequence[dict[str, Any]]
 
 READ_ONLY = ("view", "pure")
 MUTABILITIES = (*READ_ONLY, "nonpayable", "payable")
-MAX_LISTED = 50  # functions that are proposed where none has the name
+MAX_LISTED = 50  # functions that the error lists where none has the name
 
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
 _FULL_SIGNATURE = re.compile(rf"({_NAME})\(([A-Za-z0-9,()\[\]]*)\)")
@@ -36,7 +36,7 @@ class NoSuchFunction(AbiError):
 
 
 class NotReadOnly(AbiError):
-    """A function that may change state; only view and pure functions are called."""
+    """The function may change state; only view and pure functions are called."""
 
 
 def name_of(function: str) -> str:
@@ -53,8 +53,8 @@ def candidates(
     *,
     read_only: bool = True,
 ) -> list[Function]:
-    """Return the functions that `function` names with so many arguments, at least one; raises
-    AbiError. `others` are the names to propose where `entries` have no function."""
+    """Return the functions with this name or signature and number of arguments, at least one.
+    Raises AbiError, which lists `others` where `entries` have no function."""
     named = _named(entries, function, others)
     functions = _read_only(named, function) if read_only else [function_of(e) for e in named]
     return _of_length(functions, argument_count)
@@ -85,7 +85,7 @@ def _signature_of(entry: dict[str, Any]) -> str | None:
 
 
 def mutability_of(entry: dict[str, Any]) -> str:
-    """Return the mutability of a function: compilers before 0.4.16 wrote `constant: true` for
+    """Return the mutability of a function. Compilers before 0.4.16 wrote `constant: true` for
     view, and `payable: true`."""
     mutability = entry.get("stateMutability")
     if mutability in MUTABILITIES:
@@ -103,7 +103,7 @@ def _read_only(entries: AbiEntries, function: str) -> list[Function]:
 
 
 def function_of(entry: dict[str, Any]) -> Function:
-    """Return the function of an ABI's entry; raises AbiError where its types cannot be decoded."""
+    """Return the function of an ABI's entry. Raises AbiError where its types are not supported."""
     inputs, outputs = parse_types(entry.get("inputs", [])), parse_types(entry.get("outputs", []))
     return Function(str(entry.get("name")), inputs, outputs, mutability_of(entry))
 

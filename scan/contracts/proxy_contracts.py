@@ -1,4 +1,4 @@
-"""The implementations of proxies, from their code, their storage or what a function returns.
+"""The implementations of proxies, from their code, their storage or a function's result.
 
 A kind of proxy is one entry of BY_CODE or BY_STATE.
 """
@@ -27,8 +27,8 @@ BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d5
 
 
 class CodeKind(NamedTuple):
-    """Proxies whose code has the implementation, as the pattern's group; `is_clone`: nothing of
-    their own is in it, so the source is the implementation's."""
+    """A kind of proxies whose code has the implementation, as the pattern's group. `is_clone`: the
+    code has no logic of its own, so its source is the implementation's."""
 
     name: str
     pattern: re.Pattern[bytes]
@@ -36,10 +36,11 @@ class CodeKind(NamedTuple):
 
 
 class StateKind(NamedTuple):
-    """Proxies whose state has the implementation, in a slot or as what a function returns.
+    """A kind of proxies whose state has the implementation, in a slot or as a function's result.
 
-    `code` is a pattern in their code, None for any that delegates. `is_beacon`: the value is that
-    of a contract that has the implementation. `is_list`: it is an array of implementations.
+    `code` is a pattern in their code, None for any code with DELEGATECALL. `is_beacon`: the value
+    is the address of a contract that returns the implementation. `is_list`: the value is an array
+    of implementations.
     """
 
     name: str
@@ -60,14 +61,14 @@ _EIP1167 = (
     rb"\x36\x3d\x3d\x37\x3d\x3d\x3d\x36\x3d[\x6f-\x73](.{16,20})"
     rb"\x5a\xf4\x3d\x82\x80\x3e\x90\x3d\x91\x60.\x57\xfd\x5b\xf3"
 )
-# ERC-7760's proxies, which are written by hand: a slot is read, and its contract delegated to.
+# ERC-7760's hand-written proxies: they read a slot and delegate to the contract in it.
 _EIP7760 = re.compile(
     rb"\x7f(?:%s\x54\x5a\xf4\x3d\x60\x00\x80\x3e\x60.\x57\x3d\x60\x00\xfd\x5b\x3d\x60\x00\xf3"
     rb"|%s\x54\x5a\xfa\x50\x36\x51\x5a\xf4\x3d\x60\x00\x80\x3e)"
     % (re.escape(data(IMPLEMENTATION_SLOT)), re.escape(data(BEACON_SLOT))),
     re.DOTALL,
 )
-# The first slot, masked to an address, which proxies of Safe's versions 1.0 to 1.4 begin with.
+# Proxies of Safe's versions 1.0 to 1.4 begin by reading the first slot, masked to an address.
 _SAFE = re.compile(rb"\x60\x80\x60\x40\x52\x73\xff{20}\x60\x00\x54\x16")
 _COMPTROLLER = re.compile(rb"\x63\xbb\x82\xaa\x5e")
 
@@ -82,9 +83,9 @@ BY_CODE = (
         ),
         True,
     ),
-    # Arguments follow the code, as OpenZeppelin and Solady have it.
+    # OpenZeppelin and Solady append the arguments to the code.
     CodeKind("immutable-args-clone", re.compile(_EIP1167 + rb".+", re.DOTALL), True),
-    # The arguments are appended to the calldata, and their length to them.
+    # Other libraries' clones append the arguments, and then their length, to the calldata.
     CodeKind(
         "immutable-args-clone",
         re.compile(
@@ -96,7 +97,7 @@ BY_CODE = (
     ),
     CodeKind("eip7702", re.compile(re.escape(DELEGATION) + rb"(.{20})", re.DOTALL), False),
 )
-# In this order: the first one with an implementation counts.
+# In this order: the first kind with an implementation counts.
 BY_STATE = (
     StateKind("eip7760", slot=IMPLEMENTATION_SLOT, code=_EIP7760),
     StateKind("eip7760", slot=BEACON_SLOT, code=_EIP7760, is_beacon=True),
@@ -118,11 +119,11 @@ CLONES = frozenset(kind.name for kind in BY_CODE if kind.is_clone)
 _PUSH = b"|".join(re.escape(bytes([0x5F + n])) + b".{%d}" % n for n in range(1, 33))
 # A sequence of instructions, including the data of PUSH1 to PUSH32, that ends in DELEGATECALL.
 _DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf4]|" + _PUSH + b")*+\xf4", re.DOTALL)
-# The instructions before INVALID, behind which compilers place the code that a contract deploys.
+# The instructions before INVALID: compilers place the code that a contract deploys after it.
 _OWN_CODE = re.compile(b"(?:[^\x60-\x7f\xfe]|" + _PUSH + b")*+", re.DOTALL)
 
-# All calldata is copied to memory and passed on by DELEGATECALL, whose result is read: what the
-# fallback of a proxy does, and of no implementation. Zero is PUSH0, PUSH1 0, RETURNDATASIZE or DUP.
+# Copying all calldata to memory, passing it on by DELEGATECALL and reading the result: proxies'
+# fallbacks do so, implementations do not. Zero is PUSH0, PUSH1 0, RETURNDATASIZE or DUP.
 _PASSING_ON = re.compile(
     rb"\x36(?:\x5f|\x60\x00|[\x3d\x80-\x8f]){2}\x37.{0,96}?\x5a\xf4(?:\x3d|[\x80-\x9f]\x3d)",
     re.DOTALL,
@@ -130,7 +131,7 @@ _PASSING_ON = re.compile(
 
 
 class Proxy(NamedTuple):
-    """`others` are the implementations beside the first, of a diamond."""
+    """A proxy and its implementation. `others` are the further implementations of a diamond."""
 
     kind: str
     implementation: bytes
@@ -151,7 +152,7 @@ class Proxy(NamedTuple):
 
 
 def is_proxy_code(code: bytes) -> bool:
-    """Return whether code is a proxy's, as far as code alone tells, without asking its state."""
+    """Return whether code is a proxy's, as far as the code alone shows."""
     if by_code(code) is not None:
         return True
     own = _OWN_CODE.match(code)
@@ -159,7 +160,7 @@ def is_proxy_code(code: bytes) -> bool:
 
 
 def by_code(code: bytes) -> Proxy | None:
-    """Return the proxy whose code has its implementation."""
+    """Return the proxy by the implementation in its code; None where the code has none."""
     for kind in BY_CODE:
         match = kind.pattern.fullmatch(code)
         if match:
@@ -168,16 +169,14 @@ def by_code(code: bytes) -> Proxy | None:
 
 
 def state_kinds(code: bytes) -> tuple[StateKind, ...]:
-    """Return the kinds of which code may be a proxy; none if it has no DELEGATECALL, as a proxy's
-    must."""
+    """Return the kinds of proxies that the code may be; none without DELEGATECALL."""
     if _DELEGATING.match(code) is None:
         return ()
     return tuple(kind for kind in BY_STATE if kind.code is None or kind.code.search(code))
 
 
 def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
-    """Return the proxy at an address, None if it is not a proxy, or if the node does not
-    respond."""
+    """Return the proxy at an address; None if it is none, or if the node does not respond."""
     by_own_code = by_code(code)
     kinds = () if by_own_code else state_kinds(code)
     if not kinds:
@@ -189,8 +188,8 @@ def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
 
 
 def delegating_account(node: NodeSession, address: bytes) -> Proxy | None:
-    """Return the EIP-7702 delegation of an account, whose code is not indexed; None if it has
-    none, or if the node does not respond."""
+    """Return the EIP-7702 delegation of an account, which is not indexed; None if it has none, or
+    if the node does not respond."""
     try:
         code = node.within(NODE_TIMEOUT_S).call(
             "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
@@ -201,7 +200,8 @@ def delegating_account(node: NodeSession, address: bytes) -> Proxy | None:
 
 
 def current(node: NodeSession, address: bytes, kinds: Sequence[StateKind]) -> Proxy | None:
-    """Return the proxy with its current implementations; raises as the session does."""
+    """Return the proxy with its current implementations; None if it is none. Raises the errors of
+    NodeSession."""
     return _proxies(node.within(NODE_TIMEOUT_S), [(address, kinds, None)])[0]
 
 
@@ -209,9 +209,10 @@ def at_blocks(
     node: NodeSession, proxies: Sequence[tuple[bytes, Sequence[StateKind], int]]
 ) -> list[Proxy | None]:
     """Return the proxies as they were at block numbers, or are now where the node has no state of
-    that block.
+    that block; None for each that is no proxy.
 
-    Needs at most four requests; raises as the session does.
+    `proxies` have an address, its kinds and a block number each. At most four requests are made.
+    Raises the errors of NodeSession.
     """
     return _proxies(node, proxies)
 
@@ -262,7 +263,8 @@ def _function_call(address: str, function: str) -> tuple[str, tuple[object, ...]
 def _read(
     node: NodeSession, calls: Iterable[tuple[tuple[str, tuple[object, ...]], int | None]]
 ) -> list[object]:
-    """Return the results of calls at block numbers; those that fail there, now."""
+    """Return the results of calls at block numbers. A call that fails there without a revert is
+    made again on the newest state."""
     calls = list(calls)
     results: list[object] = node.results(
         [
@@ -283,8 +285,8 @@ def _read(
 
 
 def _one(word: object) -> tuple[bytes, ...]:
-    """Return the address in a result; nothing for an RPC error, a zero word, or a value that is
-    not an address in a word."""
+    """Return the address in a result as a tuple of one; () for an RPC error, a zero word, or a
+    value that is not an address in a word."""
     if not isinstance(word, str) or len(word) != 66:
         return ()
     content = data(word)
@@ -292,7 +294,7 @@ def _one(word: object) -> tuple[bytes, ...]:
 
 
 def _addresses(answer: object) -> tuple[bytes, ...]:
-    """Return the addresses of an ABI-encoded array, the first MAX_FACETS; nothing for any other
+    """Return the first MAX_FACETS distinct addresses of an ABI-encoded array; () for any other
     result."""
     if not isinstance(answer, str) or len(answer) < 2 + 3 * 64 or (len(answer) - 2) % 64:
         return ()

@@ -1,4 +1,4 @@
-"""Functions of verified contracts: calls of view and pure ones, the calldata of any."""
+"""Calls of view and pure functions of verified contracts, and the calldata of any function."""
 
 import re
 import time
@@ -24,7 +24,7 @@ from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
 
 GAS = 30_000_000
-FACETS_S = 0.5  # in which a function is looked for in a diamond's facets
+FACETS_S = 0.5  # the time for looking up a function in a diamond's facets
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 
 _WEI = AbiType("uint", "uint256", 256)
@@ -37,14 +37,15 @@ _STOPPED = re.compile(
 
 
 class CallResult(NamedTuple):
-    """`proxy` is set if the function is in the implementation's ABI."""
+    """The result of a call as JSON. `proxy` is set if the function is in the implementation's
+    ABI."""
 
     value: Any
     proxy: Proxy | None
 
 
 class EncodedCall(NamedTuple):
-    """What a wallet signs to call a function; `proxy` as in CallResult."""
+    """The call of a function for a wallet to sign; `proxy` as in CallResult."""
 
     prepared: PreparedCall
     value_wei: int
@@ -65,8 +66,9 @@ class ReadCalls:
         arguments: Sequence[object],
         block: BlockId | None = None,
     ) -> CallResult:
-        """Call a function after a block, or at the node's newest. Raises NotFound,
-        InvalidParameter, CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable."""
+        """Call a function on the state after `block`, or after the node's newest block. Raises
+        NotFound, InvalidParameter, CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable.
+        """
         prepared, proxy = self._prepared(node, address, function, arguments, read_only=True)
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         returned = self._execute(node, call, _abis(address, proxy), block)
@@ -81,10 +83,9 @@ class ReadCalls:
         value: object = 0,
         sender: bytes | None = None,
     ) -> EncodedCall:
-        """Encode a call of any function. With a sender it is tried at the node's newest block
-        first; raises as call() does."""
+        """Encode a call of any function. With a sender, the call is first tried on the node's
+        newest state. Raises as call() does."""
         prepared, proxy = self._prepared(node, address, function, arguments, read_only=False)
-        # In wei; raises InvalidParameter, also where the function is not payable.
         try:
             value_wei = int(coerce(_WEI, value, "value"))
         except AbiError as error:
@@ -111,7 +112,8 @@ class ReadCalls:
         *,
         read_only: bool,
     ) -> tuple[PreparedCall, Proxy | None]:
-        """Prepare the call: it uses the contract's own ABI first, then its implementation's."""
+        """Encode the call by the contract's own ABI, or else by an implementation's, which is then
+        in the returned proxy."""
 
         def prepared(entries: dict[str, Any]) -> PreparedCall:
             functions, others = entries["functions"], entries["others"]
@@ -146,7 +148,8 @@ class ReadCalls:
         raise NotFound("The contract at this address is not verified.", field="address")
 
     def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
-        """Return the statement's result; None if the contract is not verified."""
+        """Return the ABI's entries of the function as `functions`, and the names of all functions
+        as `others`; None if the contract is not verified."""
         entries: dict[str, Any] | None = self._database.value(
             "contracts/verified_contracts_list_functions",
             address=address,
@@ -161,7 +164,8 @@ class ReadCalls:
         abis: Sequence[bytes],
         block: BlockId | None,
     ) -> bytes:
-        """Return the returned data; errors are decoded with the ABIs of the addresses `abis`."""
+        """Return the data that the call returned. Errors are decoded by the ABIs of the contracts
+        at the addresses `abis`."""
         try:
             if block is None:
                 returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
@@ -179,8 +183,8 @@ class ReadCalls:
             raise UpstreamFailed("The node's response to the call is not valid.") from None
 
     def _failed(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
-        """Return the error of a failed call: nodes differ in error codes and in where the data
-        is; without data the node may be at fault."""
+        """Return the error of a failed call: CallReverted where the contract failed, UpstreamFailed
+        where the node may be at fault. Nodes differ in their codes and in where the data is."""
         failure = reverted_with(error.data)
         if failure is not None:
             statement = "contracts/verified_contracts_get_errors"
@@ -205,8 +209,8 @@ def _bad_request(error: AbiError) -> InvalidParameter:
 
 
 def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
-    """Return why a call reverted by the ABIs of errors, with the start of the data where nothing
-    decodes it."""
+    """Return the error of a reverted call, by the ABIs of errors, or with the start of the data
+    where none of them decodes it."""
     reason = decode_reason(failure, abis, {}, DecodingBudget())
     if reason.kind == UNKNOWN_DATA:
         shown = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
@@ -219,13 +223,13 @@ def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
 
 
 def stopped_in_contract(error: RpcError) -> bool:
-    """Return whether the contract failed, not the node; nodes use different codes and texts."""
+    """Return whether the contract failed, and not the node, by the nodes' various codes and
+    texts."""
     return error.is_revert or bool(_STOPPED.search(error.message[:1000]))
 
 
 def value_of(function: Function, returned: bytes, most_values: int = MAX_VALUES) -> Any:
-    """Return the function's result as JSON; raises CallReverted where the data is not the
-    function's."""
+    """Return the function's result as JSON. Raises CallReverted where the data does not decode."""
     if function.outputs and not returned:
         raise CallReverted("The call returned no data.")
     try:

@@ -1,4 +1,4 @@
-"""Decodes why a call failed, into a sentence and the error that the contract reverted with."""
+"""Why a call failed: a sentence, and the decoded error that the contract reverted with."""
 
 import codecs
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ from scan.hex import to_hex
 MAX_SENTENCE = 1000
 MAX_ARGUMENT = 200
 
-# Of what a contract returned as it reverted.
+# Kinds of reasons by the data that a contract returned as it reverted.
 ERROR, PANICKED, CUSTOM = "error", "panic", "custom"
 UNKNOWN_DATA, NO_REASON = "unknown_error", "revert_without_reason"
-UNKNOWN = "unknown"  # nobody said why
+UNKNOWN = "unknown"  # neither contract nor node gave a reason
 REASON_KINDS = (
     *(ERROR, PANICKED, CUSTOM, UNKNOWN_DATA, NO_REASON),
     *(kind for kind in KINDS if kind != REVERT),
@@ -39,7 +39,7 @@ _SENTENCES = {
     "invalid_code": "The code of the new contract is too large or not valid.",
     "address_collision": "There is a contract at the address of the new one.",
 }
-_REVERTED = "The call reverted: "  # of what the contract said
+_REVERTED = "The call reverted: "  # the contract's own words follow
 _BUILT_IN = {
     bytes.fromhex("08c379a0"): (ERROR, "Error", "string", "message"),
     bytes.fromhex("4e487b71"): (PANICKED, "Panic", "uint256", "code"),
@@ -60,8 +60,8 @@ _PANICS = {
 
 
 class Reason(NamedTuple):
-    """Why a call failed; `decoded` is the error that the contract reverted with, None where
-    there is none or it is unknown; `data` is what it returned, cut as CallFailure has it."""
+    """Why a call failed. `decoded` is the error that the contract reverted with, None where it is
+    none or unknown. `data` is the data that the call returned, cut as in CallFailure."""
 
     kind: str
     sentence: str
@@ -71,7 +71,7 @@ class Reason(NamedTuple):
 
     @property
     def phrase(self) -> str:
-        """Return the sentence as a part of another one, which says that the call failed."""
+        """The sentence as a part of another one, which says that the call failed."""
         return self.sentence.removeprefix(_REVERTED).removesuffix(".")
 
     def record(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Reason(NamedTuple):
 
 
 def selectors_of(failures: Sequence[CallFailure]) -> set[bytes]:
-    """Return the selectors of errors that an imported signature may name."""
+    """Return the selectors of the failures' custom errors, which imported signatures may decode."""
     return {f.data[:4] for f in failures if len(f.data) >= 4 and f.data[:4] not in _BUILT_IN}
 
 
@@ -99,7 +99,7 @@ def decode_reason(
     imported: Mapping[bytes, Sequence[str]],
     budget: DecodingBudget,
 ) -> Reason:
-    """Decode why a call failed, with `abis` in the order of failure.code_addresses, `imported`
+    """Decode why a call failed. `abis` are in the order of failure.code_addresses, `imported`
     signatures by selector."""
     if failure.kind != REVERT:
         words = f"The node says: {failure.words}" if failure.kind == OTHER else ""
@@ -120,7 +120,7 @@ def decode_reason(
 
 
 def _cut_text(returned: bytes) -> str | None:
-    """Return the beginning of the text of Error(string) that was cut; None where it is none."""
+    """Return the beginning of the text where `returned` is a cut Error(string); None otherwise."""
     words, text = returned[4:68], returned[68:]
     is_error = returned[:4] in _BUILT_IN and _BUILT_IN[returned[:4]][0] == ERROR
     if not is_error or words[:32] != (32).to_bytes(32) or int.from_bytes(words[32:]) <= len(text):

@@ -1,6 +1,6 @@
-"""Parses signatures of functions and events such as `f((address,bytes)[] calls)` to ABI entries.
+"""Signatures of functions and events such as `f((address,bytes)[] calls)`, parsed to ABI entries.
 
-Types are Solidity's, tuples are in parentheses; `indexed` and a name may follow a type.
+Types are Solidity's, with tuples in parentheses. `indexed` and a name may follow a type.
 """
 
 import re
@@ -20,7 +20,7 @@ _PARAMETER = re.compile(
 
 
 def parse_signature(text: str) -> dict[str, Any]:
-    """Return an ABI entry without its type; raises AbiError if the text is not a signature."""
+    """Return an ABI entry without `type`. Raises AbiError if the text is not a signature."""
     whole = _WHOLE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if whole is None:
         raise AbiError("expected a name followed by types in parentheses")
@@ -28,7 +28,8 @@ def parse_signature(text: str) -> dict[str, Any]:
 
 
 def canonical(text: str) -> str:
-    """The signature whose hash is the selector: without names and spaces, with full type names."""
+    """Return the signature whose hash is the selector: without names and spaces, with full type
+    names. Raises AbiError."""
     entry = parse_signature(text)
     return signature(entry["name"], parse_types(entry["inputs"]))
 
@@ -51,7 +52,8 @@ def _parameter(text: str, depth: int) -> dict[str, Any]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Return the parts between commas that are not in parentheses."""
+    """Yield the parts between commas that are not in parentheses. Raises AbiError where
+    parentheses are not balanced."""
     depth, start = 0, 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")

@@ -1,4 +1,4 @@
-"""Fills the forms of events of summary_sentences.json, whose arguments are words."""
+"""The forms of events in summary_sentences.json, filled with the events' arguments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from scan.contracts.summary_parts import (
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import to_hex
 
-UNLIMITED = 2**255  # from here on, as most wallets and exchanges ask for 2**256 - 1
+UNLIMITED = 2**255  # amounts from here on; most wallets and exchanges ask for 2**256 - 1
 MAX_WORDS = 8
 WORD = 32
 
@@ -32,8 +32,8 @@ def topic_of(event: str) -> bytes:
 
 
 def words_of(log: TransactionLog) -> list[bytes]:
-    """Return a log's arguments, all of them words: indexed ones come first in the events of the
-    table."""
+    """Return a log's arguments as words. In all events of the table, indexed arguments come
+    first."""
     data = log.data[: MAX_WORDS * WORD]
     plain = [data[at : at + WORD] for at in range(0, len(data) - WORD + 1, WORD)]
     return [*log.topics[1:], *plain]
@@ -70,8 +70,8 @@ def fits(form: Form, log: TransactionLog, words: Sequence[bytes], sender: str) -
 def values_of(
     text: str, words: Sequence[bytes], emitter: str, names: Names
 ) -> dict[str, list[Part]]:
-    """Return the values of placeholders `{argument:kind}`, where the argument is a number or the
-    emitter."""
+    """Return the values of a text's placeholders `{argument:kind}`, where argument is the index of
+    a word, or `emitter`."""
     values: dict[str, list[Part]] = {}
     for key in re.findall(r"\{([^}]+)\}", text):
         argument, kind = key.split(":")

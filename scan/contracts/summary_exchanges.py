@@ -1,4 +1,4 @@
-"""Recognises swaps and changes of liquidity, by the trades and by what entered and left pools."""
+"""Swaps and changes of liquidity, recognised by trades and by transfers into and out of pools."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from scan.contracts.summary_parts import (
 )
 from scan.hex import to_hex
 
-MAX_EXCHANGES = 2  # named
+MAX_EXCHANGES = 2  # named in a sentence
 ADDED = frozenset(
     topic_of(event)
     for event in (
@@ -41,8 +41,9 @@ Given = tuple[Asset, int]
 
 
 def swapped(facts: Facts, names: Names) -> Recognised | None:
-    """Return what the sender gave and got net; else what all trades together took and returned,
-    and who paid and was paid. Trades that no transfers bear are what a contract says alone."""
+    """Recognise a swap by the net amounts that the sender gave and got, or else by what all trades
+    together took and returned. Return None without trades, or where no transfers back one: then
+    only its contract claims it."""
     if not facts.trades:
         return None
     if not facts.is_complete or facts.trade_count != len(facts.trades):
@@ -68,8 +69,8 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
 
 
 def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> Recognised | None:
-    """Recognise trades that together took one asset and returned another one, of which the sender
-    gave or got nothing, or not all."""
+    """Recognise trades that together took one asset and returned another one, for which the sender
+    was not the only payer and recipient."""
     traded: Flows = defaultdict(int)
     for trade in facts.trades:
         traded[Asset(trade["tokenIn"])] -= int(trade["amountIn"])
@@ -100,8 +101,8 @@ def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> R
 
 
 def _parties(facts: Facts, names: Names, asset: Asset, sign: int) -> set[str]:
-    """Return who gave (-1) or got an asset, besides pools; or the coin, where it was wrapped for
-    that or unwrapped after it."""
+    """Return the addresses besides pools that gave (sign -1) or got (sign 1) an asset; of a wrapped
+    coin, those that gave or got the coin itself, if none moved the token."""
     pools = {trade["pairAddress"] for trade in facts.trades}
     flows = facts.flows_of_all()
 
@@ -111,19 +112,19 @@ def _parties(facts: Facts, names: Names, asset: Asset, sign: int) -> set[str]:
 
     wrapping = str(asset.address)
     if asset != COIN and names.token(wrapping).get("wraps") and not moved(asset):
-        # Without traces it is not known where coin went.
+        # Without traces it is unknown where the coin went.
         return set() if sign > 0 and facts.internal is None else moved(COIN) - {wrapping}
     return moved(asset)
 
 
 def _within(flows: Flows, trades: Sequence[Record]) -> bool:
-    """Return whether these are tokens of the trades, or the coin."""
+    """Return whether all assets of the flows are tokens of the trades, or the coin."""
     tokens = {trade[key] for trade in trades for key in ("tokenIn", "tokenOut")}
     return all(asset == COIN or asset.address in tokens for asset in flows)
 
 
 def _pair(flows: Flows, facts: Facts, names: Names) -> tuple[Given, Given] | None:
-    """Return ((asset, amount) given, (asset, amount) got), if it is one of each."""
+    """Return (asset, amount) given and (asset, amount) got; None unless there is one of each."""
     given = [(asset, -value) for asset, value in flows.items() if value < 0]
     got = [(asset, value) for asset, value in flows.items() if value > 0]
     if len(given) != 1 or len(got) != 1:
@@ -136,7 +137,7 @@ def _pair(flows: Flows, facts: Facts, names: Names) -> tuple[Given, Given] | Non
 
 
 def _is_wrapped(facts: Facts, names: Names, value: int) -> bool:
-    """Return whether that amount of the coin became a token that wraps it."""
+    """Return whether exactly this amount of the coin was wrapped."""
     return any(
         transfer["fromAddress"] == ZERO
         and int(transfer["value"]) == value
@@ -156,7 +157,8 @@ def _exchanges(trades: Sequence[Record], names: Names) -> list[Part]:
 
 
 def provided(facts: Facts, names: Names) -> Recognised | None:
-    """What went into an indexed pool, or out of it, where it says that its liquidity changed."""
+    """Recognise liquidity added to the one indexed pool that emitted Mint, or removed from the one
+    that emitted Burn, by the transfers into it or out of it."""
     if facts.trades or not facts.is_complete:
         return None
     pools: dict[str, bool] = {}
@@ -202,7 +204,7 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
 
 
 def _owners_of_shares(facts: Facts, pool: Record) -> set[str]:
-    """Return who owns what was minted for liquidity: shares of the pool, or an item for them."""
+    """Return the addresses that got tokens minted for liquidity: the pool's shares, or an item."""
     shares = {
         Asset(transfer["tokenAddress"], transfer["tokenId"])
         for transfer in facts.transfers

@@ -1,4 +1,4 @@
-"""What is known of a transaction, and what a rule of its summary recognises."""
+"""The facts about a transaction, and the result of a rule that recognises it."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,8 @@ from scan.contracts.summary_parts import COIN, ZERO, Asset, Part
 from scan.contracts.transaction_details import TransactionDetails
 from scan.hex import to_hex
 
-MAX_NAMED = 400  # addresses
-MAX_LOGS_NAMED = 20  # whose arguments are shown by name
+MAX_NAMED = 400  # addresses that are looked up
+MAX_LOGS_NAMED = 20  # logs whose arguments are looked up
 
 Record = Mapping[str, Any]
 Values = dict[str, list[Part]]
@@ -18,13 +18,13 @@ Flows = dict[Asset, int]
 
 
 class Facts(NamedTuple):
-    """What is known of a transaction; `internal` is None where its calls were not traced, or
-    moved the coin more often than is read.
+    """The facts about a transaction. `internal` are its internal transfers; None where its calls
+    were not traced, or are too many to be read.
 
-    `transfers` and `trades` are complete if they are as many as their counts. `error` is the reason
-    of a failed one, if it is known, quoted where these are the contract's words. `has_code` is
-    whether the sender's account runs code (EIP-7702); None where that is not known, or not needed.
-    `is_state_changed`: the called contract's state changed as its event says.
+    `transfers` and `trades` are complete if they are as many as their counts. `error` is the known
+    reason of a failure; `is_error_quoted`: it has the contract's words. `has_code`: the sender's
+    account runs code (EIP-7702); None where that is unknown or not needed. `is_state_changed`: the
+    called contract's state changed as its event says.
     """
 
     transaction: Record
@@ -74,11 +74,12 @@ class Facts(NamedTuple):
         return list(dict.fromkeys(address for address in addresses if address))[:MAX_NAMED]
 
     def flows(self) -> Flows:
-        """Return what the sender got, less what it gave; the coin's without fees."""
+        """Return the net amount of each asset that the sender got, without fees."""
         return self.flows_of_all().get(self.sender) or {}
 
     def flows_of_all(self) -> dict[str, Flows]:
-        """Return what each address got, less what it gave; the coin's without fees."""
+        """Return the net amount of each asset that each address got, without fees, where it is not
+        0."""
         moved = [
             (Asset(transfer["tokenAddress"], transfer["tokenId"]), transfer)
             for transfer in self.transfers
@@ -97,8 +98,8 @@ class Facts(NamedTuple):
 
 
 class Recognised(NamedTuple):
-    """A form's name and values; `stated` is what its sentence says that the sender got, less what
-    it gave. `has_value`: that accounts for the coin that was sent."""
+    """The name and values of the form that a transaction fits. `stated` are the net amounts that
+    its sentence says the sender got. `has_value`: the sentence names the coin that was sent."""
 
     form: str
     values: Values

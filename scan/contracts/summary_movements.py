@@ -1,4 +1,4 @@
-"""What a sentence does not say of its sender: what else it gave and got, and approvals it left."""
+"""The end of a sentence: what else the sender gave and got, and the approvals that it left."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -21,18 +21,19 @@ from scan.hex import to_hex
 
 APPROVAL = topic_of("Approval(address,address,uint256)")
 APPROVAL_FOR_ALL = topic_of("ApprovalForAll(address,address,bool)")
-# At this address on all chains. What it may spend of an owner, others may by its own approvals.
+# Permit2 has this address on all chains. What an owner lets Permit2 spend, its own approvals let
+# others spend.
 PERMIT2 = bytes.fromhex("000000000022d473030f116ddee9f6b43ac78ba3")
 PERMIT2_APPROVALS = (
     topic_of("Approval(address,address,address,uint160,uint48)"),
     topic_of("Permit(address,address,address,uint160,uint48,uint48)"),
 )
-MAX_APPROVALS = 2  # named
+MAX_APPROVALS = 2  # named in a sentence
 
 
 class Approval(NamedTuple):
-    """What the sender lets somebody do with its tokens; of one item, with `token_id`; of all items
-    where `amount` is None. `may_be_spent`: the sender's tokens moved after it, by anybody."""
+    """An approval by the sender: of an amount, of the item `token_id`, or of all items, where
+    `amount` is None. `may_be_spent`: the sender's tokens moved after it, so a part may be spent."""
 
     token: str
     spender: str
@@ -42,7 +43,7 @@ class Approval(NamedTuple):
 
 
 def movements(facts: Facts, names: Names, stated: Mapping[Asset, int]) -> list[Part]:
-    """Return the end of the sentence: what the sender gave and got besides what it tells."""
+    """Return the end of the sentence that names what the sender gave and got beyond `stated`."""
     flows = facts.flows() if facts.is_complete else _flows_of_coin(facts)
     rest = {asset: flows.get(asset, 0) - stated.get(asset, 0) for asset in {**flows, **stated}}
     given = [(asset, -value) for asset, value in rest.items() if value < 0]
@@ -65,14 +66,14 @@ def _flows_of_coin(facts: Facts) -> Mapping[Asset, int]:
 
 
 def clipped(flow: int, amount: int) -> int:
-    """Return as much of an amount as the sender's own flow has of it."""
+    """Return the part of an amount that the sender's own flow covers; 0 if the signs differ."""
     if (flow < 0) != (amount < 0):
         return 0
     return max(flow, amount) if flow < 0 else min(flow, amount)
 
 
 def approvals_left(facts: Facts, names: Names) -> list[Part]:
-    """Return the end of the sentence: who may spend the sender's tokens from now on."""
+    """Return the end of the sentence that names who may spend the sender's tokens from now on."""
     left = approvals(facts)
     if not left:
         return []
@@ -99,8 +100,8 @@ def _approval(names: Names, approval: Approval) -> list[Part]:
 
 
 def approvals(facts: Facts) -> list[Approval]:
-    """Return what approvals of the sender the transaction left, by the events of tokens: the last
-    one for each spender, and none of items that were sent away after it."""
+    """Return the sender's approvals that hold after the transaction, by the events of tokens and of
+    Permit2: the last one for each spender, without items that were sent away after it."""
     left: dict[tuple[str, str], Approval] = {}
     moved = {(x["tokenAddress"], x["tokenId"]): x["logIndex"] for x in facts.transfers}
     sent = {
@@ -142,7 +143,8 @@ def approvals(facts: Facts) -> list[Approval]:
 
 
 def _by_permit2(words: Sequence[bytes], sender: str) -> Approval | None:
-    """Return an approval of the sender by an event of Permit2, of which 2**160 - 1 is the most."""
+    """Return the sender's approval in an event of Permit2, whose largest amount, 2**160 - 1, is
+    unlimited; None where it is another owner's."""
     owner, token, spender = map(address_of, words[:3])
     if owner != sender or token is None or spender is None or len(words) < 5:
         return None

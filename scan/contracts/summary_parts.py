@@ -10,8 +10,8 @@ from scan.ethereum.units import COIN_DECIMALS, in_units
 MAX_SYMBOL = 20
 MAX_NAME = 40
 MAX_FRACTION_DIGITS = 6
-MAX_WHOLE_DIGITS = 21  # of an amount written out
-MAX_ASSETS = 3  # named in one list
+MAX_WHOLE_DIGITS = 21  # of an amount that is written out
+MAX_ASSETS = 3  # named in a list
 TIMES = "\u00d7"
 
 PART_TYPES = ("coin", "token", "item", "address", "pool", "method")
@@ -20,8 +20,9 @@ ZERO = "0x" + "0" * 40
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 # Letters that show nothing, though Unicode calls them letters or symbols.
 _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
-# Other characters could end an amount and go on as our sentence. Digits and signs could be of the
-# amount, `e9` its exponent; letters of other scripts look like another token's symbol (UTS 39).
+# A symbol with other characters could end the amount and go on as our own sentence. Digits and
+# signs would look like parts of the amount, `e9` like its exponent, and letters of other scripts
+# like another token's symbol (UTS 39).
 _PLAIN_SYMBOL = re.compile(r"(?!e\d+\Z)[A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*…?\Z", re.I)
 _WORDS = frozenset(
     {"a", "an", "and", "approved", "at", "by", "coin", "for", "from", "in", "is", "items", "more"}
@@ -36,7 +37,7 @@ Party = Mapping[str, Any]
 
 
 class Part(NamedTuple):
-    """A piece of the sentence; plain text where `type` is None. `value` is an exact amount."""
+    """A piece of a sentence, plain text where `type` is None. `value` is the exact amount."""
 
     text: str
     type: str | None = None
@@ -59,7 +60,7 @@ class Part(NamedTuple):
 
 
 class Asset(NamedTuple):
-    """The coin, where `address` is None; a token; an item of one."""
+    """The coin (`address` is None), a token, or an item of a token."""
 
     address: str | None
     token_id: str | None = None
@@ -69,7 +70,7 @@ COIN = Asset(None)
 
 
 class Names(NamedTuple):
-    """What is known of the addresses in a sentence, and the coin's symbol."""
+    """Labels, contracts and tokens of the addresses in a sentence, and the coin's symbol."""
 
     parties: Mapping[str, Party]
     coin: str
@@ -82,7 +83,8 @@ class Names(NamedTuple):
 
 
 def clean(text: str, most: int) -> str:
-    """Return the text in one line, cut, without what is not seen; empty where nothing is."""
+    """Return the text in one line of at most `most` characters, without invisible ones; "" where
+    none is visible."""
     shown = "".join(
         character
         for character in text[: most * 8]
@@ -93,7 +95,8 @@ def clean(text: str, most: int) -> str:
 
 
 def _without_stacks(text: str) -> str:
-    """Keep at most two combining marks on a letter: more run over the lines above and below."""
+    """Return the text with at most two combining marks on a letter: more would cover the lines
+    above and below."""
     kept: list[str] = []
     marks = 0
     for character in text:
@@ -104,7 +107,7 @@ def _without_stacks(text: str) -> str:
 
 
 def in_quotes(text: str) -> str:
-    """Mark words that are not ours, which contain no quotation mark that could end them."""
+    """Return somebody else's words in quotation marks, without marks that could end them."""
     return f"“{_QUOTES.sub('', text)}”"
 
 
@@ -113,8 +116,8 @@ def short(address: str) -> str:
 
 
 def address_part(names: Names, address: str) -> Part:
-    """Show an address by its label or verified name. What a token calls itself names no party,
-    unless its source is verified: then it says more than the name of the source."""
+    """Show an address by its label or verified name. A token's own name is shown only where its
+    source is verified: then it says more than the contract's name."""
     party = names.of(address)
     label = clean(party.get("label") or "", MAX_NAME)
     verified = clean(party.get("contract") or "", MAX_NAME)
@@ -130,7 +133,7 @@ def recipients_parts(names: Names, recipients: Collection[str]) -> list[Part]:
 
 
 def contract_part(names: Names, address: str) -> Part:
-    """Show a contract as a party; a token by its own name."""
+    """Show a contract by its label, or by its own name if it is a token, or as address_part()."""
     own = _own_name(names, address)
     if own and not clean(names.of(address).get("label") or "", MAX_NAME):
         return Part(_quoted(own, address), "address", address)
@@ -158,7 +161,7 @@ def _of_token(
     token_id: str | None = None,
     value: int | None = None,
 ) -> Part:
-    """Return a part with what tells its token apart from others."""
+    """Return a part with the fields that tell its token apart from namesakes."""
     is_verified = bool(names.of(address).get("contract"))
     shown = None if value is None else str(value)
     namesake = names.token(address).get("largerNamesake")
@@ -166,13 +169,13 @@ def _of_token(
 
 
 def exchange_part(name: str | None, pool: str) -> Part:
-    """Show a pool by its exchange's name, which has a factory's address where that is not known."""
+    """Show a pool by its exchange's name, in which a factory's address is shortened."""
     text = _ADDRESS.sub(lambda match: short(match[0]), clean(name or "", 60))
     return Part(text or "an exchange", "pool", pool)
 
 
 def asset_part(names: Names, asset: Asset, value: int) -> Part:
-    """Show an amount of an asset, which is positive or zero."""
+    """Show an amount of an asset. The amount is never negative."""
     if asset.address is None:
         text = f"{amount(value, COIN_DECIMALS)} {names.coin}"
         return Part(text, "coin", value=str(value))
@@ -188,7 +191,7 @@ def asset_part(names: Names, asset: Asset, value: int) -> Part:
 
 
 def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part]:
-    """Show `1 A, 2 B and 3 C`; items of one token beyond three as their number."""
+    """Show `1 A, 2 B and 3 C`, or more than MAX_ASSETS items of one token as their number."""
     tokens = {asset.address for asset, _ in assets}
     if len(assets) > MAX_ASSETS and len(tokens) == 1 and assets[0][0].token_id is not None:
         address = str(assets[0][0].address)
@@ -210,7 +213,7 @@ def joined(parts: Sequence[Part]) -> list[Part]:
 
 
 def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Return the parts with adjacent plain texts as one."""
+    """Return the parts with adjacent plain texts joined, and without empty ones."""
     result: list[Part] = []
     for part in parts:
         if part.type is None and result and result[-1].type is None:
@@ -221,7 +224,7 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def amount(value: int, decimals: int) -> str:
-    """Return an amount in units, truncated: `1,234.567891…`; huge ones as `1.15e59`."""
+    """Return an amount in units, truncated as `1,234.567891…`; a huge one as `1.15e59`."""
     digits, _, rest = in_units(value, decimals).partition(".")
     if len(digits) > MAX_WHOLE_DIGITS:
         return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
@@ -238,8 +241,8 @@ def amount(value: int, decimals: int) -> str:
 
 
 def _symbol(names: Names, address: str) -> str:
-    """Return a token's symbol; quoted and with its address where it could read as anything else,
-    such as the coin."""
+    """Return a token's symbol, quoted and with its address where it could be read as something
+    else, such as the coin."""
     token = names.token(address)
     texts = (clean(token.get(key) or "", MAX_SYMBOL) for key in ("symbol", "name"))
     symbol = next(filter(None, texts), "")

@@ -12,7 +12,7 @@ from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex
 
 GAS = 30_000_000
-LIST_GAS = 4_000_000  # of each item of a list, whose page takes as much as three items do
+LIST_GAS = 4_000_000  # for each item of a list: a page of 25 may take the gas of three single items
 TIMEOUT_S = 2.0
 LIST_TIMEOUT_S = 1.0
 MAX_URI_BYTES = 65_536  # enough for images and metadata in a data: URI
@@ -29,8 +29,8 @@ NODE_AWAY = "The node does not respond."
 
 
 class TokenUri(NamedTuple):
-    """A URI; `problem` is the reason if there is no `uri`; `is_final`: another call at this
-    block would give the same result."""
+    """The URI of an item, or why there is none in `problem`. `is_final`: another call at this block
+    would have the same result."""
 
     uri: str | None
     problem: str | None
@@ -44,7 +44,7 @@ class ItemId(NamedTuple):
 
 
 class TokenUris:
-    """URIs by item and block hash, requested from the node once."""
+    """URIs by item and block hash; the node is asked once for each."""
 
     def __init__(self) -> None:
         self._cache: SizedCache[TokenUri] = SizedCache(CACHE_BYTES)
@@ -60,8 +60,8 @@ class TokenUris:
     def all_at(
         self, node: NodeSession, items: Sequence[ItemId], block_number: int, block_hash: bytes
     ) -> list[TokenUri]:
-        """Return URIs in the order of the items, read in one batch. One whose contract failed is
-        not stored: it has less gas here than in at()."""
+        """Return URIs in the order of the items, read in one batch. A failure is not cached here:
+        the contract has less gas than in at()."""
         cached = [self._cache.get((item, block_hash)) for item in items]
         missing = [item for item, uri in zip(items, cached, strict=True) if uri is None]
         session = node.within(LIST_TIMEOUT_S)
@@ -91,7 +91,7 @@ def _read(
 
 
 def _uri(result: object) -> TokenUri:
-    """Return the URI in the result of a call, or the error that the node gave in its place."""
+    """Return the URI in a call's result, or the problem where the result is an error."""
     if isinstance(result, AnswerTooLarge):
         return TokenUri(None, TOO_LONG)
     if isinstance(result, RpcError):

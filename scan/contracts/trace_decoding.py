@@ -25,12 +25,11 @@ from scan.ethereum.traces import is_creation
 from scan.ethereum.transaction_reader import IndexedTransaction, TransactionLog
 from scan.hex import to_hex
 
-LAST_PRECOMPILED = 0xFFFF  # at lower addresses there are no functions
+LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 
 
 class DecodedFrame(NamedTuple):
-    """A call of a trace, decoded; `result` is None where the function's ABI does not say what it
-    returns."""
+    """A decoded call of a trace. `result` is None where the function's outputs are unknown."""
 
     frame: TraceFrame
     function: Decoded | None
@@ -93,8 +92,8 @@ def decode_trace(
 
 
 def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
-    """Give calls the reasons they pass on: one that passes on an error that its own ABI does not
-    have failed for the same reason."""
+    """Give a call whose own ABI does not have its error the reason of the call that it passes the
+    error on from, which returned the same data."""
     known = {
         decoded.reason.data: decoded.reason
         for decoded in frames
@@ -136,7 +135,7 @@ def _decoded(
 
 
 def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
-    """Return the selectors of what no ABI has decoded."""
+    """Return the selectors of functions, events and errors that no ABI has decoded."""
     functions = {
         decoded.frame.input[:4]
         for decoded in frames

@@ -28,7 +28,7 @@ from scan.hex import data, to_hex
 TIMEOUT_S = 1.5
 TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
 TOO_MUCH_WORK = "Decoding all of this transaction would take too long; it is decoded in part."
-MAX_CONTRACTS = 500  # per transaction; logs of others are decoded by standard ABIs only
+MAX_CONTRACTS = 500  # per transaction; logs of further contracts are decoded by standard ABIs only
 
 
 class DecodedLog(NamedTuple):
@@ -46,11 +46,11 @@ class DecodedLog(NamedTuple):
 
 
 class TransactionDetails(NamedTuple):
-    """What the node has of a transaction. Nonce and gas limit are for pages, since old records may
-    not have them.
+    """The parts of a transaction that only the node has. Pages need nonce and gas limit, which old
+    records may lack.
 
-    `unavailable` is the reason if input or logs are None or not decoded; `passing`: a retry may
-    succeed.
+    `unavailable` is the reason if input or logs are None or not decoded. `passing`: another request
+    may succeed.
     """
 
     nonce: int | None = None
@@ -80,7 +80,7 @@ class TransactionDetailsReader:
         self._abis = abis
 
     def read(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionDetails:
-        """Read the details of a transaction; raises Unavailable if the database is unavailable."""
+        """Read the details of a transaction. Raises Unavailable if the database is unavailable."""
         node = node.within(TIMEOUT_S)
         budget = DecodingBudget()
         try:
@@ -101,7 +101,7 @@ class TransactionDetailsReader:
         transaction: NodeTransaction,
         budget: DecodingBudget,
     ) -> dict[bytes, Contract]:
-        """Return the called contract and those that emitted its logs."""
+        """Return the called contract and those that emitted logs, by address."""
         called_address = _called(indexed, transaction)
         addresses = [log.address for log in _logs(transaction) or ()]
         addresses = [*dict.fromkeys([*([called_address] if called_address else []), *addresses])][
@@ -155,7 +155,7 @@ class TransactionDetailsReader:
 def decode_event(
     log: TransactionLog, contract: Contract | None, budget: DecodingBudget
 ) -> Decoded | None:
-    """Decode a log with the contract's ABIs, otherwise with standard ABIs."""
+    """Decode a log by the contract's ABIs, or else by standard ABIs."""
     abis, token_type, _ = contract or NO_CONTRACT
     return decode_log(log.topics, log.data, abis, token_type, budget=budget)
 
@@ -163,13 +163,13 @@ def decode_event(
 def decode_event_by(
     log: TransactionLog, signatures: Mapping[bytes, Sequence[str]], budget: DecodingBudget
 ) -> Decoded | None:
-    """Decode a log with imported signatures."""
+    """Decode a log by imported signatures."""
     texts = signatures.get(log.topics[0][:4], ()) if log.topics else ()
     return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
 
 
 def _called(indexed: IndexedTransaction, transaction: NodeTransaction) -> bytes | None:
-    """Return the called address; None without a function call."""
+    """Return the called address; None where the transaction calls no function."""
     if indexed.to_address is None or len(transaction.input) < 4:
         return None
     return data(indexed.to_address, 20)

@@ -1,8 +1,9 @@
 """Why transactions failed: read from the node once, kept undecoded, decoded for each request.
 
-A trace says it exactly, and is kept in the table transaction_failures: it never changes, while ABIs
-are verified and imported later. Where the node has none, the same call is made on the state of the
-block before, which differs where transactions of the same block changed what the call reads.
+A trace has the exact failure, which never changes and is kept in the table transaction_failures;
+it is kept undecoded, as ABIs are verified and imported later. Where the node has no trace, the same
+call is made on the state of the block before, which differs where transactions of the same block
+changed what the call reads.
 """
 
 import logging
@@ -42,7 +43,7 @@ TIMEOUT_S = 4.0
 MAX_RESPONSE_BYTES = 256 * 1024
 CACHE_BYTES = 4 * 1024 * 1024
 ENTRY_BYTES = 1000
-KEPT = 100_000  # failures in the table; the oldest go first
+KEPT = 100_000  # failures in the table; the oldest are deleted first
 
 SUCCEEDS = (
     "the node has no trace of it, and the same call succeeds on the state of the block before"
@@ -51,9 +52,9 @@ NO_STATE = "the node has neither a trace of it nor the state of the block before
 
 
 class TransactionFailure(NamedTuple):
-    """Why a transaction failed. `is_approximate`: from the call on the state of the block
-    before. `function` is the text of the one that failed, None where it is not known;
-    `is_passing`: another request may say more."""
+    """Why a transaction failed. `function` is the signature of the function that failed, None where
+    it is unknown. `is_approximate`: the reason is that of a call on the state of the block before.
+    `is_passing`: another request may give more."""
 
     reason: Reason
     failure: CallFailure | None = None
@@ -72,7 +73,7 @@ class TransactionFailure(NamedTuple):
         return () if self.failure is None else self.failure.code_addresses
 
     def _reverting(self) -> dict[str, Any] | None:
-        """Return the call that reverted: only a trace says where it was."""
+        """Return the call that reverted; None without a trace, which alone shows it."""
         failure = self.failure
         if failure is None or self.is_approximate:
             return None
@@ -87,7 +88,7 @@ class TransactionFailure(NamedTuple):
 
 
 class _Unknown(NamedTuple):
-    """A reason that is not known; `is_final`: this node would say the same again."""
+    """Why the reason of a failure is unknown. `is_final`: the node would answer the same again."""
 
     reason: str
     is_final: bool
@@ -102,7 +103,7 @@ class TransactionFailures:
         abis: ContractAbis,
         transactions: TransactionReader,
     ) -> None:
-        """Read from `reads`, which may be a replica, and writes `database`."""
+        """Read from `reads`, which may be a replica, and write to `database`."""
         self._database = database
         self._reads = reads
         self._traces = traces
@@ -111,7 +112,8 @@ class TransactionFailures:
         self._approximate: SizedCache[CallFailure | _Unknown] = SizedCache(CACHE_BYTES)
 
     def read(self, node: NodeSession, record: Mapping[str, Any]) -> TransactionFailure:
-        """Return why an indexed transaction failed; raises Unavailable if the database is."""
+        """Return why an indexed transaction failed. Raises Unavailable if the database is
+        unavailable."""
         node = node.within(TIMEOUT_S)
         indexed = IndexedTransaction(
             record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
@@ -151,8 +153,8 @@ class TransactionFailures:
         )
 
     def _traced(self, node: NodeSession, indexed: IndexedTransaction) -> CallFailure | None:
-        """Return the failure by the trace, None where the node has no trace of it, or one that
-        does not say why it failed."""
+        """Return the failure by the trace; None where the node has no trace, or one that does not
+        disclose it."""
         try:
             failure = self._traces.calls(node, indexed).failure
         except TracesUnavailable:
@@ -162,8 +164,8 @@ class TransactionFailures:
         return failure
 
     def _keep(self, indexed: IndexedTransaction, failure: CallFailure) -> None:
-        """Store a failure; where the database takes no writes now, it is read from the node
-        again."""
+        """Store a failure. Where the database takes no writes now, log a warning: the next request
+        reads the failure from the node again."""
         try:
             with self._database.transaction() as tx:
                 tx.execute(
@@ -198,8 +200,8 @@ class TransactionFailures:
     def _call(
         self, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
     ) -> CallFailure | _Unknown:
-        """Make the same call after the block before; at that number, since it is approximate
-        anyway."""
+        """Return the failure of the same call on the state of the block before. The state is read
+        by number, not by hash, as the result is approximate anyway."""
         try:
             sent = self._transactions.read(node, [(indexed, Content.INPUT)])[indexed.hash]
         except TransactionUnavailable as error:
@@ -263,8 +265,7 @@ def _out_of_gas(failure: CallFailure, gas_limit: str | None) -> str:
 
 
 def lacks(contract: Contract, selector: bytes) -> bool:
-    """Return whether a contract is verified, and by none of its ABIs has a function of that
-    selector."""
+    """Return whether a contract is verified and certainly has no function with this selector."""
     return (
         len(selector) == 4
         and bool(contract.abis)
@@ -274,7 +275,8 @@ def lacks(contract: Contract, selector: bytes) -> bool:
 
 
 def _failure_of(error: RpcError) -> CallFailure | _Unknown:
-    """What eth_call was refused with: by the contract, or by the node for reasons of its own."""
+    """Return the failure in an error of eth_call, or why it is unknown where the node refused the
+    call for reasons of its own."""
     if error.is_missing_state or error.is_missing_block:
         return _Unknown(NO_STATE, is_final=True)
     failure = reverted_with(error.data)

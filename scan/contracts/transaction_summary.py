@@ -1,7 +1,7 @@
-"""Says what a transaction did, in one sentence of linked parts, by the forms of a table.
+"""The sentence about what a transaction did, in linked parts, by the forms of a table.
 
-The table is summary_sentences.json. Only what the indexed transfers and trades and the emitted
-events show is asserted; what no form fits is named by its method and contract.
+The table is summary_sentences.json. The sentence asserts only what indexed transfers, trades and
+emitted events show. A transaction that fits no form is named by its method and contract.
 """
 
 import json
@@ -76,13 +76,14 @@ def summarise(facts: Facts, names: Names) -> Summary:
 def _ended(
     facts: Facts, names: Names, action: str, sentence: list[Part], stated: Mapping[Asset, int]
 ) -> Summary:
-    """Return the sentence with what else its sender gave, got, and lets others spend."""
+    """Return the summary whose sentence ends with what else the sender gave, got, and lets others
+    spend."""
     end = [*movements(facts, names, stated), *approvals_left(facts, names)]
     return Summary(action, merged([*sentence, *end]))
 
 
 def _stated_value(facts: Facts) -> int:
-    """Return what a sentence that names the coin sent tells of what the sender got."""
+    """Return the net coin that a sentence states by naming the coin that the sender sent."""
     return 0 if facts.is_to_itself else -facts.value
 
 
@@ -124,7 +125,7 @@ def _created(facts: Facts, names: Names) -> Recognised | None:
     shown = [contract_part(names, contract)] if contract else [Part("a contract")]
     if contract and shown[0].text.startswith("0x"):
         shown = [Part("contract "), *shown]
-    # Nearly all tokens mint to who deploys them.
+    # Nearly all tokens mint to their deployer, so these amounts are no news.
     got = {asset: v for asset, v in facts.flows().items() if v > 0 and asset != COIN}
     return Recognised("creation", {"contract": shown}, stated=got if facts.is_complete else {})
 
@@ -146,8 +147,8 @@ def _without_call(facts: Facts, names: Names) -> Recognised | None:
 
 
 def _to_itself(facts: Facts, values: Values) -> Recognised:
-    """Recognise what an account sent itself, which may run code of its own (EIP-7702) and move
-    anything: only a trace says that nothing moved, or that there is no code."""
+    """Recognise a transaction of an account to itself. The account may run code (EIP-7702), which
+    may move anything: only a trace shows that nothing moved."""
     if facts.internal:
         return Recognised("own-code", {}, True)
     if facts.internal is None and facts.has_code is not False:
@@ -160,7 +161,8 @@ def _to_itself(facts: Facts, values: Values) -> Recognised:
 
 
 def _calls(facts: Facts, names: Names) -> bool:
-    """Whether a contract's method was called; where the node is away, whether one was named."""
+    """Return whether a contract's method was called; where the node is away, whether the input
+    begins with a selector."""
     to = facts.transaction["toAddress"]
     if to is None or not (names.of(to).get("isContract") or names.token(to) or facts.details.logs):
         return False
@@ -171,7 +173,7 @@ def _calls(facts: Facts, names: Names) -> bool:
 
 
 def _wrapped(facts: Facts, names: Names) -> Recognised | None:
-    """Recognise one Deposit or Withdrawal of a token that wraps the coin, called by its holder."""
+    """Recognise a holder's call of deposit or withdraw of a token that wraps the coin."""
     token = facts.transaction["toAddress"]
     logs = facts.details.logs or ()
     if not names.token(token).get("wraps") or len(facts.transfers) != 1 or len(logs) != 1:
@@ -194,7 +196,7 @@ def _wrapped(facts: Facts, names: Names) -> Recognised | None:
 
 
 def _moved(facts: Facts, names: Names) -> Recognised | None:
-    """Recognise transfers of one token, all of them mints, burns, or from one holder."""
+    """Recognise transfers of one token that are all mints, all burns, or all from one holder."""
     if facts.trades or not facts.transfers or not facts.is_complete:
         return None
     owners = {transfer["fromAddress"] for transfer in facts.transfers}
@@ -232,15 +234,15 @@ def _moved(facts: Facts, names: Names) -> Recognised | None:
 
 
 class EventForm(NamedTuple):
-    """A form of the table that an event of the called contract fits, and the event's arguments."""
+    """The form of the table that an event of the called contract fits, and its arguments."""
 
     form: Mapping[str, Any]
     words: Sequence[bytes]
 
 
 def event_form(facts: Facts) -> EventForm | None:
-    """Return the form of the called contract's only event, or of one that its called method is
-    known for."""
+    """Return the form of the called contract's only event, or of an event that the form lists the
+    called method for; None where none fits."""
     details, called_address = facts.details, facts.transaction["toAddress"]
     logs = details.logs or ()
     if not facts.transaction["status"] or facts.transfer_count or facts.trade_count:
@@ -260,8 +262,8 @@ def event_form(facts: Facts) -> EventForm | None:
 
 
 def _by_event(facts: Facts, names: Names) -> Summary | None:
-    """Recognise the transaction by an event. Where the contract's state does not show what the
-    event says, the sentence says that it was emitted."""
+    """Summarise the transaction by an event. Where the contract's state does not show the change
+    that the event claims, the sentence only says that the event was emitted."""
     event = event_form(facts)
     if event is None:
         return None
@@ -288,7 +290,7 @@ def _forms_by_topic() -> Mapping[bytes, Sequence[Mapping[str, Any]]]:
 
 
 def _by_method(facts: Facts, names: Names) -> Summary | None:
-    """Recognise what the calldata alone says: only how many calls a call is made of."""
+    """Summarise the transaction by its calldata: calls such as multicall, by their number."""
     method = facts.details.method
     if method is None or facts.transfers or facts.trades:
         return None
@@ -304,7 +306,7 @@ def _by_method(facts: Facts, names: Names) -> Summary | None:
 
 
 def _called(facts: Facts, names: Names) -> Summary:
-    """Name the method and the contract, and what the sender gave and got."""
+    """Summarise the transaction by its method and contract, and what the sender gave and got."""
     stated: Flows = {}
     if _calls(facts, names):
         action, text = FORMS["recognised"]["call"]

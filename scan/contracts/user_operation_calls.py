@@ -12,7 +12,7 @@ from scan.contracts.abi import AbiError, AbiType, decode, parse_types, selector
 from scan.contracts.signature_text import canonical, parse_signature
 
 MAX_CALLS = 25  # shown of an operation
-# No block has room for so many operations, and offsets may lead to the same bytes again and again.
+# Bounds above what a block has room for: offsets may lead to the same bytes again and again.
 _decode = partial(decode, most_values=20_000, most_bytes=1024 * 1024)
 _EXECUTE_USER_OP = selector(
     "executeUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32)"
@@ -45,20 +45,20 @@ class BundledOperation(NamedTuple):
 
 
 class AccountCall(NamedTuple):
-    """A call that an operation has its account make."""
+    """A call that an account makes for an operation."""
 
     to: bytes
     value: int
     input: bytes
-    is_delegated: bool = False  # the code runs as the account
+    is_delegated: bool = False  # by DELEGATECALL, so the code runs as the account
 
 
 Calls = list[AccountCall]
 
 
 def bundled_operations(calldata: bytes) -> list[BundledOperation]:
-    """Return the operations of a call of handleOps() or handleAggregatedOps(); none of any
-    other."""
+    """Return the operations in the calldata of handleOps() or handleAggregatedOps(); [] for any
+    other call."""
     if calldata[:4] not in _BUNDLES:
         return []
     types, read = _BUNDLES[calldata[:4]]
@@ -70,8 +70,8 @@ def bundled_operations(calldata: bytes) -> list[BundledOperation]:
 
 
 def account_calls(sender: bytes, call_data: bytes) -> Calls:
-    """The calls of an operation. Where the account's function is not known, the one call of the
-    account itself; of an operation that only deploys its account none."""
+    """Return the calls of an operation; where the account's function is unknown, the call of the
+    account itself; [] where the operation only deploys its account."""
     call = call_data[4:] if call_data.startswith(_EXECUTE_USER_OP) else call_data
     if call[:4] in _EXECUTIONS:
         types, read = _EXECUTIONS[call[:4]]
@@ -87,7 +87,8 @@ def _unpacked(operations: Sequence[Any]) -> list[BundledOperation]:
 
 
 def _packed(operations: Sequence[Any]) -> list[BundledOperation]:
-    """Gas limits and fees are pairs of 16 bytes, the call's limit and the highest fee last."""
+    """Read packed operations, in which gas limits and fees are pairs of 16 bytes. The call's gas
+    limit and the highest fee are the last of their pairs."""
     return [
         BundledOperation(
             *(sender, nonce, init_code, call_data),
@@ -137,13 +138,14 @@ def _several(calls: Sequence[tuple[bytes, int, bytes]]) -> Calls:
 
 
 def _lists(targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[bytes]) -> Calls:
-    """Raises ValueError where the lists are not of one length, as accounts revert then."""
+    """Return one call for each target. Raises ValueError where the lists differ in length: accounts
+    revert then."""
     return _several([*zip(targets, values or [0] * len(targets), inputs, strict=True)])
 
 
 def _by_mode(mode: bytes, data: bytes) -> Calls:
-    """Decode a call of ERC-7579: the first byte of its mode tells one call from several and from a
-    delegated one."""
+    """Decode the calls of ERC-7579's execute. The first byte of the mode tells a single call, a
+    batch and a delegated call apart. Raises ValueError for other modes."""
     if mode[0] == 1:
         return _several(*_decode(parse_types([_CALLS]), data))
     if mode[0] == 0 and len(data) >= 52:

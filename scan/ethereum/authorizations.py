@@ -1,8 +1,8 @@
 """Authorizations (EIP-7702): accounts that let code of another address run in their name. Pure.
 
 An entry of a transaction's authorizationList takes effect, also where the transaction fails, unless
-the protocol passes over it. What the entry alone tells of that is here; the rest depends on the
-account's nonce and code at that moment: sql/schema/authorizations.sql.
+the protocol passes over it. Faults that the entry alone shows are found here; the others depend on
+the account's nonce and code at that moment: sql/schema/authorizations.sql.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,33 +17,34 @@ from scan.ethereum.signatures import Signature, recover_signer
 from scan.hex import BadHex, data
 
 SET_CODE = b"\4"  # the type of transactions that have authorizations
-MAX_NONCE = 2**64 - 1  # which an account's nonce never passes
-_MAGIC = "05"  # before what is signed
+MAX_NONCE = 2**64 - 1  # the largest nonce of an account (EIP-2681)
+_MAGIC = "05"  # the first byte of the signed message
 
 
 class Authorization(NamedTuple):
-    """An entry of an authorizationList, as its row has it; integers as columns of UNSIGNED."""
+    """An entry of an authorizationList, as its row has it. Integers are encoded as UNSIGNED."""
 
     ordinal: int
     block_number: int
     transaction_index: int
     authorization_index: int
     chain_id: bytes
-    delegate: bytes  # whose code it is; the zero address ends a delegation
+    delegate: bytes  # the account whose code runs; the zero address ends a delegation
     nonce: bytes
     y_parity: bytes
     signature_r: bytes
     signature_s: bytes
-    authority: bytes | None  # who signed it; None where nobody can have
-    fault: str | None  # why the protocol passes over it whatever the account is
+    authority: bytes | None  # the signer; None where the signature is invalid
+    fault: str | None  # why the protocol passes over it, whatever the account's state
 
 
 def read_authorizations(
     block_number: int, lists: Iterable[tuple[int, Sequence[Any], bytes]]
 ) -> Iterator[Authorization]:
-    """The authorizations of a block, of transactions by index, list and chain id.
+    """Yield the authorizations of a block in their order.
 
-    Raises BadHex, KeyError or TypeError for what no transaction can have.
+    `lists` has the index, authorizationList and chain id of each transaction. Raises BadHex,
+    KeyError or TypeError for a malformed entry.
     """
     ordinals = count(block_number << PLACE_BITS)
     for index, entries, chain_id in lists:
@@ -53,7 +54,7 @@ def read_authorizations(
 
 
 def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
-    """Return the fields of a row after its position."""
+    """Return the fields of an Authorization from `chain_id` on."""
     numbers = {
         name: UNSIGNED.read(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
     }
@@ -74,7 +75,7 @@ def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
 
 
 def _fault(numbers: dict[str, bytes], authority: bytes | None, chain_id: bytes) -> str | None:
-    """Return the first fault, in the protocol's order."""
+    """Return the first fault, in the order in which EIP-7702 checks them; None without one."""
     if numbers["chainId"] not in (b"", chain_id):
         return "wrong_chain"
     if int.from_bytes(numbers["nonce"]) == MAX_NONCE:

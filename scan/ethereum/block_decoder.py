@@ -54,11 +54,10 @@ from scan.hex import BadHex, data, quantity
 
 
 def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
-    """DecodedBlock `number` of eth_getBlockByNumber (with transactions) and its receipts.
+    """Decode block `number` from eth_getBlockByNumber (with transactions) and its receipts.
 
-    Both are of any form that read_json() takes. An iterator gives as many receipts as there are
-    transactions; the logs of each are decoded, and let go, before the next one is taken.
-
+    Both are of any form that read_json() takes. Receipts may be an iterator: then the logs of each
+    are decoded, and its JSON is released, before the next one is taken.
     Raises MalformedBlock when a field is missing or wrong, or the receipts are not this block's.
     """
     block = read_json(block, BlockJson, number)
@@ -79,7 +78,7 @@ def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
 
 
 def _of_one_type(receipts: list[Any]) -> list[Any]:
-    """The structs with the fields of forms for all, where one of them has these."""
+    """Return the receipts as structs of one type: FormReceiptJson where any of them is one."""
     if len(set(map(type, receipts))) < 2:
         return receipts
     return [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in receipts]
@@ -103,7 +102,7 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
     sent = without_foreign_fields(sent)
     form = form_of(block, sent, received)
-    if form and receipts:  # whose fields are read of such blocks alone as show some
+    if form and receipts:  # the structs have the form's fields only where a record showed one
         nothing = (None,) * len(receipts)
         sent = dict.fromkeys(TRANSACTION_FIELDS, nothing) | sent
         received = dict.fromkeys(RECEIPT_FIELDS, nothing) | received
@@ -131,7 +130,7 @@ def _messages(form: Form | None, number: int, logs: list[EventLog]) -> tuple[Mes
 
 
 def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
-    """Return the block with what became of the fees of its transactions."""
+    """Return the block with its producer's fees, burnt fees, blob fees and credits."""
     settlement = (form.settle if form else settle_by_ethereum)(block)
     return block._replace(**settlement._asdict())
 
@@ -149,7 +148,7 @@ def _transactions(
     number: int,
 ) -> list[DecodedTransaction]:
     _require_links(block.hash, sent, received, number)
-    # London came long after Byzantium.
+    # A block with a base fee (London) is later than Byzantium, so its receipts have a status.
     statuses = _statuses(received, needs_status=block.baseFeePerGas is not None)
     creations = [
         address if to is None and status else None
@@ -157,7 +156,7 @@ def _transactions(
             received["contractAddress"], sent["to"], statuses, strict=True
         )
     ]
-    # EIP-2718's, of one byte; nodes from before it give none.
+    # A type is one byte (EIP-2718); nodes from before EIP-2718 give none.
     types = [a or b or "0x0" for a, b in zip(sent["type"], received["type"], strict=True)]
     prices = [a or b for a, b in zip(received["effectiveGasPrice"], sent["gasPrice"], strict=True)]
     if None in prices:
@@ -196,8 +195,8 @@ def _transactions(
 def _fees(
     columns: dict[str, list[Any]], form: Form | None, block: Any, sent: Any, received: Any
 ) -> dict[str, Any]:
-    """Return what the sender of each transaction paid: for gas, for blobs, and what its chain
-    adds."""
+    """Return the columns of fees: what the sender of each transaction paid for gas, for blobs and
+    for parts of the chain's form."""
     fees = list(map(mul, columns["gas_price"], columns["gas_used"]))
     nothing: Sequence[Any] = (None,) * len(fees)
     in_tokens: Sequence[int | None] = nothing
@@ -228,7 +227,8 @@ def _fees(
 def _authorizations(
     sent: dict[str, Any], transactions: list[DecodedTransaction], number: int
 ) -> tuple[Authorization, ...]:
-    """Those of the one type whose encoding, and so whose hash, has them."""
+    """Return the block's authorizations. Only transactions of type 4 are read: no other hash covers
+    an authorizationList."""
     if not any(lists := sent.get("authorizationList", ())):
         return ()
     of_transactions = [
@@ -242,7 +242,7 @@ def _authorizations(
 
 
 def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of each field of JSON objects; to take them all at once is the fastest."""
+    """Return the values of each field of the structs, by the field's name."""
     values = zip(*map(astuple, records), strict=True)
     return dict(zip(records[0].__struct_fields__, values, strict=True))
 
@@ -250,7 +250,10 @@ def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
 def _require_links(
     block_hash: Any, sent: dict[str, Any], received: dict[str, Any], number: int
 ) -> None:
-    """By text first, as nearly all nodes write the same value always."""
+    """Raise MalformedBlock unless transactions and receipts name this block and each other.
+
+    Texts are compared first: nearly all nodes always write a value in the same way.
+    """
     hashes = (block_hash,) * len(sent["hash"])
     _require(
         sent["blockHash"] == received["blockHash"] == hashes,
@@ -265,7 +268,8 @@ def _require_links(
 
 
 def _statuses(received: dict[str, Any], *, needs_status: bool) -> list[bool]:
-    """EIP-658; receipts before Byzantium have a state root instead and do not record failure."""
+    """Return which transactions succeeded (EIP-658). Receipts before Byzantium have a state root
+    instead and do not record failure. Raises BadHex where `needs_status` and one is missing."""
     if needs_status and any(
         status is None and not root
         for status, root in zip(received["status"], received["root"], strict=True)
@@ -275,13 +279,13 @@ def _statuses(received: dict[str, Any], *, needs_status: bool) -> list[bool]:
 
 
 def _price(price: Any, type_: Any) -> Any:
-    """Nothing where the transaction is of a rollup's own, such as a deposit, which nobody pays."""
+    """Return a gas price, 0x0 where a rollup's own type, such as a deposit, has none."""
     is_own = UNSIGNED.read(type_) > NEWEST_TYPE
     return "0x0" if price is None and is_own else price
 
 
 def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
-    """Return the logs of consecutive transactions."""
+    """Return the logs of consecutive transactions, of which the first is at `first_index`."""
     records = list(chain.from_iterable(lists))
     if not records:
         return []
@@ -302,7 +306,7 @@ def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
     )
 
 
-# Columns that no field of JSON has.
+# Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
 _TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")
 _ADDRESS, _DATA = Column(ADDRESS, "address"), Column(BYTES, "data")

@@ -1,10 +1,10 @@
 """How consensus encodes headers, transactions, receipts and withdrawals: tables of fields. Pure.
 
 A type of transaction (EIP-2718) is an entry of TRANSACTION_FIELDS, and one of RECEIPT_FIELDS; `own`
-has those of a chain's form. A field that _ITEMS does not name is a QUANTITY. Records are the
+has the types of a chain's form. A field that _ITEMS does not name is a QUANTITY. Records are the
 structs of scan/ethereum/blocks.py, which read the fields that are named here; sizes of addresses
-and topics are checked there. A block's records are encoded a field at a time: a quarter of the time
-of one record after another.
+and topics are checked there. A block's records are encoded a field at a time, which takes a quarter
+of the time that one record after another takes.
 """
 
 from binascii import unhexlify
@@ -41,7 +41,7 @@ _HEADER = (
     *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
     *("mixHash", "nonce"),
 )
-_LATER_HEADER = (  # those that a block has
+_LATER_HEADER = (  # encoded where the header has them
     *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
     *("parentBeaconBlockRoot", "requestsHash"),
 )
@@ -72,7 +72,7 @@ _HEADER_QUANTITIES = frozenset(
         *("step", "auraStep"),
     )
 )
-# The mixHash of blocks of IBFT and QBFT, in which commit seals stand in extraData (EIP-650).
+# The mixHash of blocks of IBFT and QBFT, whose extraData has commit seals (EIP-650).
 _BFT_MIX_HASH = "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365"
 _VANITY_BYTES = 32
 
@@ -89,7 +89,7 @@ TRANSACTION_FIELDS: Mapping[int, Sequence[str]] = {
 }
 _RECEIPT = ("status", "cumulativeGasUsed", "logsBloom", "logs")
 RECEIPT_FIELDS: Mapping[int, Sequence[str]] = dict.fromkeys(TRANSACTION_FIELDS, _RECEIPT)
-# What is to be read of a node's records, besides what is stored. Test nodes keep blobs in blocks.
+# Fields that are read besides those that are stored. `blobs`: test nodes keep blobs in blocks.
 TRANSACTION_NAMES = ("v", "blobs", *chain.from_iterable(TRANSACTION_FIELDS.values()))
 RECEIPT_NAMES = ("root", *chain.from_iterable(RECEIPT_FIELDS.values()))
 
@@ -105,7 +105,7 @@ class Unencodable(Exception):
 
 
 class _Encoder(NamedTuple):
-    """The fields of records of one type, and what makes the items of each."""
+    """The fields of records of one type, and the functions that encode each of them."""
 
     values: Callable[[Any], tuple[Any, ...]]  # of a record
     items: Sequence[_Items]
@@ -125,8 +125,8 @@ def encode_header(header: Any, sign: str = "") -> bytes:
 
 
 def encode_header_of_chains(header: Any) -> Iterator[bytes]:
-    """Each encoding that a header may have on some chain. Fields that tell the form of a chain must
-    be in its hash: with these it is no header of Ethereum's."""
+    """Yield each encoding that a header may have on some chain. A header with a field of
+    _FORM_SIGNS is never encoded as Ethereum's: its hash has to cover that field."""
     sign = next((sign for sign in _OTHER_HEADERS if getattr(header, sign) is not None), "")
     if sign not in _FORM_SIGNS and header.mixHash is not None:
         yield encode_header(header)
@@ -140,7 +140,7 @@ def encode_header_of_chains(header: Any) -> Iterator[bytes]:
 
 
 def _without_commit_seals(extra_data: bytes) -> Iterator[bytes]:
-    """What a block's hash covers of extraData in IBFT, IBFT 2.0 and QBFT.
+    """Yield what a block's hash may cover of extraData in IBFT, IBFT 2.0 and QBFT.
 
     core/types/istanbul.go of Consensys/quorum; IbftExtraDataCodec.java, QbftExtraDataCodec.java of
     hyperledger/besu: IBFT 2.0 leaves round and seals out, QBFT has round 0 and no seals.
@@ -157,7 +157,11 @@ def _without_commit_seals(extra_data: bytes) -> Iterator[bytes]:
 def encode_transactions(
     transactions: Sequence[Any], own: Mapping[int, Encoding] = _NO_OWN
 ) -> list[bytes]:
-    """Raises Unencodable, ValueError or TypeError, as all these functions do."""
+    """Encode transactions as the leaves of transactionsRoot.
+
+    Raises Unencodable for an unknown type, ValueError or TypeError for a malformed field, as all
+    functions of this module do.
+    """
     for transaction in transactions:
         if transaction.blobs:
             raise Unencodable("blobs inside the block, as test nodes keep them")
@@ -182,7 +186,7 @@ def encode_withdrawals(withdrawals: Sequence[dict[str, Any]]) -> list[bytes]:
 
 
 def type_number(text: str | None) -> int:
-    """Return the number of a type; nodes from before EIP-2718 give none."""
+    """Return a type as a number: 0 for None, as nodes from before EIP-2718 give no type."""
     return 0 if text is None else int(text, 16)
 
 
@@ -197,7 +201,7 @@ def _tail(receipt: Any, own: Mapping[int, Encoding]) -> tuple[str, ...] | None:
 def _encode_by_form(
     forms: Sequence[tuple[Any, ...]], records: Sequence[Any], encoder: Callable[..., _Encoder]
 ) -> list[bytes]:
-    """Encode all records of a form at once, in the order of records."""
+    """Return the encodings in the order of records; all records of a form are encoded at once."""
     indexes: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for index, form in enumerate(forms):
         indexes[form].append(index)
@@ -225,7 +229,7 @@ def _receipt_encoder(
     number = type_number(type_)
     if number not in RECEIPT_FIELDS and own_tail is None:
         raise Unencodable(f"receipts of type {number}")
-    # Before Byzantium (EIP-658).
+    # Receipts before Byzantium have a state root in place of the status (EIP-658).
     fields = ["root" if n == "status" and has_root else n for n in _RECEIPT]
     return _encoder(attrgetter, [*fields, *(own_tail or ())], number)
 

@@ -39,12 +39,12 @@ _ETHEREUM = Form("Ethereum")
 
 
 def header_hash(header: Any) -> bytes:
-    """Return the hash of a block by Ethereum's rules."""
+    """Return the hash of a header as Ethereum encodes it."""
     return keccak256(encode_header(header))
 
 
 def has_its_hash(header: Any) -> bool:
-    """Return whether a block's hash is that of its header, by the rules of any chain."""
+    """Return whether a block's hash is its header's hash in an encoding of some chain."""
     try:
         hash_ = data(header.hash, 32)
         return any(keccak256(text) == hash_ for text in encode_header_of_chains(header))
@@ -53,7 +53,7 @@ def has_its_hash(header: Any) -> bool:
 
 
 def uncles_hash(uncles: Sequence[Any]) -> bytes:
-    """Return the hash of a block's uncles, which are headers, as sha3Uncles has it."""
+    """Return the hash of a block's uncles, given as headers, that sha3Uncles has to be."""
     items = "".join([encode_header(uncle).hex() for uncle in uncles])
     return keccak256(bytes.fromhex(list_item(items)))
 
@@ -62,8 +62,8 @@ NO_UNCLES = uncles_hash(())
 
 
 def own_form(header: Any, receipts: Sequence[Any]) -> Form:
-    """Return the chain's form as far as roots need it: Ethereum's, unless a transaction has a type
-    of the chain's own. Raises Unencodable for a type that the form does not encode."""
+    """Return the form by which the block's roots are computed: Ethereum's, unless a transaction has
+    a type of the chain's own. Raises Unencodable for a type that the form does not encode."""
     types = {type_number(type_) for type_ in {t.type for t in header.transactions}}
     own = types - TRANSACTION_FIELDS.keys()
     if not own:
@@ -77,8 +77,8 @@ def own_form(header: Any, receipts: Sequence[Any]) -> Form:
 
 
 def _has_its_transactions(header: Any, own: Set[int], form: Form) -> bool:
-    """Return whether the root is that of the transactions as a form encodes them. Deposits name no
-    chain: in a block of nothing else the root alone tells whose encoding it is."""
+    """Return whether transactionsRoot agrees with the transactions as `form` encodes them. Deposits
+    name no chain, so in a block of deposits alone only the root tells the form."""
     if not own <= form.encodings.keys():
         return False
     with suppress(ValueError, TypeError):
@@ -87,8 +87,8 @@ def _has_its_transactions(header: Any, own: Set[int], form: Form) -> bool:
 
 
 def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
-    """Return what of a block no root tells, in words: a state sync, types whose encoding is not
-    known, and the form of a chain that nobody named, which fields tell alone."""
+    """Return the parts of a block that no root covers, in words: a state sync, types of unknown
+    encoding, and a form that is known by its fields alone, as no transaction names the chain."""
     is_named = chain_id_of(header.transactions) in FORM_OF_CHAIN
     words = ["a state sync"] if not is_named and has_state_sync(header) else []
     if type(header) is BlockJson and FormReceiptJson not in map(type, receipts):
@@ -103,8 +103,8 @@ def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
 
 
 def covered_by_roots(header: Any, receipts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Return the transactions and receipts of which roots are made: all but the state sync of a
-    chain of bor. On all others a node that adds one has logs that nobody emitted."""
+    """Return the transactions and receipts that roots cover: all but the state sync of a chain of
+    bor. On other chains a state sync stays covered, since there it has logs that nobody emitted."""
     if receipts and has_state_sync(header) and int(receipts[-1].gasUsed, 16) == 0:
         chain_id = chain_id_of(header.transactions)
         if chain_id is None or FORM_OF_CHAIN.get(chain_id, BOR) in (POLYGON, AMOY, BOR):
@@ -135,10 +135,10 @@ def has_its_withdrawals(header: Any, form: Form) -> bool:
 
 
 def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
-    """Return what of a block's body does not agree with its header, or with other fields of the
-    body, in words; "" where all does, and where types are chain-specific.
+    """Return which fields of a block's body contradict its header or each other, in words; "" where
+    all agree, and where types are chain-specific.
 
-    Raises Unencodable, or what a missing or malformed field raises.
+    Raises Unencodable, or ValueError, KeyError, TypeError or AttributeError for a malformed field.
     """
     transactions = header.transactions
     types = [transaction.type for transaction in transactions]
@@ -178,7 +178,7 @@ def _have_hashes(transactions: Sequence[Any], encoded: Sequence[bytes]) -> bool:
 def _contradicting_uncovered_fields(
     transactions: Sequence[Any], receipts: Sequence[Any], base_fee: int
 ) -> str:
-    """Return which fields that no root covers are not as others determine."""
+    """Return which fields that no root covers contradict fields that determine them; "" if none."""
     gas = [int(receipt.cumulativeGasUsed, 16) for receipt in receipts]
     used = [after - before for before, after in pairwise([0, *gas])]
     if [*map(_sender, transactions)] != [*map(_sender, receipts)]:
@@ -197,13 +197,13 @@ _sender = attrgetter("from")
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
-    """Return whether the price paid for gas is that of EIP-1559; of Celo's CIP-64 by the base fee
-    of its receipt, which is in the fee currency."""
+    """Return whether the price paid for gas follows from the fees (EIP-1559). For Celo's CIP-64 the
+    base fee is the receipt's, in the fee currency."""
     if getattr(transaction, "feeCurrency", None) is not None:
         if receipt.baseFee is None:
-            return True  # from before Celo's receipts had it
+            return True  # Celo's early receipts have no base fee
         base_fee = int(receipt.baseFee, 16)
-    price = transaction.gasPrice or "0x0"  # deposits have none; encodings of all others have it
+    price = transaction.gasPrice or "0x0"  # only deposits have none
     paid = int(receipt.effectiveGasPrice or price, 16)
     if transaction.maxFeePerGas is None:
         return paid == int(price, 16)
@@ -212,10 +212,8 @@ def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
 
 
 def _creates(transaction: Any, receipt: Any) -> bool:
-    """Return whether the new contract has the address that follows from its creator and nonce.
-
-    Yellow Paper, section 7.
-    """
+    """Return whether the new contract's address follows from its creator and nonce, or the
+    transaction failed (Yellow Paper, section 7)."""
     if receipt.status is not None and int(receipt.status, 16) == 0:
         return True
     # Some nodes give a deposit's nonce with its receipt alone.

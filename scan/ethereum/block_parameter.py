@@ -1,8 +1,8 @@
-"""The block whose state a call reads: by its hash where the node takes hashes (EIP-1898).
+"""The block whose state a call reads, by its hash where the node takes hashes (EIP-1898).
 
-A node that has moved to another fork, or one of several behind a balancer, refuses a hash it does
-not have; a number it would answer from its own fork. Where a node takes no hashes, state is read by
-number, and the block's hash is compared afterwards.
+A node that has moved to another fork, or one of several behind a balancer, refuses a hash that it
+does not have, but answers a number from its own fork. Where a node takes no hashes, state is read
+by number, and the block's hash is compared afterwards.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from scan.ethereum.node_errors import NodeError, RpcError, StateUnavailable
 from scan.hex import to_hex
 
-ATTEMPTS = 3  # one of several nodes behind an address may not have the block yet
+ATTEMPTS = 3  # behind one URL there may be several nodes, of which some lack the block yet
 NO_BLOCK = {"blockHash": "0x" + 32 * "e1"}
-ADDRESS = "0x" + 40 * "0"  # any other would do
+ADDRESS = "0x" + 40 * "0"  # any address would do
 
-Ask = Callable[[str, tuple[object, ...]], Any]  # method and parameters; an RpcError is returned
+Ask = Callable[[str, tuple[object, ...]], Any]  # returns the result, or an RpcError
 
 
 class BlockId(NamedTuple):
@@ -24,7 +24,7 @@ class BlockId(NamedTuple):
 
 
 def write(params: Iterable[object], by_hash: bool) -> list[object]:
-    """Return parameters in JSON-RPC's form."""
+    """Return the parameters with each BlockId in the form that the node takes."""
     return [_written(param, by_hash) if isinstance(param, BlockId) else param for param in params]
 
 
@@ -33,14 +33,15 @@ def _written(block: BlockId, by_hash: bool) -> object:
 
 
 def try_block_hashes(ask: Ask) -> bool:
-    """Return whether a node takes block hashes, from a call whose answer by number is known.
+    """Return whether a node takes block hashes, by a call whose answer by number is known.
 
-    It has to give the same answer for the hash, and none for the hash of no block. Where even the
-    state of the newest blocks is pruned, hashes are as good. Raises NodeError, StateUnavailable.
+    The node has to give the same answer for the block's hash, and none for an unknown hash. A node
+    that has pruned even its newest states is taken to accept hashes.
+    Raises NodeError for a malformed block, StateUnavailable where the node gives no balance.
     """
     header = ask("eth_getBlockByNumber", ("latest", False))
     try:
-        block = {"blockHash": header["parentHash"]}  # which more nodes have than the newest
+        block = {"blockHash": header["parentHash"]}  # more nodes have the parent than the newest
         number = max(int(header["number"], 16) - 1, 0)
         if int(header["number"], 16) == 0:
             block = {"blockHash": header["hash"]}
@@ -57,12 +58,13 @@ def try_block_hashes(ask: Ask) -> bool:
 
 
 def require_canonical(blocks: Iterable[BlockId], headers: Iterable[Any]) -> None:
-    """Check that what was read by number was of these blocks if they are still the node's."""
+    """Raise StateUnavailable unless each header has its block's hash: state that was read by number
+    is then of these blocks."""
     for block, header in zip(blocks, headers, strict=True):
         if not isinstance(header, dict) or header.get("hash") != to_hex(block.hash):
             raise StateUnavailable(f"block {block.number} changed while its state was read")
 
 
 def is_malformed_request(result: Any) -> bool:
-    """Return whether it is an error code for an unsupported parameter (JSON-RPC 2.0)."""
+    """Return whether a result is an error by which JSON-RPC 2.0 refuses a parameter."""
     return isinstance(result, RpcError) and result.code in (-32700, -32600, -32602)

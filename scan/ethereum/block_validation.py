@@ -10,8 +10,8 @@ HEADER, BODY = "header", "body"  # parts of a block
 
 
 def contradiction(header: Any, receipts: Any) -> tuple[str, str]:
-    """The part of a block that ought to match its hash and does not, and which fields of it do not;
-    empty if none. Parts that are too large to be read at once are not looked at."""
+    """Return the part of a block, HEADER or BODY, that contradicts its hash, and the fields that do
+    so, in words; two empty strings if none. Parts too large to be read at once are not checked."""
     if isinstance(header, AnswerTooLarge):
         return "", ""
     if not has_its_hash(header):
@@ -23,8 +23,8 @@ def contradiction(header: Any, receipts: Any) -> tuple[str, str]:
 
 
 def shows_form(part: str, header: Any, receipts: Any) -> bool:
-    """Whether a block shows the chain's form in a part: none does without transactions, or with
-    some that cannot be encoded."""
+    """Return whether a part of a block is evidence of the chain's form: a body is none without
+    transactions, with transactions that cannot be encoded, or if it is too large to be read."""
     if isinstance(header, AnswerTooLarge) or part == HEADER:
         return not isinstance(header, AnswerTooLarge)
     try:
@@ -35,11 +35,11 @@ def shows_form(part: str, header: Any, receipts: Any) -> bool:
 
 
 def uncompared_of(header: Any, receipts: Any) -> list[str]:
-    """Return what of a block no root tells, in words."""
+    """Return the parts of a block that no root covers, in words; none of a malformed block."""
     try:
         return uncompared(header, receipts)
     except (ValueError, TypeError, AttributeError):
-        return []  # malformed, as decoding it says
+        return []  # the decoder reports what is malformed
 
 
 def _contradicting_fields(header: Any, receipts: Any) -> str:

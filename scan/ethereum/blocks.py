@@ -1,4 +1,4 @@
-"""Blocks with their receipts: the records of their rows, and the JSON that these are read from.
+"""Blocks with their receipts: the records of their rows, and the JSON that rows are read from.
 
 The records here list the tables' columns: a field of DecodedTransaction, of Withdrawal or, where it
 is annotated with a Column, of DecodedBlock is the column of that name. The node's JSON is read, and
@@ -42,8 +42,8 @@ PLAIN_TRANSFER_GAS = 21_000
 NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
 WEI_PER_GWEI = 10**9
 NOBODY = bytes(20)
-METHOD_CHARACTERS = 10  # of the text of an input: its first four bytes
-MAX_TOPICS = 4  # of a log: LOG4 is the last instruction for one
+METHOD_CHARACTERS = 10  # "0x" and the first four bytes of an input, as text
+MAX_TOPICS = 4  # LOG4 is the last instruction that emits a log
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
@@ -54,7 +54,7 @@ class MalformedBlock(Exception):
 class DecodedTransaction(NamedTuple):
     """A transaction with what its receipt adds, as its row has it; amounts in wei.
 
-    Fields of the type UNSIGNED but the type are None where the node gives no such field.
+    An UNSIGNED field, except `type`, is None where the node gives no such field.
     """
 
     transaction_index: Annotated[int, Column(INTEGER)]
@@ -66,7 +66,7 @@ class DecodedTransaction(NamedTuple):
     gas_price: Annotated[int, Column(UINT256, "gasPrice")]
     gas_used: Annotated[int, Column(UINT256, "gasUsed", of_receipt=True)]
     status: Annotated[bool, Column(BOOLEAN, "status", of_receipt=True)]
-    fee: Annotated[int, Column(UINT256)]  # what its sender paid for it in all
+    fee: Annotated[int, Column(UINT256)]  # all that its sender paid, but for its value
     type: Annotated[bytes, Column(UNSIGNED, "type")] = b""
     nonce: Annotated[bytes | None, Column(UNSIGNED, "nonce")] = None
     gas_limit: Annotated[bytes | None, Column(UNSIGNED, "gas")] = None
@@ -78,7 +78,7 @@ class DecodedTransaction(NamedTuple):
     cumulative_gas_used: Annotated[
         bytes | None, Column(UNSIGNED, "cumulativeGasUsed", of_receipt=True)
     ] = None
-    # The first bytes of its input, at most 4.
+    # The first bytes of its input, at most four.
     method: Annotated[bytes | None, Column(BYTES, "input")] = None
     blob_versioned_hashes: Annotated[
         tuple[bytes, ...] | None, Column(HASHES, "blobVersionedHashes")
@@ -87,21 +87,22 @@ class DecodedTransaction(NamedTuple):
         bytes | None,
         Column(UNSIGNED, "blobGasPrice", of_receipt=True),
     ] = None
-    # Of rollups, by the form of their chain (scan/ethereum/forms).
+    # Fields of rollups, by the form of their chain (scan/ethereum/forms).
     l1_fee: Annotated[bytes | None, Column(UNSIGNED, "l1Fee", of_receipt=True)] = None
     operator_fee: Annotated[bytes | None, Column(UNSIGNED)] = None
-    mint: Annotated[bytes | None, Column(UNSIGNED, "mint")] = None  # also where it failed
+    mint: Annotated[bytes | None, Column(UNSIGNED, "mint")] = None  # minted even if it failed
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON
 
     @property
     def is_state_sync(self) -> bool:
-        """Whether it is Polygon's, of which nodes have no trace; no other has a gas limit of 0."""
+        """Whether it is a state sync of Polygon, of which nodes have no trace. No other transaction
+        has a gas limit of 0."""
         is_empty = self.gas_used == 0 and self.gas_limit == b"" and self.type == b""
         return is_empty and self.from_address == self.to_address == NOBODY
 
     @property
     def ran_code(self) -> bool:
-        """Whether its recipient may be a contract."""
+        """Whether code may have run: more gas than a plain transfer's was used, or it has input."""
         is_plain = self.gas_used == PLAIN_TRANSFER_GAS and self.method is None
         return not is_plain and not self.is_state_sync
 
@@ -115,18 +116,18 @@ class EventLog(NamedTuple):
 
 
 class Withdrawal(NamedTuple):
-    """What a validator withdrew (EIP-4895); it costs no gas and makes no transaction."""
+    """A validator's withdrawal (EIP-4895), which costs no gas and is no transaction."""
 
     withdrawal_index: int
     validator_index: int
     address: bytes
     amount_wei: int
-    unit: str | None = None  # None: of the coin
+    unit: str | None = None  # None: wei of the coin
 
 
 class Uncle(NamedTuple):
-    """A block that another of its chain replaced, and which a later block includes (ommer). Its
-    ordinal is that of its miner's reward among credits."""
+    """A header of a replaced block that a later block includes (ommer). Its ordinal is the one that
+    its miner's reward has among credits."""
 
     ordinal: int
     block_number: int  # of the block that includes it
@@ -140,21 +141,21 @@ class DecodedBlock(NamedTuple):
     number: Annotated[int, Column(BIGINT, "number")]
     hash: Annotated[bytes, Column(HASH, "hash")]
     parent_hash: Annotated[bytes, Column(HASH, "parentHash")]
-    timestamp_s: Annotated[int, Column(TIMESTAMP, "timestamp")]  # its column is `timestamp`
+    timestamp_s: Annotated[int, Column(TIMESTAMP, "timestamp")]  # column `timestamp` of the table
     miner: Annotated[bytes, Column(ADDRESS, "miner")]
     gas_used: Annotated[int, Column(UINT256, "gasUsed")]
     gas_limit: Annotated[int, Column(UINT256, "gasLimit")]
     transactions: list[DecodedTransaction]
     logs: list[EventLog]
     base_fee_per_gas: Annotated[int | None, Column(UINT256, "baseFeePerGas")] = None
-    withdrawals: list[Withdrawal] | None = None  # None: the chain had none yet
+    withdrawals: list[Withdrawal] | None = None  # None before EIP-4895
     size: Annotated[int | None, Column(BIGINT, "size")] = None
-    # What its transactions paid that its producer got; and nobody, of base fees and for blobs.
+    # Fees that the producer got, base fees that were burnt, and fees for blobs, which are burnt.
     producer_fees: Annotated[int, Column(UINT256)] = 0
     burnt_fees: Annotated[int | None, Column(UINT256)] = None  # None before EIP-1559
     blob_fees: Annotated[int | None, Column(UINT256)] = None  # None where no transaction has blobs
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON of the chain's own fields
-    # Of its requests to the consensus layer (EIP-7685).
+    # The hash of its requests to the consensus layer (EIP-7685).
     requests_hash: Annotated[bytes | None, Column(HASH, "requestsHash")] = None
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
@@ -163,7 +164,8 @@ class DecodedBlock(NamedTuple):
     has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed
 
     def with_failed(self, indexes: frozenset[int]) -> Self:
-        """The block with transactions that are known to have failed by their traces alone."""
+        """Return the block with these transactions marked as failed. Before Byzantium only traces
+        tell that a transaction failed."""
         if not indexes:
             return self
         failed = [
@@ -178,8 +180,9 @@ TRANSACTION_COLUMNS = annotated_columns(DecodedTransaction)
 
 
 def _struct(name: str, json_names: Iterable[str], **lists: Any) -> Any:
-    """Of these fields of a JSON object, of which msgspec reads no others: a third of the time of a
-    dict. What lacks one of the lists is an error of msgspec's; any other value is checked here."""
+    """Return a struct type for these fields of a JSON object. msgspec skips all other fields, which
+    takes a third of the time that a dict takes. A missing list is an error of msgspec's; any other
+    field may be missing or of any type, and is checked when it is decoded."""
     fields = [(name, Any, None) for name in dict.fromkeys(json_names) if name not in lists]
     of_lists = [(json_name, GenericAlias(list, element)) for json_name, element in lists.items()]
     return msgspec.defstruct(name, [*of_lists, *fields], gc=False)
@@ -208,8 +211,8 @@ ReceiptJson = _struct("ReceiptJson", _RECEIPT, logs=LogJson)
 TransactionJson = _struct("TransactionJson", _TRANSACTION)
 BlockJson = _struct("BlockJson", _BLOCK, transactions=TransactionJson)
 UncleJson = _struct("UncleJson", HEADER_FIELDS)
-ReceiptsJson = GenericAlias(list, ReceiptJson | None)  # none: the node does not have it yet
-# With the fields of chains of other forms, which take a quarter of the time more to read.
+ReceiptsJson = GenericAlias(list, ReceiptJson | None)  # None: the node does not have it yet
+# Structs with the fields of all forms: reading them takes a quarter longer.
 FormReceiptJson = _struct("FormReceiptJson", [*_RECEIPT, *sorted(RECEIPT_FIELDS)], logs=LogJson)
 _FormTransactionJson = _struct("FormTransactionJson", [*_TRANSACTION, *sorted(TRANSACTION_FIELDS)])
 FormBlockJson = _struct(
@@ -226,10 +229,11 @@ _DECODERS = {
 
 
 def read_json(result: Any, type_: Any, number: int) -> Any:
-    """A result of a node as a struct above; raises MalformedBlock where it has another form.
+    """Return a node's result as the struct `type_`, or as its counterpart with the fields of forms
+    where the chain shows a form of its own.
 
-    The result is as msgspec.Raw, as parsed, or a struct already. Where the chain shows a form of
-    its own, the struct has the fields of forms, too.
+    The result may be msgspec.Raw, parsed JSON, or already a struct. Raises MalformedBlock, which
+    names block `number`, where it is malformed.
     """
     first = result[0] if isinstance(result, list) and result else result
     if isinstance(first, msgspec.Struct):
@@ -250,8 +254,8 @@ def _converted(result: Any, type_: Any) -> Any:
 
 
 def _has_own_form(read: Any) -> bool:
-    """Whether a block, a receipt or one of receipts has a type that is not Ethereum's, or a fee for
-    L1."""
+    """Return whether a block, a receipt or any of several receipts has a type that is not
+    Ethereum's, or a fee for L1."""
     if isinstance(read, BlockJson):
         return any(t.type not in ETHEREUM_TYPES for t in read.transactions)
     receipts = read if isinstance(read, list) else [read]

@@ -1,7 +1,7 @@
-"""Why a call failed, as nodes say it: one word for each kind, and the call that it began in. Pure.
+"""Why a call failed: the kind of its failure, and the call in which it began. Pure.
 
-Nodes agree on data that a contract returns as it reverts, and on little else: each words what the
-EVM itself refuses in its own way.
+Nodes agree on the data that a contract returns as it reverts, and on little else: each has its own
+words for the failures of the EVM itself.
 """
 
 import re
@@ -41,12 +41,12 @@ _SHORT = re.compile(r"0x((?:[0-9a-fA-F]{2}){1,3})")  # alone in its field: elsew
 
 
 class CallFailure(NamedTuple):
-    """A call that failed by itself, not by one that it made.
+    """The failure of a call that failed by itself, not by a call that it made.
 
-    `data` is what it returned, cut to MAX_DATA bytes of `data_size`; `words` are the node's, where
-    its kind is OTHER. `code_addresses` are those whose code ran, from this call outwards to the
-    transaction's: a custom error may be declared by any of them. All but the kind, the words and
-    the data are empty where only the outermost call is known.
+    `data` is what the call returned, `data_size` bytes cut to MAX_DATA. `words` are the node's,
+    only where the kind is OTHER. `code_addresses` are the addresses whose code ran, from this call
+    outwards to the outermost: any of them may declare the custom error. All but kind, words, data
+    and its size are empty where only the outermost call is known.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class CallFailure(NamedTuple):
 
 
 class Undisclosed(Exception):
-    """The node does not say what the reverting call returned, as some older ones."""
+    """The node does not give the data that a reverting call returned, as some old nodes."""
 
 
 def kind_of(words: str) -> str:
@@ -69,9 +69,9 @@ def kind_of(words: str) -> str:
 
 
 def failure_in(outermost: Any) -> CallFailure | None:
-    """Return the failure in a trace in callTracer's format; None where it did not fail.
+    """Return the failure in a trace in callTracer's format; None where the transaction succeeded.
 
-    Raises Undisclosed, and BadHex, KeyError, TypeError or AttributeError for what is malformed.
+    Raises Undisclosed, and BadHex, KeyError, TypeError or AttributeError for a malformed trace.
     """
     if not outermost.get("error"):
         return None
@@ -94,7 +94,7 @@ def failure_in(outermost: Any) -> CallFailure | None:
 
 
 def own_failure(frame: Any) -> CallFailure:
-    """Return the failure of a call that failed, whatever the calls that it made came to."""
+    """Return the failure of one failed call, without regard to the calls that it made."""
     words = str(frame["error"])[:MAX_WORDS]
     kind = kind_of(words)
     if kind == REVERT and "output" in frame and frame["output"] is None:
@@ -104,8 +104,8 @@ def own_failure(frame: Any) -> CallFailure:
 
 
 def reverted_with(error_data: object) -> CallFailure | None:
-    """Return the failure of the outermost call by a JSON-RPC error's `data`; None where there is
-    none."""
+    """Return the outermost call's failure from a JSON-RPC error's `data`; None where `data` holds
+    no returned bytes."""
     returned = revert_data(error_data)
     if returned is None:
         return None
@@ -113,8 +113,8 @@ def reverted_with(error_data: object) -> CallFailure | None:
 
 
 def revert_data(error_data: object, depth: int = 0) -> bytes | None:
-    """Return the returned bytes in a JSON-RPC error's `data`, which nodes nest in different
-    ways."""
+    """Return the bytes that the call returned from a JSON-RPC error's `data`, in which nodes nest
+    them in different ways; None where there are none."""
     if isinstance(error_data, str):
         short = _SHORT.fullmatch(error_data)
         if short is not None:
@@ -134,11 +134,12 @@ def revert_data(error_data: object, depth: int = 0) -> bytes | None:
 
 
 def _cause(frame: Any) -> int | None:
-    """Return the position of the call whose failure a call passes on, as Solidity does by default.
+    """Return the position of the inner call whose failure a call passes on, as Solidity does by
+    default; None where the call failed by itself.
 
-    That is the last one that failed with the same data. A call that reverts without data has passed
-    on the failure of its last call, if that returned none: out of gas, or refused without a reason.
-    What the EVM refuses is refused to the call itself.
+    It is the last inner call that failed with the same data. A call that reverts without data
+    passes on the failure of its last inner call if that returned none either (out of gas, a revert
+    without a reason). A call that did not revert failed by itself.
     """
     inner: Sequence[Any] = frame.get("calls") or ()
     if not inner or kind_of(str(frame["error"])[:MAX_WORDS]) != REVERT:

@@ -35,15 +35,16 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-# Of one answer, whatever it is to; those who expect more ask for it. A batch whose answer is
-# larger is asked for in smaller ones. Parsed, it takes up to five times as much.
+# The bound on one answer, unless a caller passes `most_bytes`. A batch whose answer is larger is
+# divided. A parsed answer takes up to five times as much memory.
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 MAX_BATCH = 200
 REST_AFTER_FAILURE_S = 10.0  # a failing node of several is left alone for this long
 
 
 class Call(NamedTuple):
-    """A BlockId among the parameters is written as the node takes it: see block_parameter.py."""
+    """A JSON-RPC call. Its parameters may have a BlockId, which is written as the node takes it:
+    see block_parameter.py."""
 
     method: str
     params: Sequence[object]
@@ -52,9 +53,9 @@ class Call(NamedTuple):
 class Node:
     """One node, or several that serve the same chain; safe to use from several threads.
 
-    Messages of the errors raised never hold a URL, which may carry credentials. `most_bytes` bounds
-    each answer where its size is a contract's to decide: a call whose answer is larger then gives
-    AnswerTooLarge. Without it such an answer is the node's fault.
+    Messages of the errors raised never hold a URL, which may carry credentials. Where a contract
+    decides an answer's size, the caller passes `most_bytes`: a larger answer is AnswerTooLarge.
+    Without it, an answer above MAX_ANSWER_BYTES is a NodeError.
     """
 
     def __init__(
@@ -70,16 +71,16 @@ class Node:
 
     @property
     def takes_block_hashes(self) -> bool | None:
-        """Return whether the node that serves now does; None where it was not tried yet."""
+        """Whether the node that serves now takes block hashes; None where it was not tried yet."""
         return next(map(self._takes_block_hashes.get, self._usable_urls()), None)
 
     @property
     def waited_s(self) -> float:
-        """Return for how long this thread has waited for answers."""
+        """The seconds that this thread has waited for answers."""
         return self._transport.waited_s
 
     def single_nodes(self) -> list["Node"]:
-        """Return its nodes one by one, but those that rest after a failure."""
+        """Return a Node for each URL, except those that rest after a failure."""
         now = time.monotonic()
         return [
             Node([url], timeout_s=self._timeout_s, ca_bundle=self._ca_bundle)
@@ -88,7 +89,7 @@ class Node:
         ]
 
     def rest(self) -> None:
-        """Leave the node that serves now alone for a while, where there is another one."""
+        """Let the node that serves now rest for REST_AFTER_FAILURE_S, where there is another."""
         if len(self._urls) > 1:
             self._resting_until[self._usable_urls()[0]] = time.monotonic() + REST_AFTER_FAILURE_S
 
@@ -99,8 +100,8 @@ class Node:
         timeout_s: float | None = None,
         most_bytes: int | None = None,
     ) -> Any:
-        """Return the result of one call; raises NodeError, RpcError, or AnswerTooLarge past
-        most_bytes."""
+        """Return the result of one call. Raises NodeError, RpcError, or AnswerTooLarge where the
+        answer is above `most_bytes`."""
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         [result], _ = self._exchange([Call(method, params)], ends_at, most_bytes)
         if isinstance(result, RpcError):
@@ -108,8 +109,7 @@ class Node:
         return result
 
     def once(self, calls: Sequence[Call], timeout_s: float) -> list[Any]:
-        """Return what batch() does, in one request of at most `timeout_s`: for an answer now or
-        not at all."""
+        """Return the results of calls, in one request to one node, which is not tried again."""
         [url, *_] = self._usable_urls()
         return self._ask(url, calls, timeout_s, None)[0]
 
@@ -119,8 +119,8 @@ class Node:
         timeout_s: float | None = None,
         most_bytes: int | None = None,
     ) -> list[Any]:
-        """Return what results() does, all at once; raises AnswerTooLarge past `most_bytes` of
-        all together."""
+        """Return the results of calls as a list, as results() yields them. Raises AnswerTooLarge
+        where one answer, or all together, are above `most_bytes`."""
         results: list[Any] = []
         size = 0
         for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes):
@@ -141,14 +141,13 @@ class Node:
         *,
         raw: bool = False,
     ) -> Iterator[Any]:
-        """Return results in the order of the calls; a call that the node refused gives an RpcError
+        """Yield results in the order of the calls; a call that the node refused gives an RpcError
         value.
 
         With `raw`, other results may be msgspec.Raw, for a caller who knows their types.
-
         Batches halve when the node refuses or breaks one, or its answer is too large, and grow
-        back as they pass. `timeout_s` is for all of it; without one each exchange has the node's
-        own.
+        back as they pass. `timeout_s` bounds all exchanges together; without it, each exchange has
+        the timeout of this Node.
         """
         for chunk_results, _ in self._exchanges(calls, timeout_s, most_bytes, raw):
             yield from chunk_results
@@ -160,7 +159,7 @@ class Node:
         most_bytes: int | None,
         raw: bool = False,
     ) -> Iterator[tuple[list[Any], int]]:
-        """Return results of some calls after others, and the bytes of their answer."""
+        """Yield the results of each batch of calls, with the bytes of its answer."""
         done = 0
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         while done < len(calls):
@@ -174,7 +173,8 @@ class Node:
                 if not _is_worth_halving(error, len(chunk)):
                     raise
                 continue
-            # Twice as much as a half of what is allowed would be refused, and read in vain.
+            # A batch whose answer takes more than half of the bound does not grow: a larger answer
+            # would be read in vain.
             if len(chunk) == size and 2 * read_bytes <= (most_bytes or MAX_ANSWER_BYTES):
                 self._batch_sizes[method] = min(MAX_BATCH, size + max(1, size // 8))
             done += len(chunk)
@@ -187,8 +187,8 @@ class Node:
         most_bytes: int | None,
         raw: bool = False,
     ) -> tuple[list[Any], int]:
-        """Return the answer of the first node that answers; one that fails is left alone for a
-        while.
+        """Return the results of the first node that answers, with the bytes of its answer. A node
+        that fails rests for a while.
 
         Nodes share the time until `ends_at`, so that a frozen one leaves some to the next.
         """
@@ -206,16 +206,17 @@ class Node:
                 if _is_worth_halving(error, len(calls)):
                     raise
                 failure = error
-                if isinstance(error, StateUnavailable):  # another may be on the block's fork
+                if isinstance(error, StateUnavailable):  # another node may be on the block's fork
                     continue
-                self._takes_block_hashes.pop(url, None)  # another may answer there by then
+                # After the rest another program may answer at this URL.
+                self._takes_block_hashes.pop(url, None)
                 rest_s = max(REST_AFTER_FAILURE_S, error.retry_after_s or 0.0)
                 self._resting_until[url] = time.monotonic() + rest_s
         raise failure or NodeError("no node is configured (RPC_URL)")
 
     def _usable_urls(self) -> list[str]:
-        """Return the URLs, those not resting first; the others after them by when they may serve
-        again, since a resting node beats none, and where all rest they take turns."""
+        """Return the URLs, those that do not rest first, then the others by the end of their rest:
+        a resting node is better than none, and where all rest they take turns."""
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: max(self._resting_until.get(url, 0.0), now))
 
@@ -227,7 +228,7 @@ class Node:
         most_bytes: int | None,
         raw: bool = False,
     ) -> tuple[list[Any], int]:
-        """Return results, and the bytes of the answer that held them."""
+        """Return the results of one request, and the bytes of its answer."""
         blocks = {p for call in calls for p in call.params if isinstance(p, BlockId)}
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         try:
@@ -241,7 +242,7 @@ class Node:
             return [error], 0
         results = _results(answer, len(calls))
         if by_hash and any(map(block_parameter.is_malformed_request, results)):
-            self._takes_block_hashes.pop(url, None)  # as another thread may have done
+            self._takes_block_hashes.pop(url, None)  # pop: another thread may have done it
             if not self._try_block_hashes(url, timeout_s):
                 raise StateUnavailable("the node no longer takes block hashes")
         elif blocks and not by_hash:
@@ -251,7 +252,8 @@ class Node:
         return results, size
 
     def _try_block_hashes(self, url: str, timeout_s: float) -> bool:
-        """Try block hashes once for each URL, and again after it failed."""
+        """Return whether the node takes block hashes: tried once for each URL, and again after a
+        failure."""
         if (takes := self._takes_block_hashes.get(url)) is not None:
             return takes
 
@@ -330,6 +332,6 @@ def _rpc_error(error: Any) -> RpcError:
 
 
 def _clean(text: str) -> str:
-    """Return the text without what PostgreSQL and UTF-8 cannot hold: NUL, and halves of
-    surrogate pairs."""
+    """Return the text with NUL, which PostgreSQL cannot hold, and halves of surrogate pairs, which
+    UTF-8 cannot, replaced."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
 """Types of stored columns, and how a node's JSON becomes their values, a column at a time. Pure.
 
-A block's values are decoded column by column, since the same text is then decoded once and hex of a
-fixed size all at once: 6 us of processor a transaction, against 12 us field by field.
+A block's values are decoded column by column: a repeated text is decoded once, and hex of a fixed
+size all at once. It takes 6 us of processor a transaction, against 12 us field by field.
 """
 
 from binascii import unhexlify
@@ -11,14 +11,13 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from scan.hex import BadHex, data, excerpt, quantity
 
-MAX_TIMESTAMP_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
-
-
-MAX_KEPT = 16_384  # values of a type
+MAX_TIMESTAMP_S = 9_000_000_000_000  # within PostgreSQL's timestamptz
+MAX_KEPT = 16_384  # values of a type that are kept
 
 
 class _Known(dict[Any, Any]):
-    """Values by their text, of which blocks repeat most: indexes, amounts of gas, prices, types."""
+    """Decoded values by their text. Blocks repeat most of them: indexes, amounts of gas, prices and
+    types."""
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         self._read = read
@@ -32,7 +31,8 @@ class _Known(dict[Any, Any]):
 
 
 class ColumnType(NamedTuple):
-    """`size` is in bytes where it is fixed; `read` decodes one JSON value or raises BadHex."""
+    """The type of a column. `read` decodes one JSON value or raises BadHex. `size` is in bytes;
+    None where it varies."""
 
     name: str
     read: Callable[[Any], Any] = data
@@ -54,7 +54,7 @@ def _below(bits: int, value: object) -> int:
 
 
 def _unsigned(value: object) -> bytes:
-    """Return a QUANTITY as big-endian bytes without leading zeros; zero has no byte."""
+    """Return a QUANTITY as big-endian bytes without leading zeros; zero is b""."""
     if isinstance(value, str) and value[:2] == "0x" and 2 < len(value) <= 66:
         try:
             return unhexlify(value[2:] if len(value) % 2 == 0 else f"0{value[2:]}").lstrip(b"\0")
@@ -64,7 +64,7 @@ def _unsigned(value: object) -> bytes:
 
 
 def as_unsigned(number: int) -> bytes:
-    """An integer as a column of UNSIGNED has it."""
+    """Return an integer as a column of the type UNSIGNED has it."""
     return number.to_bytes((number.bit_length() + 7) // 8)
 
 
@@ -87,10 +87,11 @@ TEXT = ColumnType("text")
 
 
 class Column(NamedTuple):
-    """What is known of a column besides its name. `is_nullable` follows from the field's hint."""
+    """A column's properties besides its name. annotated_columns() sets `is_nullable` by the field's
+    type hint."""
 
     type: ColumnType
-    json_name: str = ""  # the field of the node's JSON; none: code decodes the column
+    json_name: str = ""  # the field of the node's JSON; "": the column is computed
     of_receipt: bool = False  # the field is one of the receipt's
     # The file of migrations/ that added it: rows from before it have null, until `scan backfill
     # fields` has filled them. Where a block of the node lacks the field, so do all before it.
@@ -99,7 +100,7 @@ class Column(NamedTuple):
 
 
 def annotated_columns(record: type) -> dict[str, Column]:
-    """The fields of a NamedTuple that are annotated with a Column, by name."""
+    """Return the columns of a NamedTuple by field: those that are annotated with a Column."""
     hints = get_type_hints(record, include_extras=True)
     return {
         name: column._replace(is_nullable=type(None) in get_args(get_args(hint)[0]))
@@ -110,8 +111,8 @@ def annotated_columns(record: type) -> dict[str, Column]:
 
 
 def read_values(column: Column, values: Sequence[Any]) -> list[Any]:
-    """Return the values of a column from those of its JSON field; raises BadHex with the field's
-    name."""
+    """Decode the values of a column from those of its JSON field. Raises BadHex, which names the
+    field."""
     if column.is_nullable and None in values:
         if values.count(None) == len(values):
             return list(values)
@@ -128,7 +129,7 @@ def read_values(column: Column, values: Sequence[Any]) -> list[Any]:
 
 
 def read_value(column: Column, value: Any) -> Any:
-    """Return one value, as read_values() does."""
+    """Decode one value, as read_values() does."""
     try:
         return None if value is None and column.is_nullable else column.type.read(value)
     except (BadHex, TypeError) as error:
@@ -136,17 +137,18 @@ def read_value(column: Column, value: Any) -> Any:
 
 
 def _fixed(texts: Sequence[Any], size: int) -> list[bytes] | None:
-    """Return DATA of `size` bytes each, decoded at once; None where one of them is none."""
+    """Decode DATA of `size` bytes each at once; return None where a text is malformed."""
     width, count = 2 + 2 * size, len(texts)
     try:
         text = "".join(texts)
         if (
             set(map(len, texts)) - {width}
             or text[::width] + text[1::width] != "0" * count + "x" * count
-            or text.count("x") != count  # one among the digits
+            or text.count("x") != count  # an x among the digits
         ):
             return None
-        # To write the prefix as a byte, and to leave that out, takes a third of removing it first.
+        # Decoding each prefix as a byte that is then skipped takes a third of the time of removing
+        # the prefixes first.
         content = unhexlify(text.encode().translate(_PREFIX_TO_ZEROS))
     except (TypeError, ValueError):
         return None

@@ -1,4 +1,4 @@
-"""Contracts that a block's transactions created, and contracts inside of them. Pure."""
+"""Contracts that a block's transactions, or contracts within them, created. Pure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
@@ -25,8 +25,7 @@ def creations_in(
 ) -> Iterator[ContractCreation]:
     """Yield the creations of a block in the order of the calls.
 
-    Those by contracts are among the internal transfers; of a block without traces they are not
-    known.
+    Creations by contracts are read from the internal transfers: without traces they are missing.
     """
     ordinals = count(block.number << PLACE_BITS)
     created = sorted(_created(block, internal_transfers), key=lambda contract: contract[0])
@@ -38,7 +37,7 @@ def creations_in(
 def _created(
     block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
 ) -> Iterator[tuple[int, bytes, bytes | None]]:
-    """Yield index of the transaction, contract and factory, those by transactions first."""
+    """Yield transaction index, contract and factory: creations by transactions first."""
     for transaction in block.transactions:
         if transaction.contract_address and transaction.status:
             yield transaction.transaction_index, transaction.contract_address, None

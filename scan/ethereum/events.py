@@ -1,4 +1,4 @@
-"""Logs as token transfers and trades: shapes of events, and their reading by a token's type. Pure.
+"""Token transfers and trades in logs: shapes of events, and their meaning by token type. Pure.
 
 Sources: EIP-20, EIP-721, EIP-1155; WETH9; Swap of Uniswap V2 and V3 and of PancakeSwap V3.
 """
@@ -53,7 +53,7 @@ class TransferEvent(NamedTuple):
     token: bytes
     from_address: bytes
     to_address: bytes
-    words: tuple[tuple[int, int], ...]  # (id, value); for a Transfer both are its third word
+    words: tuple[tuple[int, int], ...]  # (id, value) pairs; a Transfer's third word is both
 
 
 class Transfer(NamedTuple):
@@ -68,7 +68,7 @@ class Transfer(NamedTuple):
 
 
 class SwapEvent(NamedTuple):
-    """Amounts as the pool sees them: positive came in, negative went out."""
+    """A swap of a pool. A positive amount came into the pool, a negative one went out."""
 
     family: str
     transaction_index: int
@@ -79,7 +79,8 @@ class SwapEvent(NamedTuple):
 
 
 def transfer_event(log: EventLog) -> TransferEvent | None:
-    """The transfer that a log has the form of, or None: any contract may emit anything."""
+    """Return the transfer that a log has the form of, or None. Whether the emitter is a token is
+    not known here."""
     if not log.topics:
         return None
     reader = _READERS.get(log.topics[0])
@@ -154,7 +155,7 @@ def _read_withdrawal(topics: Sequence[bytes], data: bytes) -> _Movement:
 def _between(
     shape: TransferShape, sender: bytes, recipient: bytes, words: tuple[tuple[int, int], ...]
 ) -> _Movement:
-    """None where a party is no address: twelve zero bytes must stand before its twenty."""
+    """Return the movement; None where sender or recipient is no address, padded with 12 zeros."""
     if not sender.startswith(_DIRTY) or not recipient.startswith(_DIRTY):
         return None
     return shape, sender[12:], recipient[12:], words
@@ -172,7 +173,8 @@ _READERS = {
 def amounts(
     shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str
 ) -> Sequence[tuple[int, int | None]]:
-    """Return (value, token id) by moved id; the token's type decides what the third word is."""
+    """Return (value, token id) for each moved id. The token's type decides whether the third word
+    is an amount or an id."""
     if token_type == "BEP721" or (token_type == "BEP1155" and shape is TransferShape.ID):
         return [(1, word) for word, _ in words]
     if token_type == "BEP1155" and shape is TransferShape.MULTI:
@@ -197,9 +199,10 @@ def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
 
 
 def duplicate_wraps(events: Sequence[TransferEvent]) -> set[int]:
-    """Log indexes of a block's Deposits and Withdrawals that repeat the mint or burn of a Transfer.
+    """Return the log indexes of a block's Deposits and Withdrawals that repeat the mint or burn of
+    a Transfer.
 
-    Each Transfer matches one of them, the first: a transaction may mint the same value twice.
+    Each Transfer matches at most one of them: a transaction may mint the same value twice.
     """
     unmatched = Counter(_movement(event) for event in events if event.shape not in WRAPPING)
     duplicates = set()
@@ -216,7 +219,7 @@ def _movement(event: TransferEvent) -> tuple[object, ...]:
 
 
 def swap_event(log: EventLog) -> SwapEvent | None:
-    """The swap that a log has the form of, or None."""
+    """Return the swap that a log has the form of, or None."""
     if len(log.topics) != 3:
         return None
     topic, data = log.topics[0], log.data
@@ -240,8 +243,8 @@ class Trade(NamedTuple):
 
 
 def trade(swap: SwapEvent, token0: bytes, token1: bytes) -> Trade:
-    """Return which token went into the pool and which came out; amounts are net and never
-    negative."""
+    """Return the token that went into the pool and the token that came out, with net amounts that
+    are never negative."""
     if swap.amount0 > 0 or (swap.amount0 == 0 and swap.amount1 <= 0):
         return Trade(token0, token1, max(swap.amount0, 0), max(-swap.amount1, 0))
     return Trade(token1, token0, max(swap.amount1, 0), max(-swap.amount0, 0))

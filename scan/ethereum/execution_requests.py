@@ -1,8 +1,8 @@
 """Requests to the consensus layer (EIP-7685), as the logs of a block submit them. Pure.
 
-Deposits (EIP-6110) are what the deposit contract logs. Withdrawals (EIP-7002) and consolidations
-(EIP-7251) wait in the queues of their contracts, of which each block takes some: submitted_in() is
-what a block submits, requests_in() what it takes.
+The deposit contract logs deposits (EIP-6110). Withdrawals (EIP-7002) and consolidations (EIP-7251)
+wait in the queues of their contracts, of which each block takes some: submitted_in() returns the
+requests that a block submits, requests_in() those that it takes.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ DEPOSIT_CONTRACTS = frozenset(
 WITHDRAWAL_CONTRACT = bytes.fromhex("00000961ef480eb55e80d19ad83579a64c007002")
 CONSOLIDATION_CONTRACT = bytes.fromhex("0000bbddc7ce488642fb579f8b00f3a590007251")
 REQUEST_CONTRACTS = DEPOSIT_CONTRACTS | {WITHDRAWAL_CONTRACT, CONSOLIDATION_CONTRACT}
-MOST_IN_BLOCK = {WITHDRAWAL: 16, CONSOLIDATION: 2}  # that a block takes of a queue
+MOST_IN_BLOCK = {WITHDRAWAL: 16, CONSOLIDATION: 2}  # requests that a block takes from a queue
 _DEPOSIT_EVENT = bytes.fromhex("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5")
-# Of the data of the event: where each value begins, and its size.
+# Where each value begins in the event's data, and its size, in bytes.
 _DEPOSIT_LAYOUT = ((192, 48), (288, 32), (352, 8), (416, 96), (544, 8))
 _DEPOSIT_BYTES = 576
 _WITH_ADDRESS = (1, 2)  # types of withdrawal credentials that end with an address
@@ -43,9 +43,10 @@ class ExecutionRequest(NamedTuple):
     transaction_index: int
     log_index: int
     type: bytes  # one byte
-    address: bytes | None  # who submitted it; of a deposit where withdrawals go to, if that is one
+    # The submitter; of a deposit the address that withdrawals go to, None where there is none yet.
+    address: bytes | None
     pubkey: bytes
-    details: bytes  # what follows the key, encoded as for the consensus layer
+    details: bytes  # the fields after the key, encoded as for the consensus layer
 
     @property
     def encoded(self) -> bytes:
@@ -54,7 +55,7 @@ class ExecutionRequest(NamedTuple):
 
 
 def submitted_in(block: DecodedBlock) -> Iterator[ExecutionRequest]:
-    """Return the requests of a block in the order of their logs."""
+    """Yield the requests that a block submits, in the order of their logs."""
     return islice(_requests(block), 1 << PLACE_BITS)
 
 
@@ -73,7 +74,7 @@ def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
 
 
 def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
-    """Return the type, address, key and details; None where the log is another."""
+    """Return the type, address, key and details of the request in a log; None without one."""
     if log.address in DEPOSIT_CONTRACTS:
         if log.topics[:1] != (_DEPOSIT_EVENT,) or len(log.data) != _DEPOSIT_BYTES:
             return None
@@ -93,8 +94,11 @@ def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
 def requests_in(
     number: int, submitted: Mapping[bytes, Sequence[ExecutionRequest]]
 ) -> list[ExecutionRequest]:
-    """Return which requests a block takes: of each type those submitted up to the block, oldest
-    first, of which the first found an empty queue."""
+    """Return the requests that block `number` takes.
+
+    `submitted` has the requests of each type up to the block, oldest first, beginning with one
+    that was submitted to an empty queue.
+    """
     taken = list(submitted.get(DEPOSIT, ()))
     for type_, most in MOST_IN_BLOCK.items():
         blocks: list[int] = []
@@ -107,7 +111,7 @@ def requests_in(
 
 
 def requests_hash(requests: Sequence[ExecutionRequest]) -> bytes:
-    """Return the header's hash of a block's requests, given in the order of types (EIP-7685)."""
+    """Return the requestsHash of a block's requests, given in the order of types (EIP-7685)."""
     by_type: dict[bytes, bytes] = {}
     for request in requests:
         by_type[request.type] = by_type.get(request.type, request.type) + request.encoded

@@ -16,7 +16,8 @@ TAGS = ("safe", "finalized")
 
 
 class Finality(NamedTuple):
-    """The numbers of the newest such blocks; None on a chain that has none, or by a silent node."""
+    """The numbers of the newest safe and finalized blocks; None where the chain has none, or the
+    node does not answer."""
 
     safe: int | None = None
     finalized: int | None = None
@@ -27,7 +28,7 @@ class FinalityReader:
         self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
 
     def at(self, node: NodeSession, newest_block: int) -> Finality:
-        """Return the finality while `newest_block` is the newest that is indexed."""
+        """Return the finality while `newest_block` is the newest indexed block."""
         cached = self._cache.get(newest_block)
         if cached is not None:
             return cached
@@ -47,7 +48,8 @@ class FinalityReader:
 
 
 def _number(block: Any, most: int) -> int | None:
-    """Return a block's number: the node may have blocks that are not indexed yet."""
+    """Return a block's number, at most `most`: the node may have blocks that are not indexed yet.
+    None where the node has no such block."""
     if block is None or isinstance(block, RpcError):
         return None
     return min(quantity(block["number"]), most)

@@ -1,8 +1,8 @@
-"""The node for whatever a client waits for: who may ask it, how many at once, and for how long.
+"""The node for requests of clients: who may call it, how many at once, and for how long.
 
-A node that does not answer costs the requests that need it and no others: a request has one budget
-of time for all it asks, few threads wait at once, and while the node is known to be away nobody
-waits but one probe.
+A node that does not answer delays only the requests that need it: a request has one budget of time
+for all its calls, few threads wait at once, and while the node is known to be away only one probe
+waits.
 """
 
 import threading
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call, Node, NodeError, RpcError, StateUnavailable
 
-BUDGET_S = 8.0  # of one request, whatever it asks
+BUDGET_S = 8.0  # of one request, for all its calls
 PLACE_WAIT_S = 0.25
 PROBE_TIMEOUT_S = 1.0
 RETRY_AFTER_S = 5
@@ -50,22 +50,22 @@ class NodeGateway:
         self._probing = threading.Lock()
 
     def session(self, client: Hashable) -> "NodeSession":
-        """Return a session for one request, whose time begins now."""
+        """Return a session for one request, whose budget of time begins now."""
         return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
 
     def refusal(self, client: Hashable) -> Unavailable | None:
-        """Return the error with which a call would fail at once; does not wait."""
+        """Return the error with which a call would fail at once, None if none; never wait."""
         if self._is_known_away():
             return NodeAway()
         return self._places.refusal(client, wait_s=PLACE_WAIT_S)
 
     def place(self, client: Hashable) -> AbstractContextManager[None]:
-        """Hold a place to wait in; raises Unavailable where too many wait."""
+        """Hold one of the places of threads that wait. Raises Unavailable where all are taken."""
         return self._places.place(client, wait_s=PLACE_WAIT_S)
 
     @contextmanager
     def node_for(self, client: Hashable) -> Iterator[Node]:
-        """Give the node, to ask once. A NodeError raised inside becomes UpstreamFailed.
+        """Yield the node for one request to it. A NodeError raised inside becomes UpstreamFailed.
 
         Raises Unavailable at once where the node is known to be away, or too many wait for it.
         """
@@ -76,7 +76,7 @@ class NodeGateway:
                 if self._is_away:
                     self._probe()
                 yield self._node
-            except StateUnavailable:  # it answers: others need not be refused
+            except StateUnavailable:  # the node answers, so it is not away
                 raise UpstreamFailed(OTHER_FORK, retry_after_s=RETRY_AFTER_S) from None
             except NodeError as error:
                 self._is_away = True
@@ -87,7 +87,8 @@ class NodeGateway:
         return self._is_away and self._probing.locked()
 
     def _probe(self) -> None:
-        """Make a cheap call: a client's own call must not decide how long others are rejected."""
+        """Make a cheap call to learn whether the node is back: a client's own call, which may be
+        slow, must not decide how long others are rejected."""
         if not self._probing.acquire(blocking=False):
             raise NodeAway
         try:
@@ -103,10 +104,10 @@ class _Outcome:
 
 
 class NodeSession:
-    """What one request asks of the node: for one client, until one deadline.
+    """The node for one request: for one client, until one deadline.
 
-    Besides what a method says, it raises UpstreamFailed where the node does not answer, and
-    Unavailable where it is not asked at all, as too many wait for it or it is known to be away.
+    Methods that call the node raise UpstreamFailed where it does not answer, and Unavailable where
+    it is not called, because too many wait for it or it is known to be away.
     """
 
     def __init__(
@@ -119,11 +120,11 @@ class NodeSession:
 
     @property
     def failed(self) -> bool:
-        """Return whether a call of this request failed that may succeed in the next request."""
+        """Whether a call of this request failed that may succeed in another request."""
         return self._outcome.failed
 
     def record_malformed(self) -> None:
-        """Note a malformed result: one that is of no use counts as a call that failed."""
+        """Count a call whose result is malformed as one that failed."""
         self._outcome.failed = True
 
     def within(self, seconds: float) -> "NodeSession":
@@ -135,8 +136,10 @@ class NodeSession:
         return self._ends_at - time.monotonic()
 
     def acquire(self, lock: threading.Lock) -> None:
-        """Waits for a lock that another request holds while it asks the node, in a place to wait
-        in, which is free again when this returns.
+        """Acquire a lock that another request may hold while it calls the node.
+
+        Waiting takes one of the gateway's places, which is free again when this returns. Raises
+        UpstreamFailed at the deadline, Unavailable where no place is free.
         """
         if lock.acquire(blocking=False):
             return
@@ -146,15 +149,15 @@ class NodeSession:
                 raise UpstreamFailed(TOO_LATE)
 
     def call(self, method: str, *params: object, most_bytes: int = MOST_BYTES) -> Any:
-        """Return the result of one call; raises RpcError, AnswerTooLarge past most_bytes."""
+        """Return the result of one call. Raises RpcError, or AnswerTooLarge above `most_bytes`."""
         [result] = self.results([Call(method, params)], most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
 
     def batch(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
-        """Return results in the order of the calls; raises RpcError if one fails, AnswerTooLarge
-        if all of them exceed most_bytes."""
+        """Return the results in the order of the calls. Raises RpcError if one fails,
+        AnswerTooLarge if one, or all together, are above `most_bytes`."""
         with self._asking() as node:
             results = node.batch(calls, self._time_s(), most_bytes)
         self._look_at(results)
@@ -164,8 +167,8 @@ class NodeSession:
         return results
 
     def results(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
-        """Return what batch() does, with an RpcError in place of the result of a call that
-        failed, or AnswerTooLarge if its response alone exceeds most_bytes."""
+        """Return the results in the order of the calls, with an RpcError in place of the result of
+        a call that failed, AnswerTooLarge where its response alone is above `most_bytes`."""
         if not calls:
             return []
         with self._asking() as node:

@@ -1,8 +1,8 @@
 """JSON over a Unix socket (a node's IPC file): the same bounds on bytes and time as over HTTP.
 
 Nothing frames an answer: geth ends it with a newline, others with its last bracket. A connection
-has one request at a time, so an answer is complete where it is JSON. A connection that did not
-deliver one is closed: what comes late must not be taken for the answer to the next request.
+has one request at a time, so an answer is complete as soon as it is valid JSON. A connection that
+failed to deliver an answer is closed: a late one must not be taken for that to the next request.
 """
 
 import re
@@ -14,13 +14,13 @@ from typing import Any
 from scan.ethereum.node_errors import BatchRefused, NodeError, TimedOut, too_large
 
 READ_BYTES = 1024 * 1024
-# Brackets in strings make the count wrong: where nothing more comes, JSON is tried all the same.
+# Brackets in strings make the count wrong, so text is also parsed after a pause without bytes.
 PAUSE_S = 0.02
 _END = re.compile(rb"[\]}]\s*\Z")
 
 
 class IpcConnection:
-    """One client of the socket at `path`; for one thread."""
+    """A connection to the socket at `path`, for one thread."""
 
     def __init__(self, path: str, connect_timeout_s: float) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -36,7 +36,7 @@ class IpcConnection:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether it is open, and nothing came that nobody asked for."""
+        """Whether the connection is open and has no unread bytes, which would be a late answer."""
         self._socket.setblocking(False)
         try:
             self._socket.recv(1, socket.MSG_PEEK)
@@ -49,10 +49,10 @@ class IpcConnection:
     def exchange(
         self, body: bytes, ends_at: float, most_bytes: int, parse: Callable[[bytearray], Any]
     ) -> tuple[Any, int]:
-        """Return what the JSON of the answer holds, and its bytes; `parse` raises BatchRefused for
-        a part.
+        """Return the parsed answer, and its size in bytes.
 
-        Raises NodeError, TimedOut, BatchRefused and AnswerTooLarge.
+        `parse` raises BatchRefused where the answer is incomplete. Raises NodeError, TimedOut,
+        BatchRefused and AnswerTooLarge.
         """
         try:
             self._socket.settimeout(_left_s(ends_at))
@@ -68,7 +68,8 @@ class IpcConnection:
     ) -> tuple[Any, int]:
         text = bytearray()
         open_brackets = 0
-        tried_bytes = 0  # of JSON that was incomplete: trying each time would be quadratic
+        # The size that was last parsed and incomplete: parsing at each piece would be quadratic.
+        tried_bytes = 0
         pause_s = PAUSE_S
         while True:
             may_be_whole = len(text) > tried_bytes and _END.search(text[-9:])

@@ -1,8 +1,8 @@
-"""The fastest keccak-256 that is installed: roots take a dozen hashes of blocks' records each."""
+"""The fastest installed keccak-256: the roots of a block take a dozen hashes for each record."""
 
 try:
     from tiny_keccak import keccak256
-except ImportError:  # an installation from before it was required: six times slower
+except ImportError:  # the installation is older than this requirement; six times slower
     from eth_hash.auto import keccak as keccak256  # type: ignore[assignment]
 
 __all__ = ["keccak256"]

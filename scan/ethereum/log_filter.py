@@ -10,8 +10,8 @@ _COMBINATIONS = 2**TOPICS
 
 
 class LogFilter(NamedTuple):
-    """`accepted` has a bit for each combination of the four topics that may match: bit 5 where a
-    log with topic0 and topic2 alone is one; schema.sql's has_topics() reads it, too."""
+    """A filter of logs. `accepted` has a bit for each combination of matching topics: bit 5 is set
+    where a log matches by topic0 and topic2 alone. has_topics() of sql/schema reads it, too."""
 
     address: bytes | None
     topics: tuple[bytes | None, ...]
@@ -23,7 +23,7 @@ class LogFilter(NamedTuple):
 
     @property
     def first_topic(self) -> bytes | None:
-        """Return the first topic that every matching log has."""
+        """The first topic, where every matching log must have it."""
         return self.topics[0] if self.is_conjunction else None
 
     def matches(self, address: bytes, topics: Sequence[bytes]) -> bool:
@@ -34,7 +34,8 @@ class LogFilter(NamedTuple):
         return bool(self.accepted >> combination & 1)
 
     def for_node(self, first: int, last: int) -> dict[str, object]:
-        """Return the filter for eth_getLogs, for a range of blocks; it cannot express `or`."""
+        """Return the parameters of eth_getLogs for a range of blocks. They cannot express `or`:
+        then they have no topics."""
         parameters: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
         if self.address is not None:
             parameters["address"] = to_hex(self.address)
@@ -47,16 +48,18 @@ class LogFilter(NamedTuple):
 
 
 def having_all(address: bytes | None, topics: Sequence[bytes | None]) -> LogFilter:
-    """Return the filter by topics: every topic that is not None must match at its position."""
+    """Return the filter for logs with every given topic, None for any, at its position."""
     return LogFilter(address, tuple(topics), _all_of(topics))
 
 
 def having(
     address: bytes | None, topics: Sequence[bytes | None], joined: Iterable[tuple[int, bool]]
 ) -> LogFilter:
-    """Return the filter by joined topics; `joined` names the places of topics in order, each
-    with whether it must hold beside what stands before it, or may hold instead: `a or b and c`
-    is `(a or b) and c`."""
+    """Return the filter for topics joined by `and` or `or`.
+
+    `joined` has the position of each topic, with whether `and` joins it to those before it. There
+    is no precedence: `a or b and c` is `(a or b) and c`.
+    """
     conditions = list(joined)
     accepted = 0
     for combination in range(_COMBINATIONS):

@@ -1,4 +1,4 @@
-"""The root of a Merkle Patricia trie of a list (Yellow Paper, appendix D). Pure."""
+"""The root of a list's Merkle Patricia trie (Yellow Paper, appendix D). Pure."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,7 +9,7 @@ from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import list_prefix, quantity_item, string_prefix
 
 EMPTY_ROOT = keccak256(b"\x80")
-MAX_KEPT_VALUES = 2_000  # of a list whose trie is kept for the next one of as many
+MAX_KEPT_VALUES = 2_000  # the form of a trie of at most as many values is kept for the next one
 _NO_CHILD = b"\x80"
 _Key = tuple[str, int]  # the nibbles of rlp(index), and the index
 
@@ -19,8 +19,8 @@ class _Extension(NamedTuple):
     child: "_Node"
 
 
-# A leaf is its index; a branch has sixteen children. No key is the beginning of another, so no
-# branch has a value.
+# A leaf is its value's index, a branch the list of its sixteen children. No key is a prefix of
+# another, so no branch has a value.
 _Node: TypeAlias = "int | _Extension | list[_Node | None]"
 
 
@@ -32,8 +32,7 @@ class _Trie(NamedTuple):
 
 
 def list_root(values: Sequence[bytes]) -> bytes:
-    """Return the root of the trie that maps rlp(index) to each value: transactionsRoot,
-    receiptsRoot."""
+    """Return the root of the trie that maps rlp(index) to each value, such as transactionsRoot."""
     if not values:
         return EMPTY_ROOT
     count = len(values)
@@ -68,7 +67,8 @@ _kept_trie = lru_cache(64)(_trie)
 
 
 def _node(keys: list[_Key], depth: int, paths: list[bytes]) -> _Node:
-    """Return the node of keys, sorted, that share their first `depth` nibbles."""
+    """Return the node of sorted keys that share their first `depth` nibbles, and set the paths of
+    its leaves in `paths`."""
     first, index = keys[0]
     if len(keys) == 1:
         paths[index] = _hex_prefix(first[depth:], is_leaf=True)

@@ -1,4 +1,4 @@
-"""Errors of nodes: why a response cannot be used."""
+"""Errors of nodes, and what their codes and words mean."""
 
 import re
 
@@ -42,7 +42,7 @@ class BatchRefused(NodeError):
 
 
 class TimedOut(BatchRefused):
-    """No complete response in time; half of the batch is tried only after other nodes."""
+    """No complete response came in time. Other nodes are tried before a smaller batch is."""
 
 
 class RateLimited(NodeError):
@@ -50,8 +50,8 @@ class RateLimited(NodeError):
 
 
 class StateUnavailable(NodeError):
-    """The node answers, but not for the very block whose state is read: it is on another fork, has
-    pruned it, or answers with errors."""
+    """The node answers, but not with the state of the block: it is on another fork, has pruned the
+    state, or returns errors."""
 
 
 class RpcError(Exception):
@@ -64,12 +64,12 @@ class RpcError(Exception):
         self.data = data
 
     def __reduce__(self) -> tuple[type["RpcError"], tuple[int, str, object]]:
-        """For pickling: args contain only the message."""
+        """Return what pickling needs: `args` contain only the message."""
         return type(self), (self.code, self.message, self.data)
 
     @property
     def is_revert(self) -> bool:
-        """Whether the contract failed; the message may then contain text from the contract."""
+        """Whether the contract reverted. The message may then contain text of the contract."""
         return self.code in _REVERT_CODES or bool(_REVERT_WORDS.match(self.message))
 
     @property
@@ -78,18 +78,17 @@ class RpcError(Exception):
 
     @property
     def is_missing_state(self) -> bool:
-        """Return whether the block is known, but its state is pruned."""
+        """Whether the block is known, but its state is pruned."""
         return self._matches(_MISSING_STATE_WORDS)
 
     @property
     def is_missing_block(self) -> bool:
-        """Return whether the node does not have the block, after a reorg or because it is too
-        new."""
+        """Whether the node lacks the block, after a reorg or because the block is too new."""
         return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
 
     @property
     def is_transient(self) -> bool:
-        """Return whether this is a failure of the node, unrelated to the call."""
+        """Whether this is a failure of the node, unrelated to the call."""
         return self._matches(_PASSING_WORDS)
 
     @property

@@ -1,4 +1,4 @@
-"""State as it stood at an indexed block: only nodes that keep history (archive nodes) have it."""
+"""State at an indexed block, which only nodes that keep history (archive nodes) have."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,17 +13,18 @@ from scan.hex import to_hex
 def read(
     node: NodeSession, block: BlockId, calls: Sequence[Call], most_bytes: int = MOST_BYTES
 ) -> list[Any]:
-    """Return the results in the order of the calls, which name the block; an RpcError where one is
-    refused for another reason than its age.
+    """Return the results of calls whose parameters name `block`, in their order, with an RpcError
+    where a call is refused for another reason than the block's age.
 
     Raises HistoryUnavailable where the node has the block but not its state, UpstreamFailed where
-    it does not have the block, besides what NodeSession raises.
+    it does not have the block, and the errors of NodeSession.
     """
     results = node.results(calls, most_bytes)
     refusals = [result for result in results if isinstance(result, RpcError)]
     if any(refusal.is_missing_state for refusal in refusals):
         raise HistoryUnavailable(_message(block))
-    # A node may say of pruned state that the block is not there, and know blocks of other forks.
+    # A node may say of pruned state that it lacks the block; and where it does have a block of this
+    # number, it may be another fork's.
     if any(refusal.is_missing_block for refusal in refusals):
         [header] = node.results([Call("eth_getBlockByNumber", (hex(block.number), False))])
         if isinstance(header, dict) and header.get("hash") == to_hex(block.hash):

@@ -1,4 +1,4 @@
-"""A transaction that the node has and the index has not: mostly one that waits for its block."""
+"""Transactions that the node has and the index has not, most of which wait for their block."""
 
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ MAX_UINT64 = 2**64 - 1  # of nonces and gas limits (EIP-2681, EIP-1985)
 
 
 class PendingTransaction(NamedTuple):
-    """What the node has of the transaction; amounts in wei. `block_number` is None while no block
-    has it; `next_nonce` is that of its sender, None where the node does not say."""
+    """A transaction as the node has it; amounts in wei. `block_number` is None while no block has
+    it. `next_nonce` is its sender's next nonce, None where the node does not give it."""
 
     block_number: int | None
     from_address: bytes
@@ -32,14 +32,14 @@ class PendingTransaction(NamedTuple):
 
     @property
     def earlier_nonces(self) -> int | None:
-        """Return how many transactions of its sender have to be mined before it; negative where
-        another one with its nonce was mined."""
+        """The number of its sender's transactions that have to be mined before it; negative where
+        another with its nonce was mined; None where the next nonce is unknown."""
         return None if self.next_nonce is None else self.nonce - self.next_nonce
 
 
 def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransaction | None:
-    """Return what the node has, None of one that it does not have or gives in a malformed way;
-    raises as the session does."""
+    """Return the transaction; None where the node does not have it, or its JSON is malformed.
+    Raises the errors of NodeSession."""
     [answer] = node.results(
         [Call("eth_getTransactionByHash", (to_hex(transaction_hash),))], MOST_BYTES
     )

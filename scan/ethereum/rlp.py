@@ -1,6 +1,6 @@
 """Recursive length prefix encoding (Yellow Paper, appendix B), in hex digits. Pure.
 
-A node's JSON has hex already: joining its digits and decoding them once takes a third of the time
+A node's JSON is in hex already: joining its digits and decoding them once takes a third of the time
 of encoding bytes field by field. Functions of many texts take a column of a block's records.
 """
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 STRINGS, LISTS = 0x80, 0xC0
 EMPTY_STRING, EMPTY_LIST = bytes([STRINGS]), bytes([LISTS])
-LONG = 55  # bytes, above which an item's length has bytes of its own
+LONG = 55  # bytes; a longer item's length has bytes of its own
 MAX_KEPT = 16_384
 _WORD_CHARACTERS = 66
 
 
 class _Prefixes(dict[int, str]):
-    """What stands before so many bytes."""
+    """The prefixes of items, by the bytes of their content."""
 
     def __init__(self, offset: int) -> None:
         self._offset = offset
@@ -33,7 +33,7 @@ class _Prefixes(dict[int, str]):
 
 
 class _Quantities(dict[str, str]):
-    """Items of QUANTITYs, of which a block repeats most; zero is the empty string."""
+    """Items by their QUANTITY, most of which a block repeats. Zero's is the empty string's item."""
 
     def __missing__(self, text: str) -> str:
         if len(text) > _WORD_CHARACTERS:
@@ -56,7 +56,8 @@ def quantity_items(texts: Iterable[str]) -> Iterable[str]:
 
 
 def word_items(texts: Sequence[str]) -> Iterable[str]:
-    """QUANTITYs of which most have 256 bits and occur once, as the parts of signatures."""
+    """Return the items of QUANTITYs such as r and s of signatures, most of which have 256 bits and
+    occur once: those are not kept."""
     return [
         "a0" + text[2:]
         if len(text) == _WORD_CHARACTERS and text[2:4] > "00"
@@ -80,17 +81,18 @@ def string_items(texts: Iterable[str]) -> Iterable[str]:
 
 
 def list_item(items: str) -> str:
-    """The list of items that are encoded and joined."""
+    """Return the list of items that are already encoded and joined."""
     return list_prefix(len(items) // 2) + items
 
 
 def list_items(columns: Sequence[Iterable[str]]) -> Iterator[str]:
-    """The lists of records whose items are given by column."""
+    """Yield the list of each record, whose items are given by column."""
     return map(list_item, map("".join, zip(*columns, strict=True)))
 
 
 def split_list(encoded: bytes, most: int) -> list[bytes]:
-    """Return the encoded items of a list; empty where it is none, or has more than `most`."""
+    """Return the encoded items of a list; [] where `encoded` is no list, or one of more than
+    `most` items."""
     start, end = _content(encoded, 0)
     if not encoded or encoded[0] < LISTS or end != len(encoded):
         return []
@@ -107,7 +109,7 @@ def join_list(items: Sequence[bytes]) -> bytes:
 
 
 def _content(encoded: bytes, at: int) -> tuple[int, int]:
-    """Return from where to where the content of an item goes."""
+    """Return the positions where the content of the item at `at` begins and ends."""
     prefix = encoded[at] if at < len(encoded) else STRINGS
     if prefix < STRINGS:
         return at, at + 1

@@ -1,4 +1,4 @@
-"""Signatures on secp256k1, of wallets' messages and of authorizations: who made one. Pure."""
+"""Signatures on secp256k1, of wallets' messages and of authorizations, and their signers. Pure."""
 
 from typing import NamedTuple
 
@@ -18,13 +18,13 @@ class Signature(NamedTuple):
 
     @property
     def is_in_range(self) -> bool:
-        """Whether a key may have made it, and nobody have altered it (EIP-2)."""
+        """Whether its values are those of a valid signature in its one canonical form (EIP-2)."""
         is_in_curve = 0 < self.r < CURVE_ORDER and 0 < self.s <= CURVE_ORDER // 2
         return is_in_curve and self.y_parity in (0, 1)
 
 
 def recover_signer(hashed: bytes, signature: Signature) -> bytes | None:
-    """The 20-byte address that signed a message hash, or None if r is not on the curve."""
+    """Return the 20-byte address that signed a message hash; None if r is not on the curve."""
     signature_bytes = signature.r.to_bytes(32) + signature.s.to_bytes(32)
     try:
         key = PublicKey.from_signature_and_message(

@@ -1,4 +1,4 @@
-"""What a transaction changed of the state, as prestateTracer and stateDiff have it. Pure."""
+"""Changes of the state by a transaction, as prestateTracer and stateDiff give them. Pure."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -26,8 +26,8 @@ class SlotChange(NamedTuple):
 
 
 class AccountChange(NamedTuple):
-    """What changed of an account; pairs are before and after, None where nothing changed; no
-    code is None."""
+    """The changes of an account. Each pair is the value before and after, None where it did not
+    change. In the pair of `code`, None is an account without code."""
 
     address: bytes
     balance: tuple[int, int] | None
@@ -37,7 +37,7 @@ class AccountChange(NamedTuple):
 
     @property
     def gained(self) -> int:
-        """How much coin the account has more than before, in wei; negative where it has less."""
+        """The wei by which the balance grew; negative where it fell."""
         before, after = self.balance or (0, 0)
         return after - before
 
@@ -63,7 +63,8 @@ def _code_record(code: Code | None) -> dict[str, Any] | None:
 
 
 class StateChanges(NamedTuple):
-    """The first MAX_ACCOUNTS by address, with the first MAX_SLOTS; counts are of all."""
+    """The first MAX_ACCOUNTS changed accounts by address, with the first MAX_SLOTS changed slots.
+    The counts are of all of them."""
 
     accounts: Sequence[AccountChange]
     account_count: int
@@ -80,8 +81,8 @@ class StateChanges(NamedTuple):
 
 
 class _Account(NamedTuple):
-    """An account before or after, as the node has it; None stands for nothing, and for what did
-    not change."""
+    """An account before or after the transaction, in the node's form. None: no value, or one that
+    did not change."""
 
     balance: Any = None
     nonce: Any = None
@@ -90,11 +91,11 @@ class _Account(NamedTuple):
 
 
 def read_prestate(answer: Mapping[str, Any]) -> StateChanges:
-    """Read what prestateTracer gives with diffMode: `post` has what changed, `pre` what that was
-    before.
+    """Read the result of prestateTracer with diffMode: `post` has the changed values, `pre` the
+    values before.
 
     An account that is only in `pre` was destroyed, one that is only in `post` created. Raises
-    BadHex, KeyError, TypeError or AttributeError for what is malformed.
+    BadHex, KeyError, TypeError or AttributeError where the result is malformed.
     """
     pre, post = _by_address(answer["pre"]), _by_address(answer["post"])
     return _changes(
@@ -131,8 +132,8 @@ def _account(values: Mapping[str, Any]) -> _Account:
 
 
 def read_state_diff(accounts: Mapping[str, Any]) -> StateChanges:
-    """Read what trace_replayTransaction gives: each value is "=", or what it was ("-"), is
-    ("+"), or both ("*"). Raises as read_prestate()."""
+    """Read the stateDiff of trace_replayTransaction. Each value is "=" where it did not change, or
+    an object with the value before ("-"), after ("+"), or both ("*"). Raises as read_prestate()."""
     return _changes(
         {address: _of_diff(account) for address, account in sorted(_by_address(accounts).items())}
     )
@@ -188,7 +189,7 @@ def _code(value: Any) -> Code | None:
 
 
 def _quantity(value: Any) -> int:
-    """Return a quantity; nonces come as numbers, too."""
+    """Return a QUANTITY as int; some nodes give nonces as numbers, and null is 0."""
     if value is None:
         return 0
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64:
@@ -206,7 +207,7 @@ def _slots(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[SlotChan
 
 
 def _word(value: Any) -> bytes:
-    """Return 32 bytes; some nodes leave out leading zeros, null is 0."""
+    """Return a word as 32 bytes; some nodes leave out leading zeros, and null is 0."""
     if value is None:
         return bytes(32)
     if not isinstance(value, str) or not 3 <= len(value) <= 66:

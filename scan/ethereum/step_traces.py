@@ -1,8 +1,8 @@
 """A transaction's steps through the EVM (structLogs), read into callTracer's frames. Pure.
 
-For nodes that trace with no tracer, as those of Hardhat, Ganache and EthereumJS. A step has the
-depth of its call, the name of its instruction and the stack before it; what a call or creation came
-to is on top of the stack of the next step at its depth.
+Nodes that have no tracers need it, such as those of Hardhat, Ganache and EthereumJS. A step has the
+depth of its call, the name of its instruction and the stack before it; the result of a call or
+creation is on top of the stack of the next step at its depth.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from scan.ethereum.blocks import DecodedTransaction
 from scan.hex import BadHex, to_hex
 
-# Positions of operands on the stack, from its top: the other party, and the value.
+# Positions of operands on the stack, from its top: the called address, and the value (0: none).
 _CALLS = {"CALL": (2, 3), "CALLCODE": (2, 3), "DELEGATECALL": (2, 0), "STATICCALL": (2, 0)}
 _CREATIONS = ("CREATE", "CREATE2")
 _BORROWING = ("DELEGATECALL", "CALLCODE")
@@ -20,12 +20,12 @@ Frame = dict[str, Any]
 
 
 def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[Frame, bool]:
-    """Return the outermost frame of a transaction that succeeded, and whether all value moved is
+    """Return the outermost frame of a transaction that succeeded, and whether all moved value is
     known.
 
-    It is not where a contract destroyed itself, whose balance is on no stack, nor without any
+    It is unknown where a contract destroyed itself, as its balance is on no stack, and without
     steps, which some nodes do not record. Raises BadHex, KeyError, TypeError, IndexError or
-    ValueError for what is malformed.
+    ValueError for malformed steps.
     """
     to = transaction.contract_address or transaction.to_address
     outermost: Frame = {
@@ -61,7 +61,8 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
 
 
 def _called(frame: Frame, step: Any) -> Frame | None:
-    """Return the frame that a step begins, already among those below its own."""
+    """Return the frame that a step begins, and add it to its caller's calls; None if it begins
+    none."""
     kind = step["op"]
     if kind == "SELFDESTRUCT":
         frame["destroys"] = True
@@ -80,8 +81,8 @@ def _called(frame: Frame, step: Any) -> Frame | None:
 
 
 def _complete(outermost: Frame) -> bool:
-    """Name who called, now that what was created has an address; return whether nothing was
-    destroyed."""
+    """Set the caller of each frame, now that created contracts have addresses, and leave out calls
+    that failed. Return whether no contract destroyed itself."""
     pending, destroys = [outermost], False
     while pending:
         frame = pending.pop()

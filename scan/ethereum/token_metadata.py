@@ -1,11 +1,11 @@
-"""Decodes results of calls to tokens and pools from hostile bytes: words, names, types. Pure."""
+"""Results of calls to tokens and pools, decoded from hostile bytes: words, names, types. Pure."""
 
 import re
 from typing import NamedTuple
 
 MAX_NAME = 255
 MAX_SYMBOL = 50
-MAX_TEXT_BYTES = 64 * 1024  # of a string returned; what follows is not looked at
+MAX_TEXT_BYTES = 64 * 1024  # kept of a returned string
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY = "0x06fdde03", "0x95d89b41", "0x313ce567", "0x18160ddd"
@@ -34,7 +34,8 @@ TOKEN_CALLS = (
 
 
 def get_pool(family: str, token0: bytes, token1: bytes, fee: int) -> str:
-    """Call data of a factory's getPair(address,address) or getPool(address,address,uint24)."""
+    """Return call data of a factory's getPair(address,address), for the family v2, or of
+    getPool(address,address,uint24)."""
     tokens = "".join(token.hex().rjust(64, "0") for token in (token0, token1))
     return f"0xe6a43905{tokens}" if family == "v2" else f"0x1698ee82{tokens}{fee:064x}"
 
@@ -48,14 +49,14 @@ class TokenMetadata(NamedTuple):
     name: str
     symbol: str
     decimals: int
-    total_supply: int | None  # None if it returns none
+    total_supply: int | None  # None if the call returned no word
     interface: str | None  # BEP721 or BEP1155 if EIP-165 reports exactly one of them
     has_decimals: bool
-    wraps: bool  # returns what a fungible token does, so its Deposit may be a mint
+    wraps: bool  # answers like a fungible token, so its Deposit may be a mint
 
 
 def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
-    """Return the metadata from the results of TOKEN_CALLS, with None for those that reverted."""
+    """Return the metadata in the results of TOKEN_CALLS, where None is a call that reverted."""
     name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, balance = results
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
@@ -85,7 +86,8 @@ def address(result: bytes | None) -> bytes | None:
 
 
 def text(result: bytes | None, max_characters: int) -> str:
-    """Return a returned string or bytes32, without control characters, cut to `max_characters`."""
+    """Return an ABI-encoded string or bytes32 without control characters, cut to
+    `max_characters`; "" if it is neither."""
     if not result:
         return ""
     raw = _dynamic(result)
@@ -95,7 +97,7 @@ def text(result: bytes | None, max_characters: int) -> str:
 
 
 def cut_text(result: bytes) -> bytes:
-    """Return a returned string, encoded again with at most MAX_TEXT_BYTES; b"" if it is not one."""
+    """Return an ABI-encoded string cut to MAX_TEXT_BYTES, encoded anew; b"" if it is none."""
     raw = _dynamic(result)
     if raw is None:
         return b""
@@ -104,7 +106,7 @@ def cut_text(result: bytes) -> bytes:
 
 
 def string(result: bytes) -> str | None:
-    """Return a returned string without control characters; None if it is not one."""
+    """Return an ABI-encoded string without control characters; None if it is none."""
     raw = _dynamic(result)
     return None if raw is None else _CONTROL.sub("", raw.decode("utf-8", "replace"))
 

@@ -1,7 +1,7 @@
-"""One transaction traced by the node: the calls made in it, and what it changed of the state.
+"""One transaction traced by the node: the calls made in it, and its changes of the state.
 
-Asked for by one request at a time for each transaction; what was read is kept in bounded memory,
-by the hashes of the transaction and of its block.
+Of several requests for one transaction's trace, one calls the node and the others wait. Traces are
+cached in bounded memory, by the hashes of the transaction and of its block.
 """
 
 import threading
@@ -34,7 +34,7 @@ MAX_DATA_BYTES = 1024 * 1024  # of all inputs, outputs and logs together
 MAX_TYPE = 20
 CACHE_BYTES = 32 * 1024 * 1024
 FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
-ASK_AGAIN_S = 600.0  # for a method that the node did not offer
+ASK_AGAIN_S = 600.0  # after which a method that the node did not offer is tried again
 
 CALLS = (
     ("debug_traceTransaction", {"tracer": "callTracer", "tracerConfig": {"withLog": True}}),
@@ -58,11 +58,12 @@ _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueErro
 
 
 class TraceFrame(NamedTuple):
-    """A call, in callTracer's terms; `to_address` is where the code is, None of a failed creation.
+    """A call in callTracer's terms. `to_address` is the address of its code, None for a failed
+    creation.
 
     Sizes are those of the whole input and output; both are cut where a trace has too much of them.
-    `is_undone`: it failed, or one around it. `failure` is set where it failed. `logs` is None where
-    the node does not give them.
+    `is_undone`: the call failed, or a call around it did. `failure` is set where the call itself
+    failed. `logs` is None where the node does not give them.
     """
 
     trace_address: tuple[int, ...]
@@ -82,9 +83,9 @@ class TraceFrame(NamedTuple):
 
 
 class TransactionTrace(NamedTuple):
-    """The first MAX_FRAMES of `frame_count`, in the order of the calls.
+    """The first MAX_FRAMES of a trace's `frame_count` calls, in their order.
 
-    `failure` is that of the transaction; None where it succeeded or the node does not disclose it.
+    `failure` is the transaction's; None where it succeeded or the node does not disclose it.
     """
 
     frames: Sequence[TraceFrame]
@@ -94,10 +95,11 @@ class TransactionTrace(NamedTuple):
 
 
 class TransactionTraces:
-    """Reads traces within TIMEOUT_S; remembers which methods the node does not offer."""
+    """A reader of traces, which remembers the methods that the node does not offer. A read takes at
+    most TIMEOUT_S."""
 
     def __init__(self, setting: str) -> None:
-        """Take the methods that `setting` names, which is SCAN_TRACES."""
+        """`setting` is SCAN_TRACES: where it is "off", no method is called."""
         self._is_off = setting == "off"
         self._calls: SizedCache[TransactionTrace | TracesUnavailable] = SizedCache(CACHE_BYTES)
         self._state: SizedCache[StateChanges | TracesUnavailable] = SizedCache(CACHE_BYTES // 2)
@@ -107,15 +109,15 @@ class TransactionTraces:
         self._guard = threading.Lock()
 
     def calls(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionTrace:
-        """Return the calls; raises TracesUnavailable where the node has no trace of it,
-        UpstreamFailed where it may have one later, besides what the session raises."""
+        """Return the calls of a transaction. Raises TracesUnavailable where the node has no trace
+        of it, UpstreamFailed where it may have one later, and the errors of NodeSession."""
         trace: TransactionTrace = self._read(
             node, indexed, self._calls, CALLS, _call_trace, _size_of_trace
         )
         return trace
 
     def state_changes(self, node: NodeSession, indexed: IndexedTransaction) -> StateChanges:
-        """Return the changes of the state; raises as calls() does."""
+        """Return the changes of the state by a transaction. Raises as calls() does."""
         changes: StateChanges = self._read(
             node, indexed, self._state, STATE, _state_changes, StateChanges.size
         )
@@ -140,7 +142,7 @@ class TransactionTraces:
                 known = cache.get(key)
                 if known is None:
                     known = self._ask(node, indexed, ways, read)
-                    # Too large for now and ever; what else is missing may be there later.
+                    # A trace that is too large stays so; other reasons may pass.
                     if not isinstance(known, TracesUnavailable):
                         cache.store(key, known, size_of(known))
                     elif known.message == TOO_LARGE:
@@ -203,14 +205,13 @@ class TransactionTraces:
                 continue
             if not isinstance(answer, RpcError) or answer.is_missing_method:
                 self._not_offered[way] = time.monotonic() + ASK_AGAIN_S
-        if reason == MALFORMED:  # once, maybe: nothing that it says of the node is remembered
+        if reason == MALFORMED:  # may pass, so it is neither cached nor held against the method
             raise UpstreamFailed(MALFORMED)
         return TracesUnavailable(reason)
 
 
 def _reason(error: RpcError) -> str | None:
-    """Return why the node has no trace, None where the method is missing: the next one may not
-    be."""
+    """Return why the node has no trace; None where it lacks the method, so another is tried."""
     if isinstance(error, AnswerTooLarge):
         return TOO_LARGE
     if error.is_missing_method:
@@ -219,8 +220,8 @@ def _reason(error: RpcError) -> str | None:
 
 
 def _is_trace(method: str, options: Any, answer: Any) -> bool:
-    """Return whether this is a trace; it is not for the steps (structLogs) of nodes that ignore
-    the tracer, and for what is neither."""
+    """Return whether an answer is a trace. Nodes that ignore the tracer return steps (structLogs)
+    instead."""
     if method == "trace_transaction":
         return isinstance(answer, list)
     keys = {"callTracer": "type", "prestateTracer": "pre"}
@@ -256,13 +257,13 @@ def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> Transa
             path[-1] += 1
         frames.append(_frame(call, tuple(path), undone, budget))
     if not any(frame.logs for frame in frames):
-        # Either there are none, or the node does not know that option of the tracer.
+        # Either the transaction has no logs, or the node does not know the option withLog.
         frames = [frame._replace(logs=None) for frame in frames]
     return TransactionTrace(frames, count, count > MAX_FRAMES or budget.is_exceeded, failure)
 
 
 class _Budget:
-    """How many bytes and logs of a trace are kept."""
+    """The bytes and logs of a trace that may still be kept."""
 
     def __init__(self) -> None:
         self.bytes_left = MAX_DATA_BYTES
@@ -270,7 +271,7 @@ class _Budget:
         self.is_exceeded = False
 
     def cut(self, whole: bytes) -> bytes:
-        """Return the data, whole as long as there is room; then its first four bytes."""
+        """Return the whole data as long as there is room, afterwards its first four bytes."""
         if len(whole) <= self.bytes_left:
             self.bytes_left -= len(whole)
             return whole
@@ -324,7 +325,7 @@ def _quantity(value: Any) -> int | None:
 
 
 def _log(log: Any, budget: _Budget) -> TransactionLog:
-    """Return a log without its index, which few nodes give here."""
+    """Return a log with the index -1: few nodes give the index in traces."""
     topics = tuple(data(topic, 32) for topic in log["topics"])
     if len(topics) > 4:
         raise BadHex("a log has more than four topics")
@@ -348,8 +349,8 @@ def _size_of_trace(trace: TransactionTrace) -> int:
 def with_gas_of_transaction(
     trace: TransactionTrace, gas_limit: str | None, gas_used: int
 ) -> TransactionTrace:
-    """Give the outermost call the gas of the transaction: it has the gas of the transaction, as
-    in geth; nodes differ in that."""
+    """Return the trace with the transaction's gas limit and gas used at the outermost call, as geth
+    has them there. Nodes differ in that."""
     first, *others = trace.frames
     gas = first.gas if gas_limit is None else int(gas_limit)
     return trace._replace(frames=[first._replace(gas=gas, gas_used=gas_used), *others])

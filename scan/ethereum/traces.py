@@ -1,8 +1,8 @@
-"""Decodes traces to contract creations and transfers of value inside transactions. Pure.
+"""Contract creations and transfers of value inside transactions, decoded from traces. Pure.
 
-Geth's callTracer nests frames; trace_block's flat traces carry their place in the tree, by which
-nested() makes them callTracer's. Frames are read in the order of the calls, without those that were
-undone.
+Geth's callTracer nests frames. The flat traces of trace_block carry their place in the tree, by
+which nested() brings them into callTracer's format. Frames are read in the order of the calls,
+without those that were undone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,10 +32,8 @@ _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
 
 class InternalTransfer(NamedTuple):
-    """Value in wei that a contract moved, or a contract that it created, be it without value.
-
-    `transfer_index` counts within the transaction.
-    """
+    """A transfer of value, in wei, by a contract, or its creation of a contract, even without
+    value. `transfer_index` counts within the transaction."""
 
     transaction_index: int
     transfer_index: int
@@ -46,9 +44,10 @@ class InternalTransfer(NamedTuple):
 
 
 class BlockTraces(NamedTuple):
-    """In the order of the calls; `created` also has the contracts that transactions create.
+    """Created contracts and transfers of a block, in the order of the calls. `created` includes the
+    contracts that transactions create.
 
-    Of a block whose receipts have no status, `failed` are the transactions that failed.
+    `failed` has the indexes of failed transactions, only where receipts have no status.
     """
 
     created: list[bytes]
@@ -79,9 +78,9 @@ class _Frame(NamedTuple):
 
 
 def walk_calls(outermost: Any) -> Iterator[CallFrame]:
-    """What callTracer gives of a transaction: depth first, as the calls were made.
+    """Yield the calls of a trace in callTracer's format, depth first, as they were made.
 
-    Raises AttributeError or TypeError where it is something else.
+    Raises AttributeError or TypeError where the trace is malformed.
     """
     ahead: list[tuple[int, Any, Any, bool]] = [(0, None, outermost, False)]
     while ahead:
@@ -94,10 +93,10 @@ def walk_calls(outermost: Any) -> Iterator[CallFrame]:
 
 
 def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
-    """Read the result of debug_traceBlockByHash with callTracer; raises MalformedBlock, also for
-    other blocks'.
+    """Read the result of debug_traceBlockByHash with callTracer.
 
-    An entry without a result is that of a transaction the node did not trace: the caller's to find.
+    The caller has to replace an entry without a result, of a transaction that the node did not
+    trace. Raises MalformedBlock, also for traces of another block.
     """
     transactions = _traced_transactions(block)
     if len(entries) not in (len(transactions), len(block.transactions)):
@@ -112,13 +111,13 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
 
 
 def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
-    """Read the result of trace_block; raises MalformedBlock, also for other blocks'."""
+    """Read the result of trace_block. Raises MalformedBlock, also for traces of another block."""
     by_position: dict[int, list[Any]] = {}
     try:
         if not _name(traces, "blockHash", block.hash):
             raise _mismatch(block)
         for trace in traces:
-            if trace.get("transactionPosition") is not None:  # a block's reward has none
+            if trace.get("transactionPosition") is not None:  # else it is a block's reward
                 by_position.setdefault(trace["transactionPosition"], []).append(trace)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
@@ -137,7 +136,7 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
 
 
 def _traced_transactions(block: DecodedBlock) -> list[DecodedTransaction]:
-    """All but Polygon's state sync, of which some nodes return a trace and some none."""
+    """Return all transactions but Polygon's state sync, of which only some nodes have a trace."""
     has_state_sync = block.transactions and block.transactions[-1].is_state_sync
     return block.transactions[:-1] if has_state_sync else block.transactions
 
@@ -176,7 +175,8 @@ def _checked(
 def _add(
     created: list[bytes], transfers: list[InternalTransfer], index: int, frames: Iterable[_Frame]
 ) -> bool:
-    """Return whether the transaction itself is among the frames, which is where it succeeded."""
+    """Add a transaction's frames to `created` and `transfers`. Return whether it succeeded: only
+    then is its outermost call among the frames."""
     first, succeeded = len(transfers), False
     for is_outermost, kind, from_address, to_address, value in frames:
         succeeded = succeeded or is_outermost
@@ -192,7 +192,8 @@ def _add(
 
 
 def _result(transaction_hash: str, block: DecodedBlock, entry: Any) -> Any:
-    """Older nodes do not return the transaction's hash."""
+    """Return the entry's result. Raises MalformedBlock where the entry names another transaction;
+    older nodes name none."""
     hash_ = entry.get("txHash")
     if hash_ not in (None, transaction_hash) and data(hash_) != data(transaction_hash):
         raise _mismatch(block)
@@ -200,8 +201,8 @@ def _result(transaction_hash: str, block: DecodedBlock, entry: Any) -> Any:
 
 
 def _call_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
-    """Those that were not undone, and move value or create contracts; what Arbitrum moves before
-    and after a transaction is of failed ones, too."""
+    """Yield the frames that move value or create contracts and were not undone. Transfers by
+    Arbitrum's protocol before and after a transaction hold even where it failed."""
     fields = outermost if isinstance(outermost, dict) else {}
     yield from _protocol_transfers(fields.get("beforeEVMTransfers"))
     if transaction.status:
@@ -210,7 +211,8 @@ def _call_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_F
 
 
 def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
-    """What Arbitrum moves outside of calls: where it has two parties, it is no fee and no mint."""
+    """Yield the transfers of Arbitrum's protocol outside of calls. Entries with one party only are
+    fees and mints."""
     for entry in entries or ():
         if entry["from"] is not None and entry["to"] is not None:
             parties = data(entry["from"], 20), data(entry["to"], 20)
@@ -262,13 +264,14 @@ def _flat_frames(
 
 
 def _name(traces: Sequence[Any], field: str, hash_: bytes) -> bool:
-    """Whether a field of all is that hash; by text first, as nearly all nodes write it alike."""
+    """Return whether `field` is the hash in all traces. Texts are compared first, as nearly all
+    nodes write a hash in the same way."""
     texts = {trace.get(field) for trace in traces}
     return texts == {to_hex(hash_)} or all(data(text) == hash_ for text in texts)
 
 
 def _by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
-    """Return flat traces by their place in the tree; raises BadHex where they are none."""
+    """Return flat traces by their place in the tree. Raises BadHex where they are no tree."""
     by_path = {_path(trace["traceAddress"]): trace for trace in traces}
     parents = {path[:-1] for path in by_path} | {()}
     if len(by_path) != len(traces) or not by_path.keys() >= parents:
@@ -277,10 +280,10 @@ def _by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
 
 
 def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -> dict[str, Any]:
-    """What trace_transaction gives of a transaction, in callTracer's format.
+    """Return the result of trace_transaction in callTracer's format.
 
-    The output is None where the node does not say what a call returned. Raises BadHex, KeyError,
-    TypeError or AttributeError for anything else, also for what is of another block.
+    `output` is None where the node does not give what a call returned. Raises BadHex, KeyError,
+    TypeError or AttributeError for malformed traces, and for those of another block.
     """
     named = [trace for trace in traces if trace.get("transactionHash") is not None]
     if not (

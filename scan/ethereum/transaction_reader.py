@@ -1,8 +1,8 @@
-"""Transactions and their receipts as the node has them: what the index does not store of them.
+"""Transactions and their receipts from the node: the parts that the index does not store.
 
-That is the input, of which four bytes are stored; the logs; and nonce, gas limit, cumulative gas
-and the receipt's status where a row is older than their columns. What the node gives is compared
-with the indexed transaction, and stays true of its block's hash.
+These are the input, of which four bytes are stored; the logs; and nonce, gas limit, cumulative gas
+and the receipt's status where a row is older than their columns. The node's answer is compared with
+the indexed transaction. It is cached by its block's hash, for which it never changes.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ LOG_BYTES = 650  # memory of a log besides its data, measured
 MOST_BYTES = 16 * 1024 * 1024
 MAX_LOGS = 20_000
 WHOLE_BLOCK_FROM = 20  # the whole block is read if this many of its transactions are needed
-AT_ONCE = 200  # what was read is kept, so those after a time-out go on from there
+AT_ONCE = 200  # each batch is cached, so the next request goes on where a time-out ended this one
 
 REFUSED = "The node does not return this transaction."
 MISSING = "The node does not have this transaction now."
@@ -37,7 +37,7 @@ class TransactionUnavailable(Exception):
 
 
 class Content(IntEnum):
-    """The required parts of a transaction; a member includes those before it."""
+    """The parts of a transaction that are read; each member includes those before it."""
 
     INPUT = 0
     RECEIPT = 1
@@ -61,8 +61,8 @@ class TransactionLog(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """A receipt; `status` is None before Byzantium, `logs` if there are too many or they were
-    not needed."""
+    """A receipt. `status` is None before Byzantium; `logs` is None if they are too many or were not
+    needed."""
 
     status: int | None
     cumulative_gas_used: int
@@ -96,10 +96,10 @@ class TransactionReader:
     def read(
         self, node: NodeSession, needed: Iterable[tuple[IndexedTransaction, Content]]
     ) -> dict[str, NodeTransaction]:
-        """Return all transactions by hash. Raises TransactionUnavailable, also where the node has
-        another block there, and what the session raises.
+        """Return all needed transactions by hash.
 
-        What a read gets before it fails is there for the next one.
+        Raises TransactionUnavailable, also where the node has the transaction in another block, and
+        the errors of NodeSession. Transactions that were read before an error stay cached.
         """
         transactions: dict[str, NodeTransaction] = {}
         by_block: dict[int, dict[IndexedTransaction, Content]] = defaultdict(dict)
@@ -124,8 +124,8 @@ class TransactionReader:
     def _read_block(
         self, node: NodeSession, needed: dict[IndexedTransaction, Content]
     ) -> dict[str, NodeTransaction]:
-        """Read a whole block; empty if the node does not return the whole block with its
-        receipts."""
+        """Return the needed transactions from a whole block; {} if the node does not return the
+        block with all its receipts."""
         number = hex(next(iter(needed)).block_number)
         calls = [Call("eth_getBlockByNumber", (number, True))]
         if any(content > Content.INPUT for content in needed.values()):
@@ -180,7 +180,10 @@ class TransactionReader:
 
 
 def require_same(indexed: IndexedTransaction, answer: Any, hash_name: str = "hash") -> None:
-    """Raises TransactionUnavailable if this is not the transaction in its block."""
+    """Raise TransactionUnavailable unless a node's answer is this transaction in this block.
+
+    `hash_name` is the field with the hash: receipts have transactionHash.
+    """
     if isinstance(answer, RpcError):
         raise TransactionUnavailable(REFUSED)
     if answer is None:

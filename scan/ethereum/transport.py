@@ -1,4 +1,4 @@
-"""JSON to a node, over HTTP or IPC: one deadline for head and body, and a bound on what is read."""
+"""JSON to a node and back, over HTTP or IPC, with one deadline and a bound on the answer."""
 
 import io
 import json
@@ -32,8 +32,9 @@ CONNECT_TIMEOUT_S = 3.0
 MAX_RETRY_AFTER_S = 300.0
 MAX_REFUSAL_BYTES = 64 * 1024
 READ_BYTES = 1024 * 1024
-MAX_REPLIES = 1000  # in one answer; of more, the elements are counted first
-# An array of empty arrays takes 21 times its text. What nodes answer takes 1 to 3 times.
+MAX_REPLIES = 1000  # in one answer; an answer with more has its elements counted first
+# Parsed, an array of empty arrays takes 21 times the memory of its text; nodes' answers take 1 to 3
+# times.
 BYTES_PER_ELEMENT = 64
 MAX_EXPANSION = 4
 
@@ -50,11 +51,11 @@ class _Reply(msgspec.Struct, gc=False):
 
 _REPLIES = msgspec.json.Decoder(list[_Reply] | _Reply)
 
-_deadline = threading.local()  # `ends_at`, of the request that this thread makes
+_deadline = threading.local()  # its `ends_at` is the deadline of this thread's request
 
 
 class Transport:
-    """Sessions that post JSON to nodes; one for each thread."""
+    """Sessions that post JSON to nodes, one session for each thread."""
 
     def __init__(self, ca_bundle: str) -> None:
         self._ca_bundle = ca_bundle
@@ -62,14 +63,13 @@ class Transport:
 
     @property
     def waited_s(self) -> float:
-        """Return for how long this thread has waited for answers to arrive whole."""
+        """The seconds that this thread has waited for whole answers."""
         return getattr(self._local, "waited_s", 0.0)
 
     def post(
         self, url: str, body: bytes, timeout_s: float, most_bytes: int, *, raw: bool = False
     ) -> tuple[Any, int]:
-        """Return what the JSON of the answer holds, and its bytes. A path as `url` is an IPC
-        socket's.
+        """Return the parsed answer, and its size in bytes. A path as `url` is an IPC socket's.
 
         With `raw`, results may be msgspec.Raw, for a caller who knows their types.
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
@@ -113,7 +113,7 @@ class Transport:
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
 
     def _post_ipc(self, path: str, body: bytes, ends_at: float, most_bytes: int) -> tuple[Any, int]:
-        """Post on this thread's connection, which is kept as long as its answers are whole."""
+        """Post on this thread's connection, which is kept after a complete answer alone."""
         kept: dict[str, IpcConnection] = self._local.__dict__.setdefault("ipc", {})
         connection = kept.pop(path, None)
         if connection is None or not connection.is_idle:
@@ -147,7 +147,7 @@ class Transport:
 class _DeadlineReader(io.RawIOBase):
     """A socket's bytes until the deadline of the thread's request.
 
-    A time-out of the socket alone begins anew with every byte that a node lets drip.
+    A socket's own time-out begins anew with every byte, so a slow node could exceed the deadline.
     """
 
     def __init__(self, sock: Any) -> None:
@@ -211,7 +211,8 @@ def _check_status(response: requests.Response) -> None:
 
 
 def _refused_call(response: requests.Response) -> bytes:
-    """Return a JSON-RPC error, as some nodes send with 400 for parameters they do not take."""
+    """Return the body of a JSON-RPC error that a node sent with HTTP 400, as some do for parameters
+    that they do not take. Raises BatchRefused where the body is none."""
     with suppress(AnswerTooLarge, ValueError):
         body = _read_body(response, MAX_REFUSAL_BYTES)
         answer = orjson.loads(body)
@@ -221,7 +222,7 @@ def _refused_call(response: requests.Response) -> bytes:
 
 
 def _after(response: requests.Response) -> float | None:
-    """Return Retry-After in seconds, whichever of its two forms it has; at most five minutes."""
+    """Return Retry-After in seconds, from either of its two forms, at most MAX_RETRY_AFTER_S."""
     text = response.headers.get("Retry-After", "")
     if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
         return min(float(text), MAX_RETRY_AFTER_S)
@@ -233,7 +234,7 @@ def _after(response: requests.Response) -> float | None:
 
 
 def _read_body(response: requests.Response, most_bytes: int) -> bytes:
-    """Return the body, decompressed; the bound is on both sizes."""
+    """Return the body, decompressed. The bound is on the size before and after."""
     declared = response.headers.get("Content-Length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
         raise too_large(most_bytes)
@@ -248,13 +249,13 @@ def _read_body(response: requests.Response, most_bytes: int) -> bytes:
 
 
 def read_answer(text: bytes, most_bytes: int, *, raw: bool) -> Any:
-    """As Transport.post() has it."""
+    """Return a parsed answer, with raw results as Transport.post() has them."""
     return (_raw_results if raw else _json)(text, most_bytes)
 
 
 def _raw_results(text: bytes, most_bytes: int) -> Any:
-    """Return what _json() does, but for results, which require_few_elements() is for; as _json()
-    where there are errors, or it is not JSON."""
+    """Return the answer with each result unparsed, so the caller applies require_few_elements() to
+    it. An answer with errors, or that is not JSON, goes to _json()."""
     try:
         answer = _REPLIES.decode(text)
     except (msgspec.DecodeError, RecursionError):
@@ -272,9 +273,9 @@ def _raw_results(text: bytes, most_bytes: int) -> Any:
 
 
 def require_few_elements(text: bytes | bytearray | memoryview, most_bytes: int) -> None:
-    """Raises AnswerTooLarge where the JSON, parsed, takes much more memory than its text."""
+    """Raise AnswerTooLarge where the JSON, parsed, would take much more memory than its text."""
     max_elements = MAX_EXPANSION * most_bytes // BYTES_PER_ELEMENT
-    if len(text) > 2 * max_elements:  # an element takes two bytes; counting is not for nothing
+    if len(text) > 2 * max_elements:  # an element takes two bytes, and counting takes time
         elements = len(text) - len(bytes(text).translate(None, b",[{"))
         if elements > max_elements:
             raise AnswerTooLarge(0, f"the node's response has too many elements, {elements}")
@@ -287,7 +288,7 @@ def _json(text: bytes | bytearray, most_bytes: int) -> Any:
     except ValueError as error:
         if "depth limit" in str(error) or "ecursion" in str(error):
             raise AnswerTooLarge(0, "the node's response is nested too deeply") from None
-    try:  # orjson refuses lone surrogates and the like, which a node may quote in a message
+    try:  # orjson refuses lone surrogates, which a node may quote in a message
         return json.loads(text)
     except (ValueError, RecursionError):
         raise BatchRefused("the node's response is not JSON, or is truncated") from None

@@ -21,10 +21,12 @@ def in_units(value: int, decimals: int = COIN_DECIMALS, separator: str = "") -> 
 
 
 def in_base_units(text: str, units: Mapping[str, int | None]) -> int | None:
-    """Return the base units of an amount with its unit, such as `1.5 ether`, by the decimals of
-    each unit, None for an ambiguous one; return None for other text. Raises ValueError with a
-    sentence for a fraction without a unit, for a unit that is ambiguous or not among them, and for
-    digits that it does not have. `amountUnits` in contract-write.js does the same."""
+    """Return the base units of an amount with its unit, such as `1.5 ether`; None for other text.
+
+    `units` has the decimals of each unit, None for an ambiguous one. Raises ValueError, with a
+    sentence for people, for a fraction without a unit, for an ambiguous or unknown unit, and for
+    more digits than the unit has decimals. `amountUnits` in contract-write.js does the same.
+    """
     text = text.strip(" ")
     known = [unit for unit, decimals in units.items() if decimals is not None]
     if _NO_UNIT.fullmatch(text):

@@ -1,7 +1,7 @@
 """User operations (ERC-4337) in the logs of a block. Pure.
 
-Sources: the events of EntryPoint 0.6 to 0.9, and the order in which handleOps() emits them. Anybody
-may emit the same events: only those of the entry points' own addresses count.
+Sources: the events of EntryPoint 0.6 to 0.9, and the order in which handleOps() emits them. Any
+contract may emit the same events, so only those of the canonical entry points count.
 """
 
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ ENTRY_POINTS = {
     bytes.fromhex("4337084d9e255ff0702461cf8895ce9e3b5ff108"): "0.8",
     bytes.fromhex("433709009b8330fda32311df1c2afa402ed8d009"): "0.9",
 }
-MAX_REVERT_BYTES = 2048  # as many as the entry points emit
+MAX_REVERT_BYTES = 2048  # the most that the entry points emit
 _OPERATION = keccak(b"UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")
 _DEPLOYED = keccak(b"AccountDeployed(bytes32,address,address,address)")
 _REVERTS = {
     keccak(b"UserOperationRevertReason(bytes32,address,uint256,bytes)"),
     keccak(b"PostOpRevertReason(bytes32,address,uint256,bytes)"),
 }
-# What is emitted right before the first operation of a bundle, or of an aggregator, is executed.
+# Events right before the first operation of a bundle, or of an aggregator, is executed.
 _BEFORE_OPERATIONS = {
     keccak(b"BeforeExecution()"),
     keccak(b"SignatureAggregatorChanged(address)"),
@@ -43,11 +43,11 @@ class UserOperation(NamedTuple):
     transaction_index: int
     log_index: int  # of its UserOperationEvent, the last of its logs
     first_log_index: int | None  # of its execution
-    hash: bytes  # chosen by no one, but the same twice where an entry point lets it
+    hash: bytes  # unique only as far as the entry point makes it so
     entry_point: bytes
     sender: bytes
     paymaster: bytes | None
-    bundler: bytes  # who sent the transaction
+    bundler: bytes  # the transaction's sender
     nonce: int
     success: bool
     fee: int  # actualGasCost, in wei
@@ -57,7 +57,8 @@ class UserOperation(NamedTuple):
 
 
 class _Bundle:
-    """What an entry point has emitted in a transaction for operations still to be executed."""
+    """Values that an entry point has emitted in a transaction for operations whose own event is
+    still to come."""
 
     def __init__(self) -> None:
         self.first_log_index: int | None = None
@@ -66,7 +67,7 @@ class _Bundle:
 
 
 def user_operations(block: DecodedBlock) -> Iterator[UserOperation]:
-    """The operations of a block in the order of their events, as far as there are ordinals."""
+    """Yield the operations of a block in the order of their events, as many as have ordinals."""
     return islice(_operations(block), 1 << PLACE_BITS)
 
 
@@ -128,7 +129,7 @@ def _operation(
 
 
 def _revert_data(data: bytes) -> bytes:
-    """The bytes after the nonce, as far as the data has them."""
+    """Return the revert data in an event's data, after the nonce, as far as it is there."""
     start = int.from_bytes(data[32:64])
     length = int.from_bytes(data[start : start + 32])
     return data[start + 32 : start + 32 + min(length, MAX_REVERT_BYTES)]

@@ -1,8 +1,8 @@
 """Forms of blocks beyond Ethereum's: which fields, fees and types a chain adds.
 
-What enters is a block's JSON with its receipts, what leaves is the chain's own fields, parts of
-fees, and who got them. A form is one file, listed in FORMS; begin with form.py. docs/chains.md says
-which chains have which form, and how to add one.
+Input: a block's JSON with its receipts. Output: the chain's own fields, parts of fees, and who got
+them. A form is one file, listed in FORMS; start with form.py. docs/chains.md says which chains have
+which form, and how to add one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from scan.ethereum.forms.taiko import TAIKO, TAIKO_HOODI
 from scan.ethereum.forms.zksync import ZKSYNC
 from scan.hex import quantity
 
-# The first that a block is of is taken: those that add to another come before it.
+# The first form that matches a block is taken: a form that extends another comes before it.
 FORMS: tuple[Form, ...] = (
     *(MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL),
     *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR, TAIKO, TAIKO_HOODI),
@@ -31,16 +31,16 @@ FORMS: tuple[Form, ...] = (
 )
 # Mainnet, Holesky, Hoodi, Sepolia.
 ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
-# Linea's transactions and receipts have nothing that is in no root.
+# Roots cover all fields of Linea's transactions and receipts.
 LIKE_ETHEREUM = ETHEREUM_CHAIN_IDS | LINEA.chain_ids
-# By the chain id that signatures cover, so no field that a node adds makes another form of a block.
+# Signatures cover the chain id, so no field that a node adds gives a block another form.
 FORM_OF_CHAIN: dict[int, Form | None] = dict.fromkeys(LIKE_ETHEREUM) | {
     chain_id: form for form in FORMS for chain_id in form.chain_ids
 }
 ETHEREUM_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))
 FIRST_PROTECTED_V = 35  # EIP-155
 _ENCODINGS = [entry for form in FORMS for entry in form.encodings.items()]
-# Types whose hash covers the chain id, and others whose encoding is known: theirs is a node's word.
+# Types whose hash covers the chain id. Of other types, chainId is no more than the node's claim.
 SIGNED_TYPES = frozenset(("0x1", "0x2", "0x3", "0x4")) | {
     hex(type_) for type_, encoding in _ENCODINGS if "chainId" in encoding.transaction
 }
@@ -54,15 +54,15 @@ RECEIPT_FIELDS = frozenset(
     name for form in FORMS for name in (*form.receipt_fields, *form.shared_fields, *form.signs)
 ) | {"l1Fee"}
 BLOCK_FIELDS = frozenset(name for form in FORMS for name in form.block_fields)
-# Fields of transactions that are of a chain's own types alone, unlike batches of ZKsync.
+# Fields that only transactions of a chain's own types have. ZKsync's batches are of all types.
 _OWN_TYPE_FIELDS = TRANSACTION_FIELDS - ZKSYNC.transaction_fields.keys()
-# Those that are read of every block.
+# Fields that are read from every block: no sign announces their forms.
 HEADER_FIELDS = frozenset(name for form in FORMS if not form.signs for name in form.block_fields)
 
 
 def chain_id_of(transactions: Sequence[Any]) -> int | None:
-    """The chain that the first transaction that names one is signed for, as its hash covers it;
-    where none does, what one of a type with an unknown encoding says."""
+    """Return the chain id that the first transaction with one is signed for; where none is, the
+    chainId of a transaction whose encoding is unknown; None without either."""
     unverified = None
     for transaction in transactions:
         if transaction.type in ("0x0", None):
@@ -78,8 +78,9 @@ def chain_id_of(transactions: Sequence[Any]) -> int | None:
 
 
 def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
-    """The fields of transactions, but for those that a type does not have: no root covers what a
-    node adds. Celo's L1 had legacy transactions with a fee currency, in blocks without deposits."""
+    """Return the fields of transactions, with None for each field that a transaction's type does
+    not have: no root covers a field that a node adds. Celo's L1 had legacy transactions with a fee
+    currency, in blocks without deposits."""
     if _OWN_TYPE_FIELDS.isdisjoint(sent):
         return sent
     types = sent["type"]
@@ -97,7 +98,7 @@ def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def form_of(block: Any, sent: Values, received: Values) -> Form | None:
-    """The form of a block; None: Ethereum's, or one that nobody has named."""
+    """Return the form of a block; None where it is Ethereum's, or unknown."""
     chain_id = chain_id_of(block.transactions)
     if chain_id in FORM_OF_CHAIN:
         form = FORM_OF_CHAIN[chain_id]
@@ -114,9 +115,12 @@ def form_of(block: Any, sent: Values, received: Values) -> Form | None:
 
 
 def _form_by_signs(block: Any, sent: Values, received: Values) -> Form | None:
-    """By fields that no root covers: a receipt's counts where all receipts of Ethereum's types have
-    it, a transaction's where its type is none of these, or all have it. Of several forms the first
-    that encodes the block's types is taken."""
+    """Return the form of a block by fields that no root covers; None without such a field.
+
+    A receipts' field counts where all receipts of Ethereum's types have it, a transactions' field
+    where a transaction of another type has it, or all have it. Of several forms the first that
+    encodes the block's types is taken.
+    """
     present = {name for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
     in_receipts = _present(received, RECEIPT_FIELDS)
     in_transactions = _present(sent, TRANSACTION_FIELDS)
@@ -131,13 +135,13 @@ def _form_by_signs(block: Any, sent: Values, received: Values) -> Form | None:
                 present.add(name)
     forms = [form for form in FORMS if not form.signs.isdisjoint(present)]
     own_types = set(sent["type"]) - ETHEREUM_TYPES if sent else set()
-    # Roots tell more than signs.
+    # A form that encodes the types is checked by roots, which signs are not.
     encoding = [form for form in forms if own_types and own_types <= {*map(hex, form.encodings)}]
     return next(iter([*encoding, *forms]), None)
 
 
 def _present(fields: Values, names: frozenset[str]) -> Values:
-    """The values of those fields that some record has."""
+    """Return the values of those of the named fields that any record has."""
     return {
         name: fields[name]
         for name in names.intersection(fields)
@@ -146,7 +150,7 @@ def _present(fields: Values, names: frozenset[str]) -> Values:
 
 
 def form_of_records(block: Any, receipts: Sequence[Any]) -> Form | None:
-    """As form_of(), of a block and receipts as structs, of which some have no field of forms."""
+    """Return form_of() a block and receipts given as structs, of which some lack forms' fields."""
 
     def values(names: Iterable[str], records: Sequence[Any]) -> dict[str, Any]:
         return {name: [getattr(record, name, None) for record in records] for name in names}

@@ -27,7 +27,9 @@ DEPOSIT, RETRY, SUBMIT_RETRYABLE = 0x64, 0x68, 0x69
 # The type of a call in traces by which ArbOS moves coin; newer nodes give a submission's as CALL.
 ARBOS_FRAME = "INVALID"
 RETRYABLES = bytes(19) + b"\x6e"  # the recipient of submissions, which run no code
-_BEFORE_GAS = 4  # calls: deposit, submission fee, what is left of it, and value into escrow
+# A submission's calls before those that pay for gas: deposit, submission fee, refund of the excess
+# fee, and value into escrow.
+_BEFORE_GAS = 4
 _NOBODY = bytes(20)
 TYPE_NAMES = {
     DEPOSIT: "deposit",
@@ -42,8 +44,8 @@ _OWN_TYPES = frozenset(map(hex, TYPE_NAMES))
 
 
 def mints(block: Any, sent: Values, received: Values) -> list[Any]:
-    """What came from L1: the value of a deposit, the depositValue of a retryable ticket; and the
-    gas of a redemption, which was paid with its ticket and is minted for its sender."""
+    """Return what each transaction minted: the value of a deposit, the depositValue of a retryable
+    ticket, and the gas of a redemption, which was paid with its ticket; None for others."""
     amounts: list[Any] = []
     for index, type_ in enumerate(quantity(type_ or "0x0") for type_ in sent["type"]):
         if type_ == RETRY:
@@ -61,19 +63,21 @@ def is_submission(transaction: Any) -> bool:
 
 
 def shows(block: Any, sent: Values, received: Values) -> bool:
-    """Whether a block has transactions of Arbitrum's own, as each begins with one since Nitro."""
+    """Return whether a block has a transaction of Arbitrum's own types: since Nitro, each block
+    begins with one."""
     return not _OWN_TYPES.isdisjoint(sent["type"])
 
 
 class TicketMoves:
-    """Which calls of ArbOS in a transaction are transfers besides its fee and what it mints."""
+    """Tells which calls of ArbOS in a transaction are transfers, and not parts of its fee or of
+    what it mints."""
 
     def __init__(self, transaction: Any) -> None:
         self._calls = 0
         self._unpaid = transaction.fee if is_submission(transaction) else 0
 
     def is_transfer(self, from_address: bytes, to_address: bytes, value: int) -> bool:
-        """Return whether a call is a transfer; calls are to be given in their order."""
+        """Return whether a call is a transfer. The caller passes all calls, in their order."""
         self._calls += 1
         if self._calls > _BEFORE_GAS and self._unpaid > 0:
             self._unpaid -= value
@@ -82,7 +86,8 @@ class TicketMoves:
 
 
 def settle(block: Any) -> Settlement:
-    """Fees go to accounts that ArbOS names in its state, which no block tells: nobody's here."""
+    """Give fees to nobody: only the state of ArbOS, and no block, names the accounts that get
+    them."""
     burnt = None if block.base_fee_per_gas is None else 0
     return Settlement(0, burnt, None, numbered(block, mint_credits(block)))
 

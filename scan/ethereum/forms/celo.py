@@ -1,7 +1,7 @@
 """Celo, since it is a chain of the OP Stack: fees in other currencies (CIP-64).
 
 core/types/celo_dynamic_fee_tx_v2.go, core/types/receipt.go, core/state_transition.go,
-core/vm/celo_contracts.go and contracts/addresses of celo-org/op-geth. Its L1's blocks, before that,
+core/vm/celo_contracts.go and contracts/addresses of celo-org/op-geth. Blocks of its time as an L1
 are in part encoded in other ways.
 """
 
@@ -24,10 +24,11 @@ TRANSACTION_GAS, ZERO_BYTE_GAS, BYTE_GAS = 21_000, 4, 16  # EIP-2028
 
 
 def precompile_transfer(call: Any, is_outermost: bool) -> tuple[bytes, bytes, int] | None:
-    """Return sender, recipient and amount of a call that succeeded, None if it is no transfer.
+    """Return sender, recipient and amount of a call that succeeded; None if it is no transfer.
 
-    Its gas tells the precompile from the account of that address on other chains, which uses none;
-    anvil has it by `--celo` on a chain of any id, and lets everybody call it. Raises BadHex.
+    The precompile is known by the gas that it uses: on other chains an account at that address uses
+    none. `anvil --celo` has the precompile on a chain of any id, and lets everybody call it.
+    Raises BadHex.
     """
     if call.get("to") != TRANSFER_PRECOMPILE or call["type"] != "CALL":
         return None
@@ -42,17 +43,18 @@ def precompile_transfer(call: Any, is_outermost: bool) -> tuple[bytes, bytes, in
 
 
 def pays_in_tokens(sent: Values) -> list[bool]:
-    """A transaction with a fee currency pays in that token, which its transfers show."""
+    """Return which transactions have a fee currency: they pay by transfers of that token."""
     return [currency is not None for currency in sent["feeCurrency"]]
 
 
 def shows(block: Any, sent: Values, received: Values) -> bool:
-    """Blocks of its L1, which had no withdrawals, have no deposit."""
+    """Return whether a block is Celo's: one of its time as an L1, without withdrawalsRoot, or one
+    that the OP Stack derived."""
     return block.withdrawalsRoot is None or op_stack.shows(block, sent, received)
 
 
 def settle(block: Any) -> Settlement:
-    """As on the OP Stack, but base fees go to the fee handler."""
+    """Settle as on the OP Stack, but give base fees to the fee handler."""
     return op_stack.settle(block, FEE_HANDLER)
 
 

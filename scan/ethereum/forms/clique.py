@@ -1,7 +1,7 @@
-"""Clique, of private chains and old test networks: fees go to who sealed a block, not to `miner`.
+"""Clique, of private chains and old test networks: the signer of a block gets its fees.
 
-EIP-225: `miner` is a vote's candidate, and in most blocks nobody; the signer is recovered from the
-seal at the end of extraData, which signs the header without it.
+EIP-225: `miner` is a vote's candidate, and in most blocks the zero address. The signer is recovered
+from the seal at the end of extraData, which signs the header without the seal.
 """
 
 import json
@@ -24,7 +24,7 @@ _QUANTITIES = ("difficulty", "number", "gasLimit", "gasUsed", "timestamp")
 
 
 def is_of(block: Any) -> bool:
-    """Whether a block has the shape of those between votes; its genesis has no seal."""
+    """Return whether a block has the shape of one without a vote. The genesis has no seal."""
     if block.miner != NOBODY or block.difficulty not in DIFFICULTIES or block.number == "0x0":
         return False
     size = len(block.extraData or "0x") // 2 - 1 - VANITY_BYTES - SEAL_BYTES
@@ -65,5 +65,5 @@ def settle(block: Any) -> Settlement:
 
 
 CLIQUE = Form("Clique", is_of=is_of, own_fields=signer, settle=settle)
-# Whose blocks were sealed so, by one sequencer, before it had another consensus.
+# One sequencer sealed Linea's blocks by Clique, before Linea had another consensus.
 LINEA = CLIQUE._replace(name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of=None)

@@ -1,4 +1,4 @@
-"""What a chain's form is made of, and what becomes of fees on Ethereum itself. Pure."""
+"""The parts of a chain's form, and how Ethereum itself settles fees. Pure."""
 
 import json
 import re
@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 from scan.hex import BadHex, data, excerpt, quantity
 
 BLOB_GAS = 131_072  # EIP-4844
-PLACE_BITS = 20  # of an ordinal, for a row's place in its block: first_ordinal_in() of sql/schema
+# An ordinal's low bits, which hold a row's place in its block: first_ordinal_in() of sql/schema.
+PLACE_BITS = 20
 MINT, FEE_VAULT, MINING_REWARD, UNCLE_REWARD = range(4)  # types of credits, as in sql/lists.toml
 _is_decimal = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,4})?\Z").match
 
-Values = Mapping[str, Sequence[Any]]  # of each field, of all transactions or receipts of a block
-Reader = Callable[[Any], Any]  # of a field's value, as it stands in `chain_fields`; raises BadHex
+Values = Mapping[str, Sequence[Any]]  # by field, the values of all transactions or receipts
+Reader = Callable[[Any], Any]  # returns a field's value as `chain_fields` has it; raises BadHex
 
 
 class Credit(NamedTuple):
-    """Coin that an address got in a block besides its rows; a row of the table of that name."""
+    """Coin that an address got in a block without a transfer; a row of the table credits."""
 
     ordinal: int
     block_number: int
@@ -29,7 +30,7 @@ class Credit(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """What became of what the transactions of a block paid: columns of its row, and credits."""
+    """Who got the fees of a block's transactions: columns of the block's row, and credits."""
 
     producer_fees: int
     burnt_fees: int | None
@@ -41,11 +42,12 @@ class Encoding(NamedTuple):
     """How consensus encodes a type of transaction and its receipt: fields of JSON, in order."""
 
     transaction: tuple[str, ...]
-    receipt_tail: tuple[str, ...] = ()  # after Ethereum's fields, of a receipt that has all of them
+    # Fields after Ethereum's, of a receipt that has all of them.
+    receipt_tail: tuple[str, ...] = ()
 
 
 def number(value: Any) -> str:
-    """Return an unsigned integer, in decimal."""
+    """Return a QUANTITY in decimal."""
     return str(quantity(value))
 
 
@@ -68,8 +70,7 @@ def flag(value: Any) -> bool:
 
 
 def decimal(value: Any) -> str:
-    """Return a number that the chain's node writes in decimal, such as the scalar of early OP
-    Stack."""
+    """Return a number that the chain's node writes in decimal, such as l1FeeScalar."""
     if not isinstance(value, str) or not _is_decimal(value):
         raise BadHex(f"not a decimal number: {excerpt(value)}")
     return value
@@ -84,7 +85,7 @@ def no_fields(block: Any, sent: Values) -> dict[str, Any]:
 
 
 def produced(transactions: Sequence[Any], base_fee: int | None) -> int:
-    """Return what transactions paid for gas beyond the base fee."""
+    """Return the wei that transactions paid for gas beyond the base fee."""
     floor = base_fee or 0
     return sum([(t.gas_price - floor) * t.gas_used for t in transactions if t.gas_price > floor])
 
@@ -99,8 +100,8 @@ def blob_fees(transactions: Sequence[Any]) -> int | None:
 
 
 def settle_by_ethereum(block: Any) -> Settlement:
-    """The producer gets what is beyond the base fee; base fees (EIP-1559) and what blobs cost
-    (EIP-4844) are burnt."""
+    """Give the producer the fees beyond the base fee, and burn base fees (EIP-1559) and fees for
+    blobs (EIP-4844)."""
     base_fee = block.base_fee_per_gas
     return Settlement(
         produced(block.transactions, base_fee),
@@ -112,9 +113,9 @@ def settle_by_ethereum(block: Any) -> Settlement:
 class Form(NamedTuple):
     """What the blocks of a chain have beyond Ethereum's.
 
-    A block of it is known by `chain_ids`; on chains of other ids by `header_signs`, fields that
-    its hash covers, by `is_of`, and by `signs`, fields that no root covers. Fields that the
-    receipts of a block have in common, `shared_fields`, are stored with the block.
+    A block has this form by its chain id, one of `chain_ids`; on other chains by `header_signs`
+    (fields that the block's hash covers), by `is_of`, or by `signs` (fields that no root covers).
+    `shared_fields` have one value in all receipts of a block, and are stored with the block.
     """
 
     name: str
@@ -122,29 +123,32 @@ class Form(NamedTuple):
     chain_ids: frozenset[int] = frozenset()
     header_signs: tuple[str, ...] = ()
     is_of: Callable[[Any], bool] | None = None  # of a block's struct
-    # Whether a block that names one of `chain_ids` is of the chain: test nodes take any id.
+    # Whether a block with one of `chain_ids` has the form: test nodes may have any chain id.
     shows: Callable[[Any, Values, Values], bool] | None = None
     type_names: Mapping[int, str] = {}
     transaction_fields: Mapping[str, Reader] = {}
     receipt_fields: Mapping[str, Reader] = {}
     shared_fields: Mapping[str, Reader] = {}
     block_fields: Mapping[str, Reader] = {}
-    # Parts of each fee besides gas and blobs, as QUANTITY and as int; None: it has no such part.
+    # The parts of each fee besides gas and blobs; None: the fee has no such part. l1_fees returns
+    # QUANTITYs.
     l1_fees: Callable[[Any, Values, Values], Sequence[Any]] = no_amounts
     operator_fees: Callable[[Any, Values, Values], Sequence[int | None]] = no_amounts
-    # What each transaction brought to its sender, as QUANTITY.
+    # The wei that each transaction mints for its sender, as QUANTITY.
     mints: Callable[[Any, Values, Values], Sequence[Any]] = no_amounts
-    # Which transactions paid for gas in something else than the coin.
+    # Which transactions paid for gas in a token.
     pays_in_tokens: Callable[[Values], Sequence[bool]] | None = None
     # Which transactions pay nothing, whatever their price.
     is_free: Callable[[Values], Sequence[bool]] | None = None
     settle: Callable[[Any], Settlement] = settle_by_ethereum
-    own_fields: Callable[[Any, Values], dict[str, Any]] = no_fields  # of the block, made of others
+    # Fields of the block that are computed from other fields.
+    own_fields: Callable[[Any, Values], dict[str, Any]] = no_fields
     encodings: Mapping[int, Encoding] = {}  # of types that Ethereum does not have, where known
-    # What moves coin unseen there: a sentence for people whose history does not add up.
+    # A sentence about coin that moves without a trace there, for people whose history does not add
+    # up.
     unseen: str = ""
-    withdrawal_unit: str | None = None  # what withdrawals are of; None: of the coin
-    message_event: Any = None  # by which messages to L1 are known: messages.MessageEvent
+    withdrawal_unit: str | None = None  # the unit of withdrawals; None: the coin
+    message_event: Any = None  # the messages.MessageEvent that announces messages to L1
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
     withdraws_to_l1: bool = False
 
@@ -155,7 +159,7 @@ class Form(NamedTuple):
         received: Values,
         fees_in_tokens: Sequence[int | None],
     ) -> list[str | None]:
-        """JSON of each transaction; None where it has nothing of the chain's own."""
+        """Return the `chain_fields` of each transaction as JSON; None where it has none."""
         columns = [
             (name, read, values[name])
             for fields, values in (
@@ -187,7 +191,7 @@ class Form(NamedTuple):
 
 
 def mint_credits(block: Any) -> list[tuple[int | None, int, bytes, int]]:
-    """Return what deposits brought to their senders, in the order of credits."""
+    """Return what transactions minted for their senders, as the arguments of numbered()."""
     return [
         (t.transaction_index, MINT, t.from_address, int.from_bytes(t.mint))
         for t in block.transactions
@@ -198,7 +202,10 @@ def mint_credits(block: Any) -> list[tuple[int | None, int, bytes, int]]:
 def numbered(
     block: Any, credits: Sequence[tuple[int | None, int, bytes, int]], offset: int = 0
 ) -> tuple[Credit, ...]:
-    """Return those that are not 0, with their ordinals from an offset in their block on."""
+    """Return the credits whose amount is not 0, with ordinals from `offset` in their block on.
+
+    Each of `credits` is a transaction index, a type, an address and an amount in wei.
+    """
     first = (block.number << PLACE_BITS) + offset
     present = [credit for credit in credits if credit[-1]]
     return tuple(
@@ -213,7 +220,8 @@ def _read(fields: Mapping[str, tuple[Reader, Any]]) -> dict[str, Any]:
     values = {}
     for name, (read, value) in fields.items():
         if value is not None:
-            # No sum has these: one that another chain gives another meaning is left out.
+            # No amount depends on these fields, so one to which another chain gives another meaning
+            # is left out.
             with suppress(BadHex, TypeError):
                 values[name] = read(value)
     return values

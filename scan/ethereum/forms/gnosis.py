@@ -1,9 +1,9 @@
 """Gnosis Chain and Chiado: nothing is burnt, and the bridge mints the coin.
 
 network-upgrades/london.md and pectra.md of gnosischain/specs: a collector gets base fees, and since
-Pectra what blobs cost. execution/posdao-post-merge.md: at the end of each block the contract for
-rewards says what is minted, which it announced by AddedReceiver of poanetwork/posdao-contracts when
-the bridge called it. execution/withdrawals.md: a contract pays withdrawals in GNO, of 32 mGNO each.
+Pectra fees for blobs. execution/posdao-post-merge.md: at the end of each block the reward contract
+mints the coin that it announced by AddedReceiver of poanetwork/posdao-contracts when the bridge
+called it. execution/withdrawals.md: a contract pays withdrawals in GNO, of 32 mGNO each.
 """
 
 from functools import partial
@@ -27,7 +27,7 @@ ADDED_RECEIVER = bytes.fromhex("3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1c
 class Network(NamedTuple):
     collector: bytes
     reward_contracts: tuple[bytes, ...]
-    pectra_s: int  # when what blobs cost began to be collected
+    pectra_s: int  # the time from which fees for blobs are collected
 
 
 GNOSIS_NETWORK = Network(
@@ -63,7 +63,7 @@ def settle(network: Network, block: Any) -> Settlement:
 
 
 def step(value: Any) -> str:
-    """Nethermind gives a number."""
+    """Return the step in decimal; Nethermind gives a number in place of a QUANTITY."""
     return number(hex(value) if isinstance(value, int) else value)
 
 

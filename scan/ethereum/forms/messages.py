@@ -1,6 +1,6 @@
 """Messages to L1, by the event of a rollup's own contract. Pure.
 
-What becomes of a message is known on L1 alone: here it is initiated.
+Only L1 knows whether a message was proven or executed: here it is initiated.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.keccak import keccak256
 from scan.hex import data
 
-MAX_DATA_BYTES = 16_384  # of a message; longer data is in the transaction's log alone
+MAX_DATA_BYTES = 16_384  # stored of a message; longer data is in the transaction's log alone
 _NO_FIELD = "_"
 
 
@@ -41,8 +41,8 @@ class _Field(NamedTuple):
 
 
 class MessageEvent:
-    """The event by which a chain's own contract tells messages. Parameters in its signature are
-    named as the fields of MessageToL1."""
+    """The event by which a chain's own contract announces messages. The parameters in its signature
+    have the names of MessageToL1's fields."""
 
     def __init__(self, emitter: str, signature: str) -> None:
         self.emitter = data(emitter, 20)
@@ -53,7 +53,7 @@ class MessageEvent:
         self._unindexed = [_Field(w[-1], w[0]) for w in words if "indexed" not in w]
 
     def messages(self, block_number: int, logs: Sequence[Any]) -> tuple[MessageToL1, ...]:
-        """Return those of a block's logs. The event of any other contract is nobody's message."""
+        """Return the messages in a block's logs. The same event of another contract is none."""
         messages: list[MessageToL1] = []
         first = block_number << PLACE_BITS
         for log in logs:
@@ -64,7 +64,8 @@ class MessageEvent:
         return tuple(messages)
 
     def _fields(self, log: Any) -> dict[str, Any] | None:
-        """None: another event, or one that does not decode."""
+        """Return MessageToL1's fields from `hash` on; None where the log is another event, or does
+        not decode."""
         if log.topics[:1] != (self._topic,) or len(log.topics) != len(self._indexed) + 1:
             return None
         fields = [*self._indexed, *self._unindexed]

@@ -31,10 +31,10 @@ BASE_FEE_VAULT, L1_FEE_VAULT, OPERATOR_FEE_VAULT = (
     bytes.fromhex(f"42000000000000000000000000000000000000{last}") for last in ("19", "1a", "1b")
 )
 L1_BLOCK = "0x4200000000000000000000000000000000000015"
-JOVIAN_EXTRA_DATA = (17, 1)  # bytes of the header's extraData, the first of them
+JOVIAN_EXTRA_DATA = (17, 1)  # the size of the header's extraData, and its first byte
 ISTHMUS_DIVISOR, JOVIAN_FACTOR = 1_000_000, 100
-# Where the call that sets the values of an L1 block has them, by its selector: ABI words since
-# Bedrock; packed since Ecotone, which Isthmus and Jovian made longer.
+# Where the call that sets the L1 attributes has each value, by the call's selector: in ABI words
+# since Bedrock, packed since Ecotone. Isthmus and Jovian appended more values.
 _BEDROCK, _PACKED = "015d8eb9", ("440a5e20", "098999be", "3db6be2b")
 _WORDS = {"number": 0, "timestamp": 1, "baseFee": 2, "hash": 3, "sequenceNumber": 4}
 _PACKED_AT = {
@@ -48,25 +48,25 @@ _PACKED_AT = {
 
 
 def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
-    """Deposits pay none, whatever a node says of them."""
+    """Return the fees for L1. Deposits pay none, whatever fee the node gives for them."""
     return [
         fee and "0x0" if d else fee for fee, d in zip(received["l1Fee"], is_free(sent), strict=True)
     ]
 
 
 def mints(block: Any, sent: Values, received: Values) -> Sequence[Any]:
-    """Only the encoding of deposits has it."""
+    """Return what each deposit mints, None for others: only deposits' encoding has `mint`."""
     return [mint if d else None for mint, d in zip(sent["mint"], is_free(sent), strict=True)]
 
 
 def is_free(sent: Values) -> list[bool]:
-    """Deposits, whose gas was paid on L1."""
+    """Return which transactions are deposits, whose gas was paid on L1."""
     return [*map(_is_deposit, sent["type"])]
 
 
 def operator_fees(block: Any, sent: Values, received: Values) -> list[int | None]:
-    """Since Isthmus gas times scalar / 10^6, and a constant; since Jovian gas times scalar times
-    100. Jovian's blocks are known by their extraData. Deposits pay none."""
+    """Return the operator fees in wei: since Isthmus gas * scalar / 10^6 + constant, since Jovian
+    gas * scalar * 100 + constant. extraData tells Jovian's blocks. Deposits pay none."""
     if received["operatorFeeScalar"].count(None) == len(received["operatorFeeScalar"]):
         return [None] * len(sent["hash"])
     extra_data = data(block.extraData or "0x")
@@ -93,13 +93,14 @@ def _is_deposit(type_: Any) -> bool:
 
 
 def shows(block: Any, sent: Values, received: Values) -> bool:
-    """Whether a block has a deposit, as derived ones have, or fees for L1, as before Bedrock."""
+    """Return whether a block has a deposit, as every derived block has, or fees for L1, as blocks
+    before Bedrock have."""
     fees = received.get("l1Fee", ())
     return any(is_free(sent)) or fees.count(None) < len(fees)
 
 
 def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
-    """Nothing is burnt: base fees, L1 fees and operator fees go to a vault each."""
+    """Give base fees, L1 fees and operator fees to a vault each, and burn nothing."""
     base_fee = block.base_fee_per_gas
     paying = [t for t in block.transactions if t.gas_price and t.fee]
     base_fees = (base_fee or 0) * sum([t.gas_used for t in paying])
@@ -119,7 +120,8 @@ def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
 
 
 def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
-    """The L1 block that a block was derived from, by the deposit that comes first in it."""
+    """Return the field l1Origin: the L1 block that a block was derived from, read from the deposit
+    that comes first in it; {} without one."""
     if not sent or sent["to"][0] != L1_BLOCK or not _is_deposit(sent["type"][0]):
         return {}
     call = data(sent["input"][0])
@@ -144,8 +146,8 @@ def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
 OP_STACK = Form(
     "OP Stack",
     signs=frozenset(("sourceHash", "depositNonce", "l1GasPrice", "l1GasUsed")),
-    # OP Mainnet, Base, opBNB, World Chain, Unichain, Ink, Mode, Zora, Soneium, Lisk; and tests' OP
-    # Sepolia and Base Sepolia.
+    # OP Mainnet, Base, opBNB, World Chain, Unichain, Ink, Mode, Zora, Soneium, Lisk; OP Sepolia and
+    # Base Sepolia.
     chain_ids=frozenset(
         (10, 8453, 204, 480, 130, 57_073, 34_443, 7_777_777, 1868, 1135, 11_155_420, 84_532)
     ),

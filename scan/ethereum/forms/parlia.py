@@ -1,7 +1,8 @@
 """BNB Smart Chain and other chains of Parlia.
 
-core/state_transition.go and consensus/parlia/parlia.go of bnb-chain/bsc: tips and what blobs cost
-are the validator's, who is `miner`; it passes them on by transactions of price 0 in the same block.
+core/state_transition.go and consensus/parlia/parlia.go of bnb-chain/bsc: the validator, who is
+`miner`, gets tips and fees for blobs, and passes them on by transactions of price 0 in the same
+block.
 """
 
 from contextlib import suppress
@@ -17,7 +18,7 @@ def settle(block: Any) -> Settlement:
 
 
 def is_of(block: Any) -> bool:
-    """Whether a block has its time in milliseconds, of which mixHash has the rest of the second."""
+    """Return whether milliTimestamp is the block's timestamp plus the milliseconds in mixHash."""
     if block.milliTimestamp is None:
         return False
     with suppress(BadHex):

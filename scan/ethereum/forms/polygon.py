@@ -1,13 +1,14 @@
-"""Polygon PoS: what its bridge brings (a state sync) is a transaction that no root covers.
+"""Polygon PoS: its bridge's state sync is a transaction that no root covers.
 
-core/types/bor_receipt.go and internal/ethapi of 0xPolygon/bor: it is the last of its block, with a
-hash of the block's number and hash, nobody as sender and recipient, and no gas. Its receipt has the
-logs, and eth_getBlockReceipts of some nodes lacks it. Since Madhugiri it is a type of its own.
+core/types/bor_receipt.go and internal/ethapi of 0xPolygon/bor: a state sync is the last transaction
+of its block; its hash is made of the block's number and hash, sender and recipient are the zero
+address, and it uses no gas. Its receipt has the logs, and eth_getBlockReceipts of some nodes lacks
+it. Since Madhugiri it has a type of its own, which roots cover.
 
-core/state_transition.go, core/bor_fee_log.go and params/config.go of bor 2.2: base fees go to a
-contract; tips to the block's author, who is not its `miner`, but the recipient of a log that the
-protocol appends to each transaction. A state sync moves the coin from the contract of the coin,
-which tells it by Deposit of MRC20.sol of 0xPolygon/pos-contracts.
+core/state_transition.go, core/bor_fee_log.go and params/config.go of bor 2.2: a contract gets base
+fees. The block's author gets tips: it is not `miner`, but the recipient of a log that the protocol
+appends to each transaction. A state sync moves coin out of the coin's contract, which logs Deposit
+of MRC20.sol of 0xPolygon/pos-contracts.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ COIN = bytes(18) + bytes.fromhex("1010")
 # uint256 amount, uint256, uint256)
 LOG_FEE_TRANSFER = bytes.fromhex("4dfe1bbbcf077ddc3e01291eea2d5c70c2b422b415d95645b9adcfd678cb1d63")
 DEPOSIT = bytes.fromhex("4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6")
-# Who gets base fees, from which block on; the newest first.
+# The contracts that get base fees, each with its first block; the newest first.
 BurnContracts = Sequence[tuple[int, bytes]]
 MAINNET_BURN: BurnContracts = (
     (50_523_000, bytes.fromhex("7a8ed27f4c30512326878652d20fc85727401854")),
@@ -49,7 +50,8 @@ _NOBODY = "0x" + "00" * 20
 
 
 def has_state_sync(block: Any) -> bool:
-    """Whether the last transaction of a block, as a struct, is a state sync."""
+    """Return whether the last transaction of a block, given as a struct, is a state sync that no
+    root covers."""
     if not block.transactions:
         return False
     last = block.transactions[-1]
@@ -64,7 +66,7 @@ def has_state_sync(block: Any) -> bool:
 
 
 def is_of_bor(block: Any) -> bool:
-    """Whether a block, as a struct, ends with a state sync of any kind, which names no chain."""
+    """Return whether a block, given as a struct, ends with a state sync of any kind."""
     if has_state_sync(block):
         return True
     last = block.transactions[-1] if block.transactions else None
@@ -73,7 +75,7 @@ def is_of_bor(block: Any) -> bool:
 
 
 def shows(block: Any, sent: Values, received: Values) -> bool:
-    """Whether a block has a seal of bor, of whose extraData it is the end."""
+    """Return whether a block's extraData is long enough to end with a seal of bor."""
     return len(block.extraData or "0x") // 2 - 1 >= VANITY_BYTES + SEAL_BYTES
 
 
@@ -88,13 +90,13 @@ def settle(burn_contracts: BurnContracts, block: Any) -> Settlement:
 
 
 def settle_elsewhere(block: Any) -> Settlement:
-    """On other chains of bor, whose contract for base fees is in their configuration alone."""
+    """Settle on other chains of bor: only their configuration names the contract for base fees."""
     _, deposits = _coin_events(block)
     return settle_by_ethereum(block)._replace(credits=numbered(block, deposits))
 
 
 def _coin_events(block: Any) -> tuple[dict[bytes, int], list[tuple[int, int, bytes, int]]]:
-    """Tips by author, and what state syncs brought."""
+    """Return the tips by author, and the coin that state syncs brought, as numbered() takes it."""
     tips: dict[bytes, int] = {}
     deposits = []
     for log in block.logs:

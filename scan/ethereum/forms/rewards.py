@@ -1,7 +1,7 @@
-"""What the protocol pays for proof of work: to a block's miner, and to those of its uncles. Pure.
+"""Rewards for proof of work, to a block's miner and to its uncles' miners. Pure.
 
 Ethereum, until the merge: the Yellow Paper, section 11.3, EIP-649 and EIP-1234. Ethereum Classic:
-ECIP-1017. A chain that is not in REWARDS is not known to pay any.
+ECIP-1017. A chain that is not in REWARDS pays none, as far as Scan knows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 from scan.ethereum.forms.form import MINING_REWARD, UNCLE_REWARD
 
 WEI = 10**18
-BYZANTIUM, CONSTANTINOPLE = 4_370_000, 7_280_000  # blocks of Ethereum
-ERA_BLOCKS = 5_000_000  # of Ethereum Classic
-NEPHEW_SHARE = 32  # of a reward, for each uncle that a block includes
-MOST_KINSHIP = 8  # an uncle's reward falls by this part with each block after it
+BYZANTIUM, CONSTANTINOPLE = 4_370_000, 7_280_000  # block numbers of Ethereum
+ERA_BLOCKS = 5_000_000  # blocks of an era of Ethereum Classic
+NEPHEW_SHARE = 32  # a miner gets 1/32 of the reward more for each included uncle
+MOST_KINSHIP = 8  # an uncle's reward falls by 1/8 with each block between it and its nephew
 
 
 class Rewards(NamedTuple):
-    """The reward of a block, by its number, and that of an uncle, by both numbers."""
+    """Functions of a chain: the reward of a block by its number, and the reward of an uncle by the
+    numbers of the block and of the uncle, in wei."""
 
     of_block: Callable[[int], int]
     of_uncle: Callable[[int, int], int]
@@ -53,9 +54,9 @@ REWARDS: Mapping[int, Rewards] = {
 def mining_credits(
     chain_id: int, block: Any, uncle_count: int, uncles: Sequence[Any]
 ) -> list[tuple[None, int, bytes, int]]:
-    """Return what a block with proof of work brought to its miner, and then to each of its uncles'
-    miners, in the order of uncles; nothing where the chain pays none. The uncles themselves may be
-    unknown."""
+    """Return the rewards of a block's miner and then of its uncles' miners, as the arguments of
+    numbered(); none where the chain pays none. `uncles` may be empty where only their number is
+    known."""
     rewards = REWARDS.get(chain_id)
     if rewards is None or block.number == 0:
         return []

@@ -21,7 +21,8 @@ def settle(block: Any) -> Settlement:
 
 SCROLL = Form(
     "Scroll",
-    signs=frozenset(("queueIndex", "l1Fee")),  # after the OP Stack, which has more beside l1Fee
+    # FORMS has the OP Stack first: its blocks have l1Fee, too.
+    signs=frozenset(("queueIndex", "l1Fee")),
     chain_ids=frozenset((534_352, 534_351)),
     shows=shows,
     type_names={0x7E: "L1 message"},

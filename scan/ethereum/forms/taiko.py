@@ -1,9 +1,9 @@
 """Taiko: the first transaction of a block pays nothing, and base fees are divided.
 
 core/state_processor.go, core/state_transition.go and consensus/taiko of taikoxyz/taiko-geth: the
-golden touch account anchors L1's state by a block's first transaction. Of the base fees the
-producer gets the share that extraData has, since Ontake its only number, since Shasta its first
-byte; the rest goes to a treasury, whose address begins with the digits of the chain id.
+golden touch account anchors L1's state by a block's first transaction. The producer gets the share
+of base fees that extraData states: since Ontake all of extraData, since Shasta its first byte. The
+rest goes to a treasury, whose address begins with the digits of the chain id.
 """
 
 import json
@@ -20,7 +20,7 @@ _ONTAKE_BYTES, _SHASTA_BYTES = 32, 7
 
 
 def is_free(sent: Values) -> list[bool]:
-    """The anchor alone, which the protocol wants to be the first."""
+    """Return which transactions are the anchor, which has to be the first of its block."""
     return [index == 0 and s.lower() == GOLDEN_TOUCH for index, s in enumerate(sent["from"])]
 
 
@@ -29,7 +29,7 @@ def shows(block: Any, sent: Values, received: Values) -> bool:
 
 
 def share_percent(extra_data: bytes) -> int:
-    """Return what the producer gets of base fees; nothing before Ontake."""
+    """Return the producer's share of base fees; 0 before Ontake."""
     if len(extra_data) == _ONTAKE_BYTES:
         return min(extra_data[-1], 100)
     return min(extra_data[0], 100) if len(extra_data) == _SHASTA_BYTES else 0
