@@ -19,7 +19,7 @@ from scan.ethereum.traces import InternalTransfer, TransferType
 from tests.support import brute_force
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
+from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 from tests.support.truth import Record
 
 NOWHERE = "http://127.0.0.1:1"
@@ -52,12 +52,17 @@ class Weather:
         self.database = Database(url, statement_timeout_ms=0)
         self.chain = Chain(self.database)
         self.client = create_app(settings_for(url, NOWHERE)).test_client()
-        for _ in range(30):
+        self.chain.append([Move(*PEOPLE[:2], pool=pool) for pool in POOLS], pools=POOLS)
+        for _ in range(29):
             self.append()
 
     def append(self) -> None:
         moves = [
-            Move(*self.random.choices(PEOPLE, k=2), tokens=self.random.choice((None, 5)))
+            Move(
+                *self.random.choices(PEOPLE, k=2),
+                tokens=self.random.choice((None, 5)),
+                pool=self.random.choice((None, *POOLS)),
+            )
             for _ in range(self.random.randint(0, 6))
         ]
         self.chain.append(
@@ -94,15 +99,21 @@ class Weather:
 
     def body(self) -> Record:
         entity = self.random.choice(
-            ["transactions", "token_transfers", "internal_transfers", "logs", "blocks", "history"]
+            [
+                *("transactions", "token_transfers", "internal_transfers", "dex_trades", "logs"),
+                *("blocks", "history"),
+            ]
         )
         possible: Record = {"blockFrom": 10, "timeFrom": MIDDLE_S, "timeTo": 2 * MIDDLE_S}
         if entity != "blocks":
             possible["address"] = "0x" + self.random.choice(PEOPLE).hex()
-        if entity not in ("blocks", "logs", "history"):
+        if entity not in ("blocks", "logs", "history", "dex_trades"):
             possible["from"] = "0x" + self.random.choice(PEOPLE).hex()
         if entity == "token_transfers":
             possible["tokenAddress"] = "0x" + TOKEN.hex()
+        if entity == "dex_trades":
+            pool = "0x" + self.random.choice(POOLS).hex()
+            possible |= {"dex": DEX, "pool": pool, "tokenAddress": pool}
         keys = self.random.sample(sorted(possible), k=self.random.choice((0, 1, 1, 2)))
         if entity == "history":
             keys = list({*keys, "address"})
@@ -224,7 +235,7 @@ def test_pages_that_end_early_go_on_through_forks(
     matches; each row comes once for all that."""
     monkeypatch.setattr("scan.api.query.MAX_ENTRIES", 128)  # checkpoints are as far apart
     monkeypatch.setattr(f"{__name__}.DEEPEST", 30)
-    one, other = ("0x" + person.hex() for person in PEOPLE[:2])
+    one, other, pool = ("0x" + holder.hex() for holder in (*PEOPLE[:2], POOLS[0]))
     parties = {"address": one, "counterparty": other}
     weather.append_next = weather.append_busy
     reorganised = 0
@@ -234,6 +245,9 @@ def test_pages_that_end_early_go_on_through_forks(
         ("transactions", {"status": False}),
         ("transactions", {"from": other, "status": False}),
         ("logs", {"address": other, "topic0": "0x" + TOPICS[0].hex()}),
+        ("dex_trades", {"maker": other, "pool": pool}),
+        ("dex_trades", {"maker": other, "tokenAddress": pool}),
+        ("dex_trades", {"dex": DEX, "maker": other, "pool": pool}),
     ):
         body = {"entity": entity, "filter": filters, "orderBy": order}
 

@@ -20,10 +20,11 @@ from scan.ethereum.traces import InternalTransfer
 from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock
-from scan.indexer.contract_inspection import ContractFindings, FoundToken, PoolTrade
+from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)
+DEX = "uniswap-v2"
 FIRST_TIMESTAMP_S = 1_700_000_000
 
 
@@ -72,9 +73,10 @@ class Chain:
         timestamp_s: int | None = None,
         miner: bytes = bytes(20),
         credits: Sequence[tuple[int | None, int, bytes, int]] = (),
+        pools: Sequence[bytes] = (),
     ) -> list[bytes]:
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
-        index of a transaction or None, its type, an address, and wei."""
+        index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
         number = self.number + 1
         transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
         transfers = [
@@ -99,7 +101,8 @@ class Chain:
         )
         block = with_fees(block)._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
-        findings = self._findings(number, transfers)._replace(trades=trades)
+        found = [FoundPool(pool, number, DEX, TOKEN, pool) for pool in pools]
+        findings = self._findings(number, transfers)._replace(trades=trades, pools=found)
         del self._appended[number:]
         self._appended.append((fetched, findings))
         self._head = _write(self._database, self._writer, self._head, fetched, findings)
@@ -168,7 +171,7 @@ def _stored(value: Any) -> Any:
 
 def _trade(number: int, index: int, move: Move, pool: bytes) -> PoolTrade:
     row = copy_rows.line((number, index, index, pool, move.sender)).removesuffix("\n")
-    return PoolTrade(number, row, "uniswap-v2", move.trade or Trade(TOKEN, pool, 3, 4))
+    return PoolTrade(number, row, DEX, move.trade or Trade(TOKEN, pool, 3, 4))
 
 
 def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:
