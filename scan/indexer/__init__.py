@@ -1,4 +1,4 @@
-"""From a node to the tables: the only writer of chain data.
+"""The indexer, from a node to the tables: the only writer of chain data.
 
 Input: blocks from a node. Output: rows, derived tables and webhook events, a batch in
 one transaction.

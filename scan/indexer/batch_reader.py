@@ -1,4 +1,4 @@
-"""Reads blocks ahead of the writer: fetched, checked for links, put into batches and inspected."""
+"""Batches of blocks read ahead of the writer: fetched, checked for links, and inspected."""
 
 import threading
 import time
@@ -17,12 +17,12 @@ from scan.indexer.progress import CatchUpProgress
 from scan.indexer.reorganisation import are_linked
 from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
 
-# The larger a batch, the fewer pages of tables that exceed the memory are read for each of its
-# rows: see docs/scaling.md.
+# Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
+# docs/scaling.md.
 BATCH_TRANSACTIONS = 24_000
 BATCH_BLOCKS = 1_600
 BATCH_EVENTS = 80_000
-BATCH_S = 10.0  # a slow node's blocks are not kept back until a batch is full
+BATCH_S = 10.0  # after which a slow node's batch is written although it is not full
 BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
 BATCHES_AHEAD = 2  # besides the one being read, and the one being written
 CHECK_ENDED_S = 0.2
@@ -31,7 +31,7 @@ Batch = list[BlockRows]
 
 
 class BatchReader:
-    """Inspected batches of the blocks progress.first..progress.last, read by a thread."""
+    """The inspected batches of the blocks progress.first..progress.last, read by a thread."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class BatchReader:
         self._queue: Queue[InspectedBatch | Exception | None] = Queue(BATCHES_AHEAD)
         self._next: InspectedBatch | None = None
         self._is_at_end = False
-        self.fault: Exception | None = None  # that ended the batches
+        self.fault: Exception | None = None  # the error that ended the batches
         self._thread = threading.Thread(target=self._read, name="read", daemon=True)
 
     def __enter__(self) -> Self:
@@ -69,7 +69,7 @@ class BatchReader:
         self._thread.join()
 
     def peek(self) -> InspectedBatch | None:
-        """Waits for the next batch; None at the end."""
+        """Wait for the next batch and return it; None at the end, or after a fault."""
         if self._next is None and not self._is_at_end:
             item = self._queue.get()
             if isinstance(item, InspectedBatch):
@@ -147,12 +147,13 @@ EMPTY = _BatchSize()
 
 
 def is_full(blocks: Sequence[BlockRows]) -> bool:
-    """Return whether a batch of these blocks ended for its size."""
+    """Return whether these blocks make a batch that is full."""
     return EMPTY.plus(blocks).is_full
 
 
 def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
-    """Blocks before a failure are yielded first."""
+    """Yield batches of the fetched blocks. Before an error is raised, the blocks before it are
+    yielded."""
     batch: Batch = []
     size = EMPTY
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""What a node answered to requests for blocks: checked, or raised as the error that it is."""
+"""A node's answers to requests for blocks, checked. Errors in them are raised."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,9 +14,9 @@ _T = TypeVar("_T")
 
 
 def read_part(result: Any, type_: Any, number: int) -> Any:
-    """A result as struct, or AnswerTooLarge; an error, or null, unchanged.
+    """Return a result as the struct `type_`, or AnswerTooLarge; an error, or null, unchanged.
 
-    Over a socket results come parsed, over HTTP raw.
+    Results come parsed over a socket, raw over HTTP. Raises MalformedBlock.
     """
     if isinstance(result, msgspec.Raw):
         try:
@@ -36,7 +36,8 @@ def transaction_hashes(header: Any, number: int) -> list[Any]:
 
 
 def present(answer: Any, name: str, number: int) -> Any:
-    """Return the answer unchanged; raises NodeError if it is an error, or not there yet."""
+    """Return the answer unchanged. Raises NodeError, which says that the node does not have `name`
+    `number`, if it is an error or null."""
     if isinstance(answer, AnswerTooLarge):
         return answer
     if isinstance(answer, RpcError):
@@ -47,7 +48,7 @@ def present(answer: Any, name: str, number: int) -> Any:
 
 
 def complete_receipts(receipts: Any, number: int) -> Any:
-    """Return the receipts unchanged; raises NodeError if the node does not have all of them yet."""
+    """Return a block's receipts unchanged. Raises NodeError if the node lacks any of them."""
     present(receipts, "the receipts of block", number)
     for receipt in receipts if isinstance(receipts, list) else []:
         present(receipt, "a receipt of block", number)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from scan.database.transaction import Transaction
 
 Bounds = dict[str, int]
-# The attributes of block_range in schema.sql.
+# The attributes of the type block_range in sql/schema.
 SPAN = (
     *("block_from", "block_to", "first_transaction", "last_transaction"),
     *("first_transfer", "last_transfer", "first_trade", "last_trade"),
@@ -14,7 +14,7 @@ SPAN = (
 
 
 class BlockRange(NamedTuple):
-    """The first and the last of each kind: blocks by number, everything else by ordinal."""
+    """The first and last row of each table in a range: blocks by number, all others by ordinal."""
 
     blocks: Bounds
     transactions: Bounds
@@ -22,21 +22,21 @@ class BlockRange(NamedTuple):
     trades: Bounds
     internal: Bounds
     logs: Bounds
-    has_list_counts: bool  # rows in a table whose lists list_counts counts
+    has_list_counts: bool  # whether a table has rows in the range whose lists list_counts counts
 
     @property
     def span(self) -> tuple[int, ...]:
-        """Return a block_range of schema.sql."""
+        """The range as a value of the type block_range."""
         bounds = self.blocks | self.rows | self.logs
         return tuple(bounds[name] for name in SPAN)
 
     @property
     def rows(self) -> Bounds:
-        """The ranges of tables that every chain has."""
+        """The bounds of the numbered tables, without those of logs."""
         return self.transactions | self.transfers | self.trades | self.internal
 
 
 def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
-    """Of blocks first..last, which must be written already."""
+    """Return the range of the blocks first..last, which must be written already."""
     blocks = {"block_from": first, "block_to": last}
     return BlockRange(blocks=blocks, **tx.value("indexer/blocks_get_range", **blocks))

@@ -1,4 +1,4 @@
-"""A decoded block's rows, made once for both writers: COPY's text, and bulk's files. Pure.
+"""A decoded block's rows, made once for both writers: as COPY text, and for bulk's files. Pure.
 
 Each table's columns are the fields of the record whose values become its rows.
 """
@@ -73,7 +73,7 @@ UNNUMBERED: Mapping[str, Sequence[str]] = {
 
 
 class TransferLog(NamedTuple):
-    """A log with the form of a transfer; it is a transfer if its contract is a token."""
+    """A log with the form of a transfer, which it is if its contract is a token."""
 
     shape: TransferShape
     token: bytes
@@ -101,12 +101,12 @@ class WatchedLog(NamedTuple):
 
 
 class BlockContracts(NamedTuple):
-    """What the inspection of contracts needs to know of a block."""
+    """The parts of a block that the inspection of contracts needs."""
 
     number: int
     hash: bytes
     possible_contracts: tuple[bytes, ...]  # created, called or emitting
-    created: frozenset[bytes]  # those of them created in this block
+    created: frozenset[bytes]  # those of possible_contracts that were created in this block
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
 
@@ -114,31 +114,31 @@ class BlockContracts(NamedTuple):
 class TableRows(NamedTuple):
     """The rows of a block, and its events in the form of a transfer or a swap."""
 
-    block: dict[str, Any]  # by column, but for those that count transfers and trades
+    block: dict[str, Any]  # by column, without those that count transfers and trades
     transactions: Rows
     internal_transfers: Rows
     unnumbered: dict[str, Rows]  # of each table of UNNUMBERED
-    logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
+    logs: Rows  # of stored logs: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
     created: frozenset[bytes]
-    transfers: list[tuple[TransferEvent, bool]]  # and whether it is a duplicate
-    swaps: list[tuple[SwapEvent, bytes]]  # and its maker
+    transfers: list[tuple[TransferEvent, bool]]  # each with whether it is a duplicate
+    swaps: list[tuple[SwapEvent, bytes]]  # each with its maker
 
 
 class BlockRows(NamedTuple):
-    """A block as COPY text, a line a row, and those of its logs that are of use by themselves.
+    """A block as COPY text, one line a row, and the logs that are needed as such.
 
-    Small beside the block itself, so that another process may make and send it.
+    It is small beside the block itself, so that another process may make and send it.
     """
 
     contracts: BlockContracts
     parent_hash: bytes
-    columns: dict[str, Any]  # of its own row, but for those that count transfers and trades
+    columns: dict[str, Any]  # of the block's row, without those that count transfers and trades
     transactions: list[str]
     internal_transfers: list[str]
     unnumbered: dict[str, list[str]]  # of the tables of UNNUMBERED that have rows in it
     logs: list[str]  # those that are stored
-    first_topics: tuple[bytes | None, ...]  # of the same
+    first_topics: tuple[bytes | None, ...]  # of the stored logs
     watched_logs: list[WatchedLog]
 
     @property
@@ -222,7 +222,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
 
 
 def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
-    """What was created, called or emitted logs; and those of them that were created."""
+    """Return the addresses that were created, called or emitted logs, and the created ones."""
     transactions = fetched.block.transactions
     created = [t.contract_address for t in transactions if t.contract_address]
     created += fetched.created
@@ -239,20 +239,20 @@ def timestamp_text(seconds: int) -> str:
 
 
 def event_count(block: BlockRows) -> int:
-    """Return the most rows that a block can have besides transactions: contracts, transfers and
-    trades."""
+    """Return an upper bound of the rows of contracts, transfers and trades of a block."""
     contracts = block.contracts
     moves = sum(len(log.words) for log in contracts.transfer_logs) + len(block.internal_transfers)
     return len(contracts.possible_contracts) + moves + len(contracts.swap_logs)
 
 
 def log_characters(block: BlockRows) -> int:
-    """Return the length of a block's logs as text, which contracts make as long as they pay for."""
+    """Return the length of a block's logs as text, which contracts can make very long."""
     return sum(map(len, block.logs)) + 2 * sum(len(log.data) for log in block.watched_logs)
 
 
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
-    """TRANSFER_COLUMNS up to to_address; from a record by name it took four times as long."""
+    """Return the COPY text of TRANSFER_COLUMNS up to to_address. Written out, since a loop over
+    the columns took four times as long."""
     return (
         f"{number}\t{transfer.transaction_index}\t{transfer.log_index}\t\\\\x{transfer.token.hex()}"
         f"\t\\\\x{transfer.from_address.hex()}\t\\\\x{transfer.to_address.hex()}"
@@ -260,12 +260,12 @@ def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
 
 
 def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) -> str:
-    """Return the line that transfer_row() began, to its end."""
+    """Return the whole COPY line of a transfer, given the beginning that transfer_row() made."""
     return f"{row}\t{copy_rows.line((batch_index or None, value, token_id))}"
 
 
 def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedLog]:
-    """Return the logs that webhooks watch; on most chains none."""
+    """Return the logs of addresses that webhooks watch, of which most chains have none."""
     watched = []
     for log in block.logs if selection.watched else ():
         if log.address in selection.watched:
@@ -276,7 +276,7 @@ def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedL
 
 
 def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
-    """The same object for the same topic, which another process is sent once."""
+    """Return the topics with one object for all that are equal, so that pickle sends it once."""
     first: dict[bytes | None, bytes | None] = {}
     return tuple([first.setdefault(topic, topic) for topic in topics])
 

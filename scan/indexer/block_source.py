@@ -46,18 +46,19 @@ from scan.indexer.rereads import Rereads
 
 log = logging.getLogger(__name__)
 
-# A block's header with its transactions, or one receipt. The cheapest log costs 375 gas and takes
-# 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
-# one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
+# The bound on a block's header with its transactions, and on one receipt. The cheapest log costs
+# 375 gas and takes 620 bytes, the cheapest byte of input costs 4 gas and takes two digits, so this
+# is enough for 58 M gas of nothing else. A larger answer is the node's fault. A receipt of 59 MB
+# took 236 MiB of memory.
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
 EQUAL_READS = 4  # of a block that contradicts itself, before its neighbours are read
-FORM_BLOCKS = 8  # that have to contradict themselves after it, where those before it do not
-NEIGHBOURS = 64  # of which most may have no transactions, on each side
-READ_AGAIN_S = 2.0  # before it is told that a block is read again
-REPEATED_READS = 2  # the same, where the block before was taken so, too
+FORM_BLOCKS = 8  # neighbours on a side that decide whether the chain has another form
+NEIGHBOURS = 64  # read on each side to find these, as most may have no transactions
+READ_AGAIN_S = 2.0  # before an error reports that a block is read again
+REPEATED_READS = 2  # as EQUAL_READS, where the block before was accepted with a contradiction
 DEVELOPMENT_NODES = ("anvil/", "hardhatnetwork/", "ganache/")  # as web3_clientVersion begins
 ADVICE = ", unlike its neighbours; if it is right, set SCAN_UNMATCHED_BLOCKS=take"
-FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
+FETCHED_BYTES = 4 * 1024 * 1024  # of rows, of the blocks that one blocks() returns
 ROW_BYTES = 512
 
 
@@ -74,14 +75,14 @@ class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
     def __init__(self, node: Node, *, traces: str = "auto", takes_unmatched: bool = False) -> None:
-        """`takes_unmatched`: a block that contradicts itself in every read is taken, also where
-        its neighbours do not."""
+        """With `takes_unmatched`, a block that contradicts itself in every read is accepted even
+        where its neighbours do not contradict themselves."""
         self._node = node
         self._takes_unmatched = takes_unmatched
         self._has_block_receipts = True
-        self._unmatched: set[str] = set()  # parts that the newest block had in another form
+        self._unmatched: set[str] = set()  # parts of the newest block that had another form
         self._reported: set[str] = set()
-        self._uncompared: set[str] = set()  # what no root tells of the blocks so far
+        self._uncompared: set[str] = set()  # parts of blocks so far that no root covers, in words
         self._rereads = Rereads()
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
@@ -98,14 +99,14 @@ class BlockSource:
         return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
 
     def hash_at(self, number: int) -> bytes | None:
-        """Return the hash of the node's block with that number; None if it has none."""
+        """Return the hash of the node's block `number`; None if the node has none."""
         [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
         return checked_answer(lambda: block_hash(header))
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
-        """Blocks from `first` up to `last`, fewer where they are large, at least one.
+        """Return the blocks from `first` up to `last`, or fewer where they are large, at least one.
 
-        Raises NodeError or MalformedBlock, never leaves one out.
+        Raises NodeError or MalformedBlock: no block in between is left out.
         """
         blocks: list[DecodedBlock] = []
         size = 0
@@ -127,7 +128,7 @@ class BlockSource:
         ]
 
     def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
-        """Return the block with what is not in its own JSON: uncles, and rewards of their chain."""
+        """Return the block with data that its JSON lacks: uncles, rewards, units of withdrawals."""
         return self._uncles.complete(block, read_json(header, BlockJson, block.number))
 
     def _decode(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
@@ -140,13 +141,13 @@ class BlockSource:
         return block
 
     def _without_contradictions(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any]:
-        """The block and its receipts, read again where a field of them may be wrong.
+        """Return the block and its receipts, read again where they contradict their hash or roots.
 
-        A node that repeats what it said has headers or transactions of another form, on this chain
-        or since a hard fork, if its neighbours have it, too: then the block is taken as it is.
-        Until one matches, so are headers, and transactions that are said twice. Raises
-        MalformedBlock after some reads, for what waits to be told; these count when the block is
-        read the next time.
+        If the node returns the same again and neighbours contradict themselves, too, headers or
+        transactions have another form on this chain, or since a hard fork: then the block is
+        accepted as it is. From then on, until a block matches, headers are accepted at once, and
+        bodies after REPEATED_READS. Raises MalformedBlock after READ_AGAIN_S; the reads so far
+        count when the block is read the next time.
         """
         end = time.monotonic() + READ_AGAIN_S
         advice = ""
@@ -164,7 +165,7 @@ class BlockSource:
             if not remaining or time.monotonic() > end:
                 reason = f"block {number} contradicts itself ({fields}){advice}"
                 raise self._rereads.error(number, reason)
-            self._node.rest()  # another may have it right
+            self._node.rest()  # another node may have it right
             [(header, receipts)] = self._pairs(number, number)
         return header, receipts
 
@@ -180,17 +181,17 @@ class BlockSource:
         self._reported.add(part)
 
     def _has_form(self, number: int, part: str) -> bool:
-        """Whether the chain has another form at a block, as far as its neighbours show.
+        """Return whether the chain has another form at a block, as far as its neighbours show.
 
-        A wrong hash or root never becomes right: if a block before it matches, the next ones that
-        could must not; if none of several does, it may be the last of an older form. Bodies may
-        have a form of their own in one block alone, but not on Ethereum: Ganache's and Hardhat's
-        have, and anvil's where it sends in another's name, also on a fork of Ethereum, whose chain
-        id is the same.
+        A form that begins with this block is in the next blocks, too: if a block before it matches,
+        none of the following may match. If none of several before it matches, it may be the last of
+        an older form. On chains other than Ethereum a single block's body may have a form of its
+        own: Ganache's and Hardhat's have, and anvil's where it sends in another account's name,
+        even on a fork of Ethereum with Ethereum's chain id.
         """
         if self._takes_unmatched:
             return True
-        if part not in (HEADER, BODY):  # what no root tells
+        if part not in (HEADER, BODY):  # the words of uncompared_of()
             return self.chain_id() not in LIKE_ETHEREUM
         if part == BODY and (self.chain_id() not in LIKE_ETHEREUM or self._is_development_node()):
             return True
@@ -210,7 +211,8 @@ class BlockSource:
         return str(version).lower().startswith(DEVELOPMENT_NODES)
 
     def _matches(self, numbers: Iterable[int], part: str) -> Iterator[bool]:
-        """Return whether blocks match in a part, of those that show it; up to the node's newest."""
+        """Yield whether each block matches in a part, for blocks that are evidence of the form; end
+        at the node's newest block, or an error."""
         for number in numbers:
             try:
                 [(header, receipts)] = self._pairs(number, number)
@@ -220,8 +222,8 @@ class BlockSource:
                 yield contradiction(header, receipts)[0] in ("", BODY if part == HEADER else "")
 
     def _contradiction(self, header: Any, receipts: Any) -> tuple[str, str]:
-        """As contradiction(), but for what is taken until a block matches; also what no root tells
-        of a block, if none before it had that."""
+        """Return what contradiction() does, without headers that are accepted until a block
+        matches; or the words for a part that no root covers, if no block before had such a part."""
         part, fields = contradiction(header, receipts)
         if isinstance(header, AnswerTooLarge):
             return "", ""
@@ -239,14 +241,14 @@ class BlockSource:
 
     @property
     def waited_s(self) -> float:
-        """For how long this thread has waited for the node."""
+        """The seconds that this thread has waited for the node."""
         return self._node.waited_s
 
     def raw_blocks(
         self, first: int, last: int, *, checked: bool = False
     ) -> Iterator[tuple[Any, Any]]:
-        """Blocks first..last and their receipts, as read_json() takes them; `checked` as blocks()
-        reads them, otherwise also where they contradict themselves."""
+        """Yield the blocks first..last and their receipts, as read_json() takes them. Without
+        `checked`, blocks that contradict themselves are yielded, too."""
         for number, pair in enumerate(self._pairs(first, last), start=first):
             header, receipts = self._without_contradictions(*pair, number) if checked else pair
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
@@ -255,7 +257,7 @@ class BlockSource:
             yield header, receipts
 
     def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Blocks with their receipts, or AnswerTooLarge in place of either."""
+        """Yield blocks with their receipts, or AnswerTooLarge in place of either."""
         if self._has_block_receipts:
             calls = _block_calls(first, last)
             results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
@@ -273,7 +275,8 @@ class BlockSource:
             yield from self._pairs_one_by_one(first, last)
 
     def _with_state_sync(self, header: Any, receipts: Any, number: int) -> Any:
-        """With the receipt of Polygon's state sync, which a node may return only by its hash."""
+        """Return the receipts with that of Polygon's state sync, which some nodes return only by
+        its hash."""
         if not isinstance(receipts, list) or isinstance(header, AnswerTooLarge):
             return receipts
         block = read_json(header, BlockJson, number)
@@ -283,7 +286,7 @@ class BlockSource:
         return last if isinstance(last, AnswerTooLarge) else [*receipts, *last]
 
     def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """As _pairs(), from the receipts of transactions."""
+        """Yield blocks as _pairs() does, but read each transaction's receipt by itself."""
         calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
         headers: list[tuple[int, Any, list[Any]]] = []
@@ -309,7 +312,8 @@ class BlockSource:
             yield header, large[0] if large else complete_receipts(receipts, number)
 
     def _large_block(self, number: int) -> DecodedBlock:
-        """Receipt after receipt, decoded and let go; the header with the lock, by returning."""
+        """Return a large block. Only one is in memory at a time: receipts are read, decoded and
+        released one by one, and the lock is held as long as the header is needed."""
         with self._large_lock:
             header = self._large("eth_getBlockByNumber", hex(number), True)
             block = decode_block(header, self._large_receipts(header, number), number)

@@ -31,19 +31,19 @@ log = logging.getLogger(__name__)
 
 TRACE_ATTEMPTS = 3
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
-MAX_TRANSFERS = 50_000  # of blocks read at once, or those after them are left for later
+MAX_TRANSFERS = 50_000  # of one read(), which returns fewer blocks beyond that
 # debug_traceBlockByHash with callTracer, trace_block, debug_traceTransaction without a tracer.
 TRACERS = ("debug", "trace", "steps")
 STEPS = {"disableMemory": True, "disableStorage": True}
-# Of a transaction: 100,000 calls, or some 80,000 steps; one with more is not traced.
+# The bound on a transaction's trace: 100,000 calls, or some 80,000 steps. Larger ones are not read.
 MAX_TRACE_BYTES = 32 * 1024 * 1024
 
 
 class TracedBlock(NamedTuple):
     """The result of tracing a block: either all of its internal transfers or none.
 
-    `is_complete` is false where traces that are needed could not be read, and None where none are
-    needed, since no transaction ran code. `failed` is as BlockTraces has it.
+    `is_complete` is False where needed traces could not be read, and None where none are needed,
+    since no transaction ran code. `failed` is as in BlockTraces.
     """
 
     created: list[bytes]
@@ -53,7 +53,7 @@ class TracedBlock(NamedTuple):
 
 
 class IncompleteTraces(BlockTraces):
-    """Which lack value that moved, or contracts that were created."""
+    """Traces that lack transfers or created contracts."""
 
 
 UNTRACED = TracedBlock([], [], False)
@@ -72,13 +72,14 @@ class TraceReader:
         self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
 
     def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
-        """Of the first block at least; of fewer than asked where much value moves in them.
+        """Return the traces of the blocks in their order, at least of the first one; of fewer
+        blocks where they have many transfers.
 
         Raises MalformedBlock, and NodeError where the node may trace a block later.
         """
         with_code = [block for block in blocks if _ran_code(block)]
         traced = {b.number: TracedBlock([], [], None) for b in blocks if not _ran_code(b)}
-        tracers = self._tracers  # other threads may strike one off meanwhile
+        tracers = self._tracers  # other threads may remove one meanwhile
         if not tracers:
             traced |= {block.number: UNTRACED for block in with_code}
         elif tracers == ("steps",):
@@ -119,7 +120,7 @@ class TraceReader:
     def _of_blocks(
         self, tracer: str, blocks: list[DecodedBlock]
     ) -> Iterator[tuple[DecodedBlock, Any]]:
-        """Blocks and their traces, or AnswerTooLarge, also if the node's tracing times out."""
+        """Yield blocks with their traces, or with AnswerTooLarge, also where tracing times out."""
         calls = [_trace_call(tracer, block) for block in blocks]
         timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
         read_count = 0
@@ -136,10 +137,10 @@ class TraceReader:
                 yield from self._of_blocks(tracer, [block])
 
     def _of_transactions(self, tracer: str, block: DecodedBlock) -> TracedBlock:
-        """From a trace of each transaction, where that of the block is too large.
+        """Trace a block by its transactions, where the block's own trace is too large.
 
-        What comes after a transaction that the node fails to trace is given up with it, or a block
-        of many would hold up the head for as many time-outs.
+        Transactions after one that the node fails to trace are not traced: a block of many would
+        hold up the head for as many time-outs.
         """
         created: list[bytes] = []
         transfers: list[InternalTransfer] = []
@@ -184,12 +185,10 @@ class TraceReader:
         return answer
 
     def _is_unsupported(self, tracer: str, answer: Any) -> bool:
-        """Whether the node has no such method, or has failed at it from the start.
-
-        Where it has pruned the state of old blocks, it may trace new ones.
-        """
+        """Return whether the node has no such method, or has failed at it from the start. A node
+        that has pruned old state is not unsupported: it may trace new blocks."""
         if tracer == "debug" and _has_steps(answer):
-            return True  # it ignores the tracer without an error
+            return True  # the node ignores the tracer without an error
         if not isinstance(answer, RpcError) or isinstance(answer, AnswerTooLarge):
             return False
         if self._has_traced or answer.is_missing_state:
@@ -198,7 +197,8 @@ class TraceReader:
         return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
 
     def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
-        """False if the node will never trace it; raises NodeError if a retry may succeed."""
+        """Return whether an answer has traces; False if the node will never trace the block. Raises
+        NodeError if a retry may succeed."""
         if isinstance(answer, list | dict):
             return True
         if isinstance(answer, RpcError) and answer.is_missing_state:
@@ -241,7 +241,7 @@ def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: An
 
 
 def _is_incomplete(answer: Any) -> bool:
-    """Return whether geth gave up on a transaction, as after its own time-out."""
+    """Return whether a transaction has an error in place of its trace, as after geth's time-out."""
     return isinstance(answer, list) and any(
         isinstance(entry, dict) and entry.get("error") and "result" not in entry for entry in answer
     )

@@ -1,5 +1,5 @@
-"""Uncles of blocks with proof of work, read from a node, and what the protocol paid for both; and
-what withdrawals are of, by the node's chain."""
+"""Uncles of blocks with proof of work, read from a node, mining rewards, and the unit of
+withdrawals by the node's chain."""
 
 import logging
 from contextlib import suppress
@@ -15,7 +15,7 @@ from scan.hex import BadHex, data, quantity, to_hex
 
 log = logging.getLogger(__name__)
 
-READS = 4  # of uncles that are not those of the header
+READS = 4  # of uncles that do not agree with the header
 MAX_UNCLES = 16  # of a block; Ethereum has two at most
 
 
@@ -28,10 +28,10 @@ class UncleReader:
         self._has_uncles = True
 
     def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
-        """Return the block with its uncles, the rewards of its chain, and what withdrawals are of.
+        """Return the block with its uncles, mining rewards and the unit of its withdrawals.
 
-        A header is a struct. Where it does not match its hash, nothing is read, since nothing could
-        be checked. Raises NodeError, RpcError.
+        `header` is a struct. Where it does not match its hash, no uncles are read, as they could
+        not be checked. Raises NodeError, RpcError.
         """
         if not block.withdrawals and not _is_mined(header):
             return block
@@ -50,7 +50,8 @@ class UncleReader:
         )
 
     def _uncles(self, block: DecodedBlock, header: Any, count: int) -> tuple[Uncle, ...]:
-        """Return them checked by the header; none where the node never has those."""
+        """Return the uncles, checked by sha3Uncles of the header; () where the node does not offer
+        uncles, or has other ones."""
         calls = [
             Call("eth_getUncleByBlockHashAndIndex", (to_hex(block.hash), hex(index)))
             for index in range(min(count, MAX_UNCLES))
@@ -68,13 +69,13 @@ class UncleReader:
                 headers = [read_json(answer, UncleJson, block.number) for answer in answers]
                 if uncles_hash(headers) == data(header.sha3Uncles, 32):
                     return tuple([_uncle(block, *entry) for entry in enumerate(headers)])
-            self._node.rest()  # another may have them right
+            self._node.rest()  # another node may have them right
         log.warning("block %d is indexed without its uncles, which do not match it", block.number)
         return ()
 
 
 def _with_unit(block: DecodedBlock, form: Form | None) -> DecodedBlock:
-    """The block with what its withdrawals are of; blocks with proof of work have none."""
+    """Return the block with the chain's unit of withdrawals, where that is not the coin."""
     if form is None or form.withdrawal_unit is None:
         return block
     unit = form.withdrawal_unit
@@ -98,7 +99,7 @@ def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:
 def _is_mined(header: Any) -> bool:
     with suppress(BadHex, TypeError):
         return quantity(header.difficulty) > 0
-    return False  # of another form
+    return False  # the header has another form
 
 
 def _chain_id(node: Node) -> int:

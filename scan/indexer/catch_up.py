@@ -1,4 +1,4 @@
-"""From the head to the node's head: blocks are read, and committed in batches."""
+"""Catching up from the indexed head to the node's: blocks are read, and committed in batches."""
 
 import itertools
 import threading
@@ -16,14 +16,15 @@ from scan.indexer.reorganisation import ForkPatience
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import Append, IndexedHead, InspectedBatch, Writer
 
-# Batches are committed together, with what is derived from all of them at once, up to this share of
-# the index: so each page of a derived table gets as many rows at once, however large the table is.
+# Batches are committed together, up to this share of the index, and derived tables are updated from
+# all of them at once: so a page of a derived table gets as many rows at once, however large the
+# table is.
 COMMIT_SHARE = 20
 COMMIT_TRANSACTIONS = 1_000_000
-# Until a commit its blocks are in no answer, and a stop or a migration may wait for it.
+# Before a commit its blocks are in no response, and a stop or a migration may have to wait for it.
 COMMIT_S = 20.0
-# For webhooks that watch another emitter since: blocks fetched ahead lack its logs, and are fetched
-# again. Somebody may register such webhooks all the time, so not more often.
+# How often it is checked whether webhooks watch further emitters: blocks fetched ahead lack their
+# logs and are fetched again. Clients may register such webhooks all the time, so not more often.
 CHECK_WATCHED_EVERY_S = 10.0
 
 
@@ -44,7 +45,7 @@ class CatchUp:
         self._patience = patience
         self._stop = stop
         self._has_committed = False  # since the last fault
-        self._derive_s = 0.0  # a batch, in the last commit
+        self._derive_s = 0.0  # for each batch of the last commit
 
     def run(
         self,
@@ -56,10 +57,10 @@ class CatchUp:
         selection: LogSelection,
         lacks_watched: Callable[[LogSelection], bool],
     ) -> IndexedHead | None:
-        """Write first..last; returns the new head. Batches before a fault are written.
+        """Write the blocks first..last and return the new head. Batches before a fault are written.
 
         Ends early where the selection lacks emitters that webhooks watch by now. Raises NodeError
-        where blocks do not link: a reorganisation is to be found then.
+        where blocks do not link, as after a reorganisation.
         """
         check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
         with (
@@ -90,8 +91,9 @@ class CatchUp:
         batches: BatchReader,
         progress: CatchUpProgress,
     ) -> IndexedHead:
-        """`first` and the batches after it; after a fault `first` alone, so that none that comes
-        again with many batches stops the index. Returns the new head."""
+        """Commit `first` with the batches after it, and return the new head. After a fault `first`
+        is committed alone, so that a fault that recurs with many batches does not stop the index.
+        """
         size = self._commit_size(head)
         self._has_committed = False
         with (
@@ -106,7 +108,7 @@ class CatchUp:
         return head
 
     def _commit_size(self, head: IndexedHead | None) -> int:
-        """How many transactions the next commit is to have; fewer than a batch's: one batch."""
+        """Return how many transactions the next commit is to have; 0 for a single batch."""
         if head is None or not self._has_committed:
             return 0
         return min(head.totals.transactions // COMMIT_SHARE, COMMIT_TRANSACTIONS)
@@ -119,7 +121,7 @@ class CatchUp:
             batch = batches.take()
             with progress.seconds.clock("write"):
                 append.add(batch)
-            # A batch that is not full is a slow node's, whose blocks are not kept back.
+            # A batch that is not full comes from a slow node; it is committed at once.
             if append.transactions >= size or not batch_reader.is_full(batch.blocks):
                 break
             batch_s = (monotonic() - began) / count + self._derive_s
@@ -138,4 +140,4 @@ class CatchUp:
 
 
 class _Stopped(Exception):
-    """Several batches are not committed: deriving what follows from them takes too long."""
+    """Indexing stops, and several batches are dropped: updating derived tables takes too long."""

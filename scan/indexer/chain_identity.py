@@ -1,4 +1,4 @@
-"""Compares the node's chain id and genesis hash with the database's: it contains one chain."""
+"""The chain of a database, by chain id and genesis hash, which the node has to serve."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ class WrongChain(Exception):
 
 
 class WrongLogs(Exception):
-    """The database stores other logs than SCAN_LOGS selects; the operator must choose."""
+    """The database stores another selection of logs than SCAN_LOGS; the operator must choose."""
 
 
 class ChainIdentity(NamedTuple):
@@ -28,15 +28,15 @@ class ChainIdentity(NamedTuple):
 class StoredChain(NamedTuple):
     identity: ChainIdentity
     start_block: int
-    logs: str  # which are stored, as SCAN_LOGS
+    logs: str  # which logs are stored, in the words of SCAN_LOGS
 
 
 def store_or_check(node: Node, database: Database, start_block: int, logs: str = "") -> StoredChain:
-    """The chain of the database; the node's, if the database is empty.
+    """Return the chain of the database; store the node's chain if the database is empty.
 
-    `logs` as SCAN_LOGS, empty where it is not given. Raises WrongChain where a node serves another
-    chain, WrongLogs where the database has blocks with other logs, NodeError where the first node
-    cannot be reached.
+    `logs` is SCAN_LOGS, "" where it is not set. Raises WrongChain where a node serves another
+    chain, WrongLogs where the database stores another selection of logs, NodeError where the first
+    node cannot be reached.
     """
     identity = read_identity(BlockSource(node))
     database.rows(
@@ -58,7 +58,8 @@ def store_or_check(node: Node, database: Database, start_block: int, logs: str =
 
 
 def check(node: Node, database: Database) -> StoredChain | None:
-    """The chain of the database, if any; raises as store_or_check()."""
+    """Return the chain of the database, None if it is empty. Raises WrongChain, NodeError, as
+    store_or_check() does."""
     row = database.row("indexer/chain_get")
     if row is None:
         return None
@@ -69,13 +70,13 @@ def check(node: Node, database: Database) -> StoredChain | None:
         try:
             identity = read_identity(BlockSource(single_node))
         except NodeError:
-            continue  # it is used when another fails, and then checked by its blocks
+            continue  # this node is used only when another fails, and is then checked by its blocks
         _require_same(stored.identity, identity, f"node {number} of {len(nodes)} in RPC_URL")
     return stored
 
 
 def read_identity(source: BlockSource) -> ChainIdentity:
-    """Raises NodeError."""
+    """Return the node's chain id and genesis hash. Raises NodeError."""
     genesis_hash = source.hash_at(0)
     if genesis_hash is None:
         raise NodeError("the node does not have its genesis block")

@@ -23,16 +23,16 @@ log = logging.getLogger(__name__)
 
 
 class UnfinishedBackfill(Exception):
-    """A bulk backfill was begun in this database: what is there is not to be indexed on."""
+    """A bulk backfill of this database was begun and has to be finished before indexing."""
 
 
 class FarBehind(Exception):
-    """The index is empty and so far behind the node that it is to be filled in bulk."""
+    """The index is empty, and so far behind the node that it has to be filled in bulk."""
 
 
 @dataclass
 class Session:
-    """State of chain and contracts up to a head; valid only for that head."""
+    """The known state of chain and contracts up to a head, valid only for that head."""
 
     chain: StoredChain
     forks: ForkFinder
@@ -66,26 +66,27 @@ class ChainIndexer:
         self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._patience, stop)
         self._refresher = StaleStateRefresher(node, database, self._writer)
         self._session: Session | None = None
-        # How far behind an empty index raises FarBehind; None: it is filled block after block.
+        # The missing blocks from which on an empty index raises FarBehind. None: an empty index is
+        # filled block after block.
         self.bulk_backfill_blocks: int | None = None
 
     def end_session(self) -> None:
-        """After any fault: what was read since the last write may never have been written."""
+        """Forget the session, as after any fault: its findings may never have been written."""
         self._session = None
 
     def close(self) -> None:
         self._prefetcher.close()
 
     def step(self) -> bool:
-        """True when there was nothing to do."""
+        """Take one step; return whether there was nothing to do."""
         session = self._session or self._begin()
         node_head, chain_id = self._source.head()
         self.node_head = node_head
         if chain_id != session.chain.identity.chain_id:
-            session = self._begin()  # which refuses a node that was replaced in place
+            session = self._begin()  # raises WrongChain, as the node was replaced at its URL
         if self._writer.head() != session.head:
-            # A failover lost the last blocks, or another indexer wrote some: of contracts in lost
-            # blocks the session holds what the database does not.
+            # A failover lost the last blocks, or another indexer wrote some. The session knows
+            # contracts of lost blocks that the database does not have.
             log.info("the database's head is not the one written last; beginning anew")
             session = self._begin()
         head = session.head
@@ -119,10 +120,11 @@ class ChainIndexer:
         return is_idle
 
     def _begin(self) -> Session:
-        """Raises NotTheWriter, WrongChain, WrongLogs, UnfinishedBackfill."""
+        """Begin and return a session. Raises NotTheWriter, WrongChain, WrongLogs, NodeError,
+        UnfinishedBackfill."""
         self._session = None
         if self.bulk_backfill_blocks is None:
-            self._require_no_backfill()  # whose command needs the lock to continue
+            self._require_no_backfill()  # before the lock, which the backfill needs to continue
         self._writer.acquire_lock()
         self._require_no_backfill()
         chain = chain_identity.store_or_check(

@@ -1,4 +1,4 @@
-"""The contracts in a batch of blocks: code, tokens and pools; what is new is read from the node."""
+"""The contracts in a batch of blocks: code, tokens and pools, read from the node where new."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,7 +100,7 @@ class KnownContract:
 
     def __init__(self) -> None:
         self.token_type: str | None = None
-        self.token_since = (-1, -1)  # block number and log index, where this batch found it
+        self.token_since = (-1, -1)  # block number and log index from which it counts as a token
         self.wraps = False
         self.pool: FoundPool | None = None
         self.rejected: frozenset[str] = frozenset()
@@ -113,7 +113,7 @@ class _TransferRows:
     def __init__(self) -> None:
         self.rows: list[tuple[int, str]] = []
         self.last_block: dict[bytes, BlockId] = {}  # of each token's last transfer
-        self.minted: set[bytes] = set()  # or burnt
+        self.minted: set[bytes] = set()  # tokens that were minted or burnt
 
     def add(self, block: BlockId, log: TransferLog, token_type: str) -> None:
         moves = amounts(log.shape, log.words, token_type)
@@ -127,10 +127,10 @@ class _TransferRows:
 
 
 class ContractInspector:
-    """Finds the tokens, pools and code behind logs; each contract is read from the node once.
+    """Finds the tokens, pools and code behind logs. Each contract is read from the node once.
 
-    What it remembers is of the blocks it has inspected: after a reorganisation, a failed write or
-    a head that it did not write, a new one is needed.
+    An inspector remembers the contracts of the blocks that it has inspected: after a
+    reorganisation, a failed write or a head of another writer, a new inspector is needed.
     """
 
     def __init__(self, node: Node, database: Database, factories: Factories) -> None:
@@ -142,7 +142,8 @@ class ContractInspector:
         self.stored_to = -1  # the block up to which all findings are in the database
 
     def inspect(self, batch: Batch) -> ContractFindings:
-        """Raises NodeError; reads only contracts not seen before, each at its block.
+        """Return the findings of a batch. Only contracts that were not seen before are read from
+        the node, each at its block. Raises NodeError.
 
         Batches before this one may still be on their way into the database.
         """
@@ -151,7 +152,8 @@ class ContractInspector:
         tokens, token_rejections = self._new_tokens(batch)
         pools, pool_rejections = self._new_pools(batch)
         transfers = self._transfers(batch)
-        # After each token's last transfer: the same however blocks are put into batches.
+        # Supplies are read after each token's last transfer, so that the result does not depend on
+        # how blocks are put into batches.
         queries = [
             StateQuery(token, token_metadata.TOTAL_SUPPLY, transfers.last_block[token])
             for token in sorted(transfers.minted)
@@ -173,15 +175,15 @@ class ContractInspector:
         )
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
-        """Those of the last batch's contracts of which no code was read yet."""
+        """Return those of the last batch's addresses that have no known code."""
         return {address for address in addresses if self._contracts[address].code_hash is None}
 
     def disconnect(self) -> None:
-        """Close this thread's connection to the database, which ends those that are idle."""
+        """Close this thread's connection: the server ends connections that are idle too long."""
         self._database.close()
 
     def _load_contracts(self, addresses: set[bytes]) -> None:
-        """Return the stored state of contracts; emitters are among the addresses."""
+        """Load the stored state of contracts that are not in memory yet."""
         if len(self._contracts) > MAX_CONTRACTS:
             self._forget_stored_contracts()
         unknown = [address for address in addresses if address not in self._contracts]
@@ -258,7 +260,8 @@ class ContractInspector:
     def _metadata(
         self, first_logs: Sequence[tuple[BlockId, TransferLog]]
     ) -> Iterator[tuple[BlockId, TransferLog, TokenMetadata]]:
-        """Of each log's contract; what it returned is let go before the next ones are read."""
+        """Yield the metadata of each log's contract. Results are released before the next
+        TOKENS_AT_ONCE are read."""
         for start in range(0, len(first_logs), TOKENS_AT_ONCE):
             chunk = first_logs[start : start + TOKENS_AT_ONCE]
             queries = [
@@ -271,7 +274,8 @@ class ContractInspector:
                 yield block, log, token_metadata.decode_token_metadata(token_results)
 
     def _first_transfer_logs(self, batch: Batch) -> list[tuple[BlockId, TransferLog]]:
-        """For each contract not known as a token: its first Transfer, and a Deposit before that."""
+        """Return the first Transfer, and the first Deposit or Withdrawal, of each contract that is
+        not known as a token, in the chain's order."""
         firsts: dict[tuple[bytes, bool], tuple[BlockId, TransferLog]] = {}
         for block in batch:
             for log in block.transfer_logs:
@@ -327,7 +331,7 @@ class ContractInspector:
                 pools.append(FoundPool(address, block_id.number, dex, *tokens))
         confirmed = self._state.read(confirmations.values())
         for number, pool in enumerate(pools):
-            # Any contract can name any factory.
+            # Any contract can claim any factory, so the factory is asked for its pool.
             if token_metadata.address(confirmed[confirmations[pool.address]]) != pool.address:
                 family = first_swaps[pool.address][1].family
                 pools[number] = pool._replace(dex=f"{family}-unconfirmed")
@@ -355,7 +359,7 @@ def _id(block: BlockContracts) -> BlockId:
 
 
 def _token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
-    """By EIP-165 if it is unambiguous, otherwise by the form of the first event."""
+    """Return the token's type by EIP-165 if that is unambiguous, or else by its first event."""
     if metadata.interface is not None:
         return metadata.interface
     if shape is TransferShape.MULTI:

@@ -1,4 +1,4 @@
-"""Code, balances and return values of contracts as they stood at one block."""
+"""Code, balances and return values of contracts at a block."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -10,14 +10,14 @@ from scan.hex import BadHex, data, quantity, to_hex
 
 __all__ = ["BlockId", "StateQuery", "StateReader"]
 
-# A text of 10 kB that is made in a loop takes 1.4 M; one that burns, or fills memory to return it
-# (1.2 MB for this gas), is bounded.
+# The gas of a call that returns a text. A text of 10 kB that is made in a loop takes 1.4 M. A call
+# that burns gas is bounded by it, as is one that fills memory to return it (1.2 MB).
 TEXT_GAS = hex(3_000_000)
 WORD_GAS = hex(1_000_000)
-# In one request: twenty tokens. Its memory is bounded by MAX_BYTES of answer, for one call or all;
-# with 45 calls to a request, inspecting took 1.7 times as long.
+# Calls in one request, enough for twenty tokens. MAX_BYTES bounds the answer to it, for one call or
+# all. With 45 calls to a request, inspecting took 1.7 times as long.
 CHUNK_CALLS = 180
-MAX_BYTES = 5 * 512 * 1024  # whatever a call can return for its gas, in hex digits
+MAX_BYTES = 5 * 512 * 1024  # the most that a call can return for its gas, as hex digits
 MAX_TEXT_DIGITS = len("0x") + 2 * MAX_TEXT_BYTES
 WORD_DIGITS = len("0x") + 2 * 32
 # Chains allow 24,576 bytes (EIP-170) up to 2,097,120 (ZKsync); more is the node's fault.
@@ -25,7 +25,7 @@ MAX_CODE_BYTES = 2 * 1024 * 1024
 
 
 class StateQuery(NamedTuple):
-    """eth_call if there is call data, otherwise eth_getCode."""
+    """A query of a contract at a block: eth_call with `data`, or eth_getCode without it."""
 
     address: bytes
     data: str | None
@@ -33,20 +33,20 @@ class StateQuery(NamedTuple):
 
 
 class StateReader:
-    """Raises NodeError wherever the node does not have the state of the very block queried."""
+    """A reader of state. Its methods raise NodeError where the node lacks the queried block."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
 
     def read(self, queries: Iterable[StateQuery]) -> dict[StateQuery, bytes | None]:
-        """Return what results() yields, all at once."""
+        """Return the results of all queries at once, as results() yields them."""
         return dict(self.results(queries))
 
     def results(self, queries: Iterable[StateQuery]) -> Iterator[tuple[StateQuery, bytes | None]]:
-        """The results of calls, or code; None for a call that reverts.
+        """Yield each distinct query with the result of its call, None if it reverts, or the code.
 
-        Of a text no more than MAX_TEXT_BYTES are kept, and of anything else that is called a word.
-        Where the node has pruned the state of a block, the latest state has to do.
+        A text is cut to MAX_TEXT_BYTES, and any other call's result to a word. Where the node has
+        pruned the state of a block, the latest state is read instead.
         """
         for chunk in _chunks(list(dict.fromkeys(queries))):
             results = self._read_chunk(chunk, [query.block for query in chunk])
@@ -63,7 +63,7 @@ class StateReader:
             yield from zip(chunk, map(_bytes_or_revert, chunk, results), strict=True)
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
-        """Return balances in wei."""
+        """Return the balances of addresses in wei, in their order."""
         calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
         balances = []
         for result in map(_require_state, self._node.results(calls)):
@@ -77,7 +77,8 @@ class StateReader:
         return balances
 
     def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
-        """Too large results are dropped before the next response is read."""
+        """Return the results of queries at blocks. Results are cut before the next response is
+        read."""
         calls = [_call(query, block) for query, block in zip(queries, blocks, strict=True)]
         most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
         results = self._node.results(calls, most_bytes=most_bytes)
@@ -85,7 +86,7 @@ class StateReader:
 
 
 def _chunks(queries: list[StateQuery]) -> Iterator[list[StateQuery]]:
-    """Separates calls and codes, since their responses have different limits."""
+    """Yield the queries of each request. Calls and code are separate: their bounds differ."""
     calls = [query for query in queries if query.data is not None]
     codes = [query for query in queries if query.data is None]
     for group, size in ((calls, CHUNK_CALLS), (codes, MAX_BATCH)):
@@ -100,7 +101,7 @@ def _require_state(result: Any) -> Any:
 
 
 def _without_excess(query: StateQuery, result: Any) -> Any:
-    """A contract's result or revert, without values that are too large to keep."""
+    """Return a result cut to what is kept of it, and an error without its data."""
     if query.data is None:
         return result
     if isinstance(result, RpcError):

@@ -1,5 +1,4 @@
-"""Derived tables of the blocks of a batch: filled when they are written, taken back when a fork
-takes them."""
+"""Updates of derived tables: forward as blocks are written, backward as a fork removes them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,12 +6,13 @@ from contextlib import contextmanager
 from scan.database.transaction import Row, Transaction
 from scan.indexer.block_range import BlockRange, read_block_range
 
-# From so many on, they are counted by range of balance. A page of fewer passes half of them.
+# From so many holders on, a token's holders are counted by range of balance. Without, a page in the
+# middle of the list passes over half of them.
 LARGE_TOKEN_HOLDERS = 10_000
 
 
 def derive(tx: Transaction, written: BlockRange) -> None:
-    """Fill the derived tables from the rows of these blocks, a day at a time; unwind_day() is its
+    """Update the derived tables by the rows of these blocks, a day at a time. unwind_day() is the
     inverse."""
     days = tx.rows("indexer/daily_stats_derive", span=written.span)
     for first, last in days:
@@ -43,8 +43,9 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
 
 
 def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
-    """Remove the blocks after `last_kept`, which are of one day, and what was derived from them."""
-    # These read the rows of the orphaned blocks, which blocks_unwind removes.
+    """Remove the blocks after `last_kept`, which are of one day, and their effect on derived
+    tables."""
+    # Before blocks_unwind: these statements read the rows of the orphaned blocks.
     day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept, span=orphaned.span)
     _derive_holders(tx, orphaned, sign=-1)
     _derive_addresses(tx, orphaned, sign=-1)
@@ -60,7 +61,7 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
 
 
 def _derive_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
-    """Add these trades, which no candle counts, to the candles of their pools."""
+    """Add trades that no candle counts yet to the candles of their pools."""
     tx.execute(
         "indexer/pool_candles_derive",
         first_trade=first_trade,
@@ -71,7 +72,7 @@ def _derive_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
 
 
 def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
-    """Candles that count these trades are made again of the trades before them."""
+    """Remove the candles that count these trades, and make them anew of the trades before them."""
     if last_trade < first_trade:
         return
     removed = tx.rows("indexer/pool_candles_unwind", first_trade=first_trade, last_trade=last_trade)
@@ -113,10 +114,11 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
 
 
 def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) -> None:
-    """Remove the rows of these holders and tokens, whose balance is zero."""
+    """Remove the rows of these (holder, token), whose balances are zero."""
     if not keys:
         return
-    # Each is looked up in one partition, but the planner counts eight, and would read all balances.
+    # Each row is looked up in one partition, but the planner expects eight, and would rather read
+    # all balances.
     tx.execute("indexer/planner_allow_sequential_scans", allowed=False)
     tx.execute(
         "indexer/token_holders_sweep",
@@ -127,8 +129,8 @@ def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) 
 
 
 def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    # Where each address was seen before is probed by index: a new table counts as small, and grows
-    # with the statement, which took 28 s for 30,000 transactions.
+    # Addresses have to be looked up by index: the planner takes a new table for small and would
+    # scan it, but it grows with the statement, which took 28 s for 30,000 transactions.
     tx.execute("indexer/planner_allow_sequential_scans", allowed=False)
     with _without_nested_loops(tx):
         grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
@@ -148,8 +150,8 @@ def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
 
 @contextmanager
 def _without_nested_loops(tx: Transaction) -> Iterator[None]:
-    """For joins of what a batch changed with itself: fresh rows lie beyond what ANALYZE has seen,
-    so the planner expects one and would loop over all. Batches took 4 to 22 s instead of 1 s."""
+    """Forbid nested loops, for joins of a batch's changes with each other. ANALYZE has not seen the
+    new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s."""
     tx.execute("indexer/planner_allow_nested_loops", allowed=False)
     yield
     tx.execute("indexer/planner_allow_nested_loops", allowed=True)

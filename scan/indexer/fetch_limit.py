@@ -1,4 +1,4 @@
-"""How many requests for blocks are in flight, and how many blocks each is for."""
+"""The number of requests for blocks in flight, and the number of blocks in each."""
 
 import threading
 import time
@@ -8,25 +8,26 @@ from typing import TypeVar
 from scan.ethereum.client import RateLimited
 
 FETCH_BLOCKS = 20  # in one request, at most
-# Aimed at in one request. Larger answers outgrow the processor's caches: fetching and decoding took
-# 39.6 us of processor a transaction with 3,000 in one request, 30.9 with 750, 39.9 with 450 (least
-# of eight rounds on a busy machine).
+# The transactions that one request aims at. Larger answers outgrow the processor's caches: fetching
+# and decoding took 39.6 us of processor a transaction with 3,000 in one request, 30.9 with 750,
+# 39.9 with 450 (least of eight rounds on a busy machine).
 FETCH_TRANSACTIONS = 750
-FETCHES_AHEAD = 40  # of what is written: more than a batch
-CHARACTERS_AHEAD = 64 * 1024 * 1024  # of stored logs; then no more are requested
+FETCHES_AHEAD = 40  # requests ahead of the writer: more than a batch needs
+CHARACTERS_AHEAD = 64 * 1024 * 1024  # of fetched logs, beyond which no blocks are requested
 FIRST_CONCURRENCY = 3
-MAX_CONCURRENCY = 6  # each may hold an answer of MAX_ANSWER_BYTES
-MAX_REFUSALS = 3  # of a request, before the catch-up is given up for a while
+MAX_CONCURRENCY = 6  # each request may hold an answer of MAX_ANSWER_BYTES
+MAX_REFUSALS = 3  # of one request, beyond which the catch-up fails, to be retried later
 REFUSAL_PAUSE_S = 0.5
-MAX_PAUSE_S = 2.0  # a node that asks for more is reported as a problem
+MAX_PAUSE_S = 2.0  # a node that demands a longer pause is reported as a problem
 
 _T = TypeVar("_T")
 
 
 class FetchLimit:
-    """More requests in flight while they are waited for, half as many when the node refuses one.
+    """The bound on requests in flight. It grows while the writer waits for answers, and halves when
+    the node refuses a request.
 
-    Grows by one after about as many answers as are in flight, as TCP's congestion window does.
+    It grows by one after about as many answers as are in flight, as TCP's congestion window does.
     """
 
     def __init__(self, stop: threading.Event) -> None:
@@ -44,7 +45,7 @@ class FetchLimit:
 
     @property
     def blocks(self) -> int:
-        """Return how many blocks to request at once."""
+        """The number of blocks to request at once."""
         fitting = FETCH_TRANSACTIONS / max(self._mean_transactions, 1.0)
         return max(1, min(FETCH_BLOCKS, round(fitting)))
 
@@ -57,7 +58,8 @@ class FetchLimit:
                 self._changed.notify_all()
 
     def run(self, request: Callable[[], _T]) -> _T:
-        """What the request returns, sent when it may be; again where the node asks for fewer."""
+        """Send the request when the bound allows it, and return its result. Send it again where the
+        node's rate limit refuses it; raise RateLimited after MAX_REFUSALS."""
         refusals = 0
         while True:
             began = self._begin()
@@ -66,7 +68,7 @@ class FetchLimit:
             except RateLimited as refusal:
                 refusals += 1
                 pause_s = max(refusal.retry_after_s or 0.0, REFUSAL_PAUSE_S)
-                # Of several requests that were in flight together, one refusal counts.
+                # Several refusals of requests that were in flight together count as one.
                 now = time.monotonic()
                 with self._changed:
                     self._resume_at = max(self._resume_at, now + min(pause_s, MAX_PAUSE_S))
@@ -81,7 +83,7 @@ class FetchLimit:
                     self._changed.notify_all()
 
     def _begin(self) -> float:
-        """Waits for its turn, or for the end; when that was."""
+        """Wait until another request may be sent, or indexing stops, and return the time."""
         with self._changed:
             while not self._stop.is_set():
                 pause_s = self._resume_at - time.monotonic()

@@ -1,9 +1,9 @@
-"""Fills columns that a migration added, from the node, newest blocks first.
+"""The backfill of columns that a migration added, from the node, newest blocks first.
 
-It may run beside the indexer, and be killed at any time: what is filled stays, and the next run
-walks past it. A row gets what a block of the very hash it stands in has for it, or stays as it is;
-the indexer writes nothing meanwhile (indexer/backfill_lock). A row whose column stays null, since
-the node gives nothing for it, is read again by the next run.
+It may run beside the indexer and be killed at any time: filled rows stay, and the next run skips
+them. A row is filled only from a block with the hash of its own block; the indexer writes nothing
+during such a write (indexer/backfill_lock). Where the node has no value, the column stays null, and
+the next run reads the row again.
 """
 
 import threading
@@ -24,9 +24,9 @@ from scan.indexer.prefetch_process import MIN_PROCESS_BLOCKS
 from scan.indexer.stage_seconds import StageSeconds
 from scan.settings import Settings
 
-WINDOW_BLOCKS = MIN_PROCESS_BLOCKS - 1  # fetched in their order; windows go from new to old
-FIND_BLOCKS = 2_000  # looked at by one statement: a range that the planner takes for small
-WRITE_TRANSACTIONS = 2_000  # at once: the indexer waits for that, a tenth of a second
+WINDOW_BLOCKS = MIN_PROCESS_BLOCKS - 1  # fetched in ascending order; windows go from new to old
+FIND_BLOCKS = 2_000  # searched by one statement: a range that the planner takes for small
+WRITE_TRANSACTIONS = 2_000  # in one write, for which the indexer waits a tenth of a second
 
 
 class LaterColumns(NamedTuple):
@@ -45,29 +45,31 @@ LATER = LaterColumns(
 
 
 class FieldBackfill:
-    """Fills one database from one node; raises WrongChain if it serves a different chain."""
+    """The backfill of one database from one node. Its construction raises WrongChain if the node
+    serves a different chain."""
 
     def __init__(
         self, settings: Settings, database: Database, node: Node, stop: threading.Event
     ) -> None:
         self.filled = 0  # rows
-        self.differing: set[int] = set()  # blocks that were not the node's when they were read
+        self.differing: set[int] = set()  # numbers of blocks whose hash is not the node's
         self._database = database
         self._source = BlockSource(
             node, traces="off", takes_unmatched=settings.takes_unmatched_blocks
         )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._stop = stop
-        # From which block on the node has a column: if a block lacks it, so do all before it.
+        # By column, the block from which the node has it: if a block lacks it, so do all before it.
         self._given_from = dict.fromkeys(LATER.blocks, 0)
         chain = chain_identity.check(node, database)
         self._start_block = chain.start_block if chain else 0
         head = database.row("indexer/blocks_get_head")
-        self._next = -1 if head is None else int(head[0])  # all above it has been walked over
+        self._next = -1 if head is None else int(head[0])  # all blocks above have been visited
 
     def run(self, report: Callable[[int], None]) -> None:
-        """Fill until everything is walked over, or stopped; `report` gets the number of each block
-        reached. Raises NodeError, MalformedBlock, ScanError; called again, it goes on."""
+        """Fill rows until all blocks were visited, or `stop` is set. `report` gets the first block
+        of each finished window. Raises NodeError, MalformedBlock, ScanError; another call goes on.
+        """
         while (newest := self._find_unfilled()) is not None:
             first = max(self._start_block, newest - WINDOW_BLOCKS + 1)
             batch: list[BlockRows] = []
@@ -81,7 +83,8 @@ class FieldBackfill:
             report(first)
 
     def _find_unfilled(self) -> int | None:
-        """The newest unfilled block that was not visited yet; None also when stopped."""
+        """Return the newest unfilled block that was not visited yet; None if there is none, or
+        `stop` is set."""
         while self._next >= self._start_block and any(LATER) and not self._stop.is_set():
             first = max(self._start_block, self._next - FIND_BLOCKS + 1)
             number: int | None = self._database.value(

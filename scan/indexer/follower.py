@@ -1,4 +1,4 @@
-"""The loop that keeps the index at the node's head: step after step, every fault waited out."""
+"""The loop that keeps the index at the node's head. After a fault it waits and tries again."""
 
 import logging
 import random
@@ -27,14 +27,14 @@ TAKE_OVER_S = 1.0
 
 
 class BackfillEnd(NamedTuple):
-    """How a bulk backfill ended: done, or why not; `is_refused`: it cannot begin at all."""
+    """The end of a bulk backfill: done, or with a problem. `is_refused`: it cannot even begin."""
 
     problem: str = ""
     is_refused: bool = False
 
 
 class Follower:
-    """Brings one database up to one node, and keeps it there until `stop` is set."""
+    """Brings one database to the head of one node, and keeps it there until `stop` is set."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class Follower:
         stop: threading.Event,
         backfill: Callable[[], BackfillEnd] | None = None,
     ) -> None:
-        """`backfill` fills an empty index that is far behind, and goes on with one that was begun;
-        without it the index is filled block after block."""
+        """`backfill` fills an empty index that is far behind, or finishes a backfill that was
+        begun. Without it the index is filled block after block."""
         self._stop = stop
         self._database = database
         self._backfill = backfill
@@ -55,8 +55,8 @@ class Follower:
             self._indexer.bulk_backfill_blocks = settings.bulk_backfill_blocks
 
     def run(self) -> None:
-        """Follow the node until stopped; every fault of node or database is logged once, waited out
-        and retried."""
+        """Follow the node until stopped. After a fault of node or database, wait and try again; a
+        fault that repeats is logged once."""
         with closing(self._indexer):
             while not self._stop.is_set():
                 self._stop.wait(self._step())
@@ -88,7 +88,7 @@ class Follower:
         if self._backfill is None:
             return self._recover(str(reason))
         self._indexer.end_session()
-        self._database.close()  # with the writer's lock, which the backfill takes
+        self._database.close()  # releases the writer's lock, which the backfill takes
         end = self._backfill()
         if not end.problem:
             return 0.0
@@ -99,7 +99,7 @@ class Follower:
         return self._recover(f"the bulk backfill has stopped: {end.problem}")
 
     def _recover(self, reason: str) -> float:
-        """Return the seconds to wait: doubling from 0.1, with jitter."""
+        """Record a problem, and return the seconds to wait: doubling from 0.1, with jitter."""
         self._indexer.end_session()
         problems = self._status.record_problem(self._indexer.node_head, reason)
         return min(0.1 * 2.0 ** min(problems - 1, 10), MAX_BACKOFF_S) * _jitter()

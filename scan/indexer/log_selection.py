@@ -1,4 +1,4 @@
-"""Which logs of a block are stored, and which are extracted for webhooks."""
+"""The selection of a block's logs that are stored, or extracted for webhooks."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,8 @@ from scan.ethereum.blocks import EventLog
 
 
 class LogSelection(NamedTuple):
-    """`stored` as SCAN_LOGS; for `standard`, logs whose first topic is in `topics`."""
+    """The stored logs, in the words of SCAN_LOGS, and the watched emitters. With "standard", logs
+    are stored whose first topic is in `topics`."""
 
     stored: str
     topics: frozenset[bytes]
@@ -28,7 +29,7 @@ NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 
 def read_stored(database: Database | Transaction) -> LogSelection:
-    """Return the selection of this database, fixed with its first block."""
+    """Return the selection of this database, which is fixed with its first block."""
     row = database.row("indexer/chain_get")
     stored = row[3] if row else "none"
     topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
@@ -36,17 +37,17 @@ def read_stored(database: Database | Transaction) -> LogSelection:
 
 
 def with_watched(selection: LogSelection, database: Database) -> LogSelection:
-    """Return the selection with the emitters watched by now.
+    """Return the selection with the emitters that webhooks watch now.
 
-    Read after the node's head and before blocks up to it, so that a webhook gets the logs of every
-    block that is mined after its registration.
+    The caller reads the node's head before and the blocks up to it after this call, so that a
+    webhook gets the logs of every block that is mined after its registration.
     """
     rows = database.rows("indexer/webhooks_list_log_addresses")
     return selection._replace(watched=frozenset(bytes(address) for (address,) in rows))
 
 
 def lacks_watched(selection: LogSelection, database: Database) -> bool:
-    """Whether webhooks watch emitters by now that they did not when the selection was read."""
+    """Return whether webhooks watch emitters by now that the selection does not have."""
     return not with_watched(selection, database).watched <= selection.watched
 
 

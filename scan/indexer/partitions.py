@@ -1,10 +1,10 @@
-"""Partitions of the long tables: made ahead of the rows, so that every write has its partition.
+"""Partitions of the long tables, made ahead of the rows, so that every write has its partition.
 
 A table is a plain one until it nears `rows` rows. Then a constraint that bounds its ordinals is
-added, validated beside the writer, and the table becomes the first partition: see
-partition_table() in schema.sql. Every step is a short transaction whose result is seen in the
-catalog, so that after a kill the next indexer goes on. A step waits for locks LOCK_WAIT_MS, and
-readers behind it as long; if that was too short, the next batch tries again.
+added and validated beside the writer, and the table becomes the first partition: see
+partition_table() in sql/schema. Every step is a short transaction whose result is seen in the
+catalog, so that after a kill the next indexer goes on. A step waits at most LOCK_WAIT_MS for a
+lock, as do the readers behind it; if that was too short, the next batch tries again.
 """
 
 import logging
@@ -32,8 +32,8 @@ LEAST_KEPT_ROWS = 100_000  # of a partition, where old ones are dropped
 
 
 class TableState(NamedTuple):
-    """`bound`: the first ordinal that the newest partition does not take; of a plain table the one
-    that its constraint refuses, None without one."""
+    """The state of a table. `bound` is the first ordinal that the newest partition, or a plain
+    table's constraint, does not take; None for a plain table without a constraint."""
 
     is_partitioned: bool
     bound: int | None
@@ -41,7 +41,7 @@ class TableState(NamedTuple):
 
 
 def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
-    """Partitions of `rows` rows for `needed` ones, in a table that has some, or is empty."""
+    """Make partitions of `rows` rows, enough for `needed` rows, of a partitioned or empty table."""
     state = _read_state(tx, table)
     bound = state.bound or rows
     if not state.is_partitioned:
@@ -61,7 +61,7 @@ def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
 
 
 def _ahead(rows: int) -> int:
-    """So many rows before the end of a partition the next one is made."""
+    """Return how many rows before the end of a partition the next one is made."""
     return rows // 10
 
 
@@ -73,7 +73,8 @@ def _read_state(source: Database | Transaction, table: str) -> TableState:
 
 
 def _make(tx: Transaction, table: str, bound: int) -> str | None:
-    """Why the table stays a plain one, then without the constraint; None if it does not."""
+    """Partition a table. Return why it stays a plain one, without its constraint; None if it does
+    not."""
     obstacle: str | None = tx.value("indexer/partitions_make", table=table, bound=bound)
     if obstacle is not None:
         tx.execute("indexer/partitions_drop_bound", table=table)
@@ -82,7 +83,7 @@ def _make(tx: Transaction, table: str, bound: int) -> str | None:
 
 @contextmanager
 def locked(database: Database) -> Iterator[Transaction]:
-    """A transaction of the only writer's, whose locks readers do not wait for long; raises
+    """Begin a transaction of the only writer, for whose locks readers do not wait long. Raises
     LockNotGranted."""
     with database.transaction() as tx:
         tx.execute("database/lock_timeout_set", milliseconds=str(LOCK_WAIT_MS))
@@ -92,33 +93,32 @@ def locked(database: Database) -> Iterator[Transaction]:
 
 
 class CannotPartition(Exception):
-    """Something stands on the table that partitions do not allow; it stays a plain one."""
+    """The table stays a plain one: something that depends on it does not allow partitions."""
 
 
 class Partitions:
-    """Partitions makes those of one database, for its only writer."""
+    """The partitions of one database, made for its only writer."""
 
     def __init__(self, database: Database, rows: int, keep: Keep | None = None) -> None:
-        """`rows` that a partition made from now on takes; with `keep` at most, as old ones are
-        dropped whole."""
+        """A new partition takes `rows` rows; with `keep` fewer, as partitions are dropped whole."""
         self._database = database
         self._most_rows = rows
         self._keep = keep
-        self._enough: dict[str, int] = {}  # by table: up to so many rows nothing is to be made
+        self._enough: dict[str, int] = {}  # by table, the rows that its partitions are enough for
         self._tasks: dict[str, threading.Thread] = {}
 
     def forget(self) -> None:
-        """What is known of the tables: another indexer may have changed them."""
+        """Forget the state of the tables, which another indexer may have changed."""
         self._enough.clear()
 
     def are_made(self, table: str, needed: int) -> bool:
-        """Whether prepare() has made all that `needed` rows take."""
+        """Return whether prepare() has made all partitions that `needed` rows take."""
         return needed <= self._enough.get(table, 0)
 
     def prepare(self, table: str, count: int, needed: int) -> None:
-        """Before a table of `count` rows is written up to `needed` rows.
+        """Make the partitions that a table of `count` rows needs to have `needed` rows.
 
-        Raises LockNotGranted where a reader holds a lock without which the rows find no partition.
+        Raises LockNotGranted where a reader holds a lock and the rows would find no partition.
         """
         if self.are_made(table, needed):
             return
@@ -140,7 +140,7 @@ class Partitions:
             return
 
     def _prepare(self, table: str, count: int, needed: int) -> int:
-        """Up to how many rows nothing more is to be made."""
+        """Take the steps that are due, and return up to how many rows the table needs no more."""
         state, rows = self._state(table), self._rows_of(table)
         if not state.is_partitioned:
             threshold = rows - _ahead(rows)
@@ -156,7 +156,8 @@ class Partitions:
         return self._add(table, state.bound, needed, rows)
 
     def _rows_of(self, table: str) -> int:
-        """Return how many rows a new partition takes: those of a sixteenth of what is kept."""
+        """Return how many rows a new partition takes: all at most, or a sixteenth of those that
+        SCAN_KEEP_* keeps."""
         if self._keep is None:
             return self._most_rows
         steps = self._database.row("indexer/retention_get_step", **self._keep._asdict())
@@ -173,7 +174,8 @@ class Partitions:
         return bound
 
     def _validate(self, table: str, *, is_urgent: bool) -> bool:
-        """Whether it is validated by now; it reads the table, and nobody waits for it."""
+        """Validate the constraint beside the writer, as that reads the table; wait for it if
+        urgent. Return whether it is known to be validated."""
         self._begin(table, "indexer/partitions_validate_bound")
         if not is_urgent:
             return False
@@ -193,7 +195,7 @@ class Partitions:
         self._analyze(table)
 
     def _add(self, table: str, bound: int, needed: int, rows: int) -> int:
-        """Partitions from `bound` on; up to how many rows they are enough."""
+        """Add partitions from `bound` on, and return up to how many rows they are enough."""
         is_new = False
         while bound < needed + _ahead(rows):
             end = (bound // rows + 1) * rows
@@ -206,7 +208,7 @@ class Partitions:
         return bound - _ahead(rows)
 
     def _analyze(self, table: str) -> None:
-        """autovacuum analyzes partitions, and never the table that they make up."""
+        """Analyze the partitioned table beside the writer: autovacuum only analyzes partitions."""
         self._begin(table, "indexer/partitions_analyze")
 
     def _begin(self, table: str, statement: str) -> None:

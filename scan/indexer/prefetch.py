@@ -1,4 +1,4 @@
-"""Fetches blocks ahead of the writer, by threads or, during catch-up, in a second process."""
+"""Blocks fetched ahead of the writer, by threads or, during catch-up, in a second process."""
 
 import threading
 from collections import deque
@@ -36,9 +36,10 @@ class BlockPrefetcher:
     def blocks(
         self, first: int, last: int, selection: LogSelection, seconds: StageSeconds
     ) -> Generator[list[BlockRows]]:
-        """Blocks first..last in order, one request's at a time; raises what fetching does.
+        """Yield the blocks first..last in order, the blocks of one request at a time. Raises the
+        errors of BlockSource.blocks(), and ProcessEnded.
 
-        After a fault the second process stays, with what it knows of the node's methods.
+        After a fault the second process stays: it remembers which methods the node offers.
         """
         process = self._second_process.for_range(last - first + 1)
         if process is not None:
@@ -64,7 +65,8 @@ class BlockPrefetcher:
     def _in_order(
         self, submit: _Submit, first: int, last: int, seconds: StageSeconds
     ) -> Generator[list[BlockRows]]:
-        """Some requests ahead at any time; what one left out of its range comes next."""
+        """Yield blocks in order, with some requests ahead. Blocks that a request left out at its
+        end are requested next."""
         pending: _Pending = deque()
         try:
             while not self._stop.is_set():

@@ -1,8 +1,8 @@
-"""A second process that fetches blocks, for the JSON of a node takes a processor of its own.
+"""A second process that fetches blocks, as decoding a node's JSON keeps one processor busy.
 
-multiprocessing's spawned Process with a Pipe for each request in flight. Not ProcessPoolExecutor:
-its parent holds both ends of the pipe of results, so a worker killed while it sends one leaves the
-parent waiting for the rest, even at its exit (seen with CPython 3.11).
+It is a spawned multiprocessing.Process with a Pipe for each request in flight. ProcessPoolExecutor
+is not used: its parent holds both ends of the pipe of results, so a worker that is killed while it
+sends one leaves the parent waiting for the rest, even at its exit (seen with CPython 3.11).
 """
 
 import gc
@@ -33,21 +33,21 @@ log = logging.getLogger(__name__)
 MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
 START_S = 15.0
 END_S = 5.0
-# JSON comes and goes in tens of thousands of objects without cycles: looking for cycles each 700
-# objects, as is the default, takes a third of the time of parsing.
+# JSON becomes tens of thousands of objects without cycles: looking for cycles after every 700
+# objects, the default, adds a third to the time of parsing.
 OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
 class ProcessNotStarted(Exception):
-    """This machine lets no second process come up."""
+    """No second process can be started on this machine."""
 
 
 class ProcessEnded(Unavailable):
-    """The second process has ended, and with it the blocks that it was fetching."""
+    """The second process has ended while it fetched blocks."""
 
 
 class FetchedRows(NamedTuple):
-    """The blocks of a range; and how long its thread waited for the node, and had to do itself."""
+    """The blocks of a range, with the seconds of waiting for the node and of decoding."""
 
     blocks: list[BlockRows]
     node_s: float
@@ -58,7 +58,7 @@ NO_ROWS = FetchedRows([], 0.0, 0.0)
 
 
 def fetch_rows(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchedRows:
-    """Blocks first..last, or some of them; raises what BlockSource.blocks() does."""
+    """Return the rows of the blocks that BlockSource.blocks() returns. Raises its errors."""
     began, waited_s = time.perf_counter(), source.waited_s
     blocks = [make_block_rows(fetched, selection) for fetched in source.blocks(first, last)]
     node_s = source.waited_s - waited_s
@@ -66,7 +66,7 @@ def fetch_rows(source: BlockSource, first: int, last: int, selection: LogSelecti
 
 
 class FetchResult(NamedTuple):
-    """The blocks of a range, or the error; and notes of requests, for metrics."""
+    """The blocks of a range, or an error, and notes of the RPC requests for the metrics."""
 
     rows: FetchedRows
     error: Exception | None
@@ -74,7 +74,7 @@ class FetchResult(NamedTuple):
 
 
 class PrefetchProcess:
-    """Runs from its construction, which raises ProcessNotStarted, to close()."""
+    """The second process, from its construction, which may raise ProcessNotStarted, to close()."""
 
     def __init__(self, settings: Settings, limit: FetchLimit) -> None:
         self._limit = limit
@@ -84,7 +84,7 @@ class PrefetchProcess:
         self._connections: SimpleQueue[Connection] = SimpleQueue()
         for connection in ours:
             self._connections.put(connection)
-        self._reaping = threading.Lock()  # of two threads that wait, one would get no exit code
+        self._reaping = threading.Lock()  # two threads that wait at once do not both get the code
         self._process = context.Process(target=_serve, args=(settings, theirs), daemon=True)
         self._start(ours[0], theirs)
         self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
@@ -101,11 +101,12 @@ class PrefetchProcess:
     def submit(
         self, first: int, last: int, selection: LogSelection = NO_LOGS
     ) -> "Future[FetchedRows]":
-        """Blocks first..last. The future raises what BlockSource.blocks() does, or ProcessEnded."""
+        """Fetch the blocks first..last. The future raises the errors of BlockSource.blocks(), or
+        ProcessEnded."""
         return self._threads.submit(self._limit.run, lambda: self._fetch(first, last, selection))
 
     def close(self) -> None:
-        """Kill it; it has no state that needs cleaning up."""
+        """Kill the process, which has no state to clean up."""
         self._process.kill()
         with self._reaping:
             self._process.join()
@@ -113,13 +114,13 @@ class PrefetchProcess:
 
     def _start(self, ours: Connection, theirs: tuple[Connection, ...]) -> None:
         try:
-            # The process inherits what is blocked: a terminal's Ctrl-C is its parent's to handle.
+            # The process inherits the blocked signal: its parent handles a terminal's Ctrl-C.
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 self._process.start()
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            for connection in theirs:  # else its end would not be seen
+            for connection in theirs:  # while one is open here, the process's end is not noticed
                 connection.close()
             if not ours.poll(START_S):
                 self._process.kill()
@@ -159,7 +160,7 @@ class ProcessForLongRanges:
         self._may_start = len(os.sched_getaffinity(0)) > 1
 
     def for_range(self, blocks: int) -> PrefetchProcess | None:
-        """Return the process; None where the blocks are too few or none can start."""
+        """Return the process; None where the blocks are too few, or no process can start."""
         if blocks < MIN_PROCESS_BLOCKS or not self._may_start:
             return None
         if self._process is not None and not self._process.is_alive:
@@ -183,7 +184,7 @@ class ProcessForLongRanges:
 
 
 def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
-    """Serve requests until the parent ends, however it came to its end."""
+    """Serve requests until the parent ends in any way."""
     logs.configure(settings)
     metrics.keep_notes()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
@@ -200,7 +201,7 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
-    os._exit(0)  # whatever threads are waiting for
+    os._exit(0)  # at once, although threads may be waiting
 
 
 def _serve_connection(connection: Connection, source: BlockSource) -> None:
@@ -222,5 +223,5 @@ def _result(source: BlockSource, first: int, last: int, selection: LogSelection)
     except (NodeError, RpcError, MalformedBlock) as error:
         return FetchResult(NO_ROWS, error, metrics.take_notes())
     except Exception as error:
-        error.add_note("".join(traceback.format_exception(error)))  # which is lost on the way
+        error.add_note("".join(traceback.format_exception(error)))  # pickling loses the traceback
         return FetchResult(NO_ROWS, error, metrics.take_notes())

@@ -1,4 +1,4 @@
-"""Progress of a long catch-up: a bar on a terminal, else a line every few seconds."""
+"""Progress of a long catch-up: a bar on a terminal, or a log line every few seconds."""
 
 import logging
 import sys
@@ -16,7 +16,7 @@ LONG_CATCH_UP_BLOCKS = 50
 
 
 class CatchUpProgress:
-    """Blocks/s, share done, time left and time by stage of one catch-up from `first` to `last`."""
+    """The progress of a catch-up from `first` to `last`: rate, share, time left, time by stage."""
 
     def __init__(self, first: int, last: int) -> None:
         self.first = first

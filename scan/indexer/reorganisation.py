@@ -1,4 +1,4 @@
-"""Reorganisations: whether the node still has the head, and the newest block both chains share."""
+"""Reorganisations: whether the node still has the head, and the newest block that both share."""
 
 import time
 from collections import deque
@@ -12,11 +12,11 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.writer import IndexedHead
 
 MAX_PATIENCE_S = 60.0
-PROOF_BLOCKS = 8  # of another fork, to be seen before ours is given up
+PROOF_BLOCKS = 8  # of another fork, which have to be read before ours is unwound
 
 
 class ForkTooDeep(Exception):
-    """The fork lies below the finality limit; the operator has to choose."""
+    """The fork lies below the finality limit, so the operator has to choose."""
 
 
 class ForkFinder:
@@ -31,8 +31,8 @@ class ForkFinder:
         self._finality = finality
 
     def has_head(self, head: IndexedHead, node_head: int) -> bool:
-        """Return whether the node has the indexed head, or, if the node is behind, its head is
-        indexed."""
+        """Return whether the node has the indexed head; if the node is behind, whether the node's
+        head is indexed."""
         number = min(head.number, node_head)
         if number < self._start_block:
             return True
@@ -41,10 +41,11 @@ class ForkFinder:
         return node_hash is None or node_hash == our_hash
 
     def find(self, head: IndexedHead, node_head: int) -> int:
-        """Return the newest block that both chains share; steps back are doubled, then halved.
+        """Return the number of the newest block that both chains share. Steps back double until a
+        shared block, and are then halved.
 
-        Raises ForkTooDeep below the finality limit, and NodeError where the node does not have
-        blocks that follow on the one found.
+        Raises ForkTooDeep below the finality limit, and NodeError where the node's blocks after the
+        fork do not follow on it.
         """
         fork = self._search(head, node_head)
         proof = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
@@ -53,12 +54,12 @@ class ForkFinder:
         return fork
 
     def _search(self, head: IndexedHead, node_head: int) -> int:
-        # Without the rows of a block what it changed cannot be taken back.
+        # A block whose rows are removed cannot be unwound.
         oldest: int = self._database.value("indexer/retention_get_oldest") or 0
         lowest = max(self._start_block - 1, oldest - 1, head.number - self._finality)
         differs, step = min(head.number, node_head), 1
         same = max(differs - step, lowest)
-        # Block `differs` is not shared; in the end `same`, which is, comes right before it.
+        # Block `differs` is never shared. At the end `same` is shared and right before it.
         while differs > lowest and not self._is_shared(same):
             differs, step = same, step * 2
             same = max(differs - step, lowest)
@@ -78,7 +79,8 @@ class ForkFinder:
         return same
 
     def _is_shared(self, number: int) -> bool:
-        """Before the first block indexed there is nothing that could differ."""
+        """Return whether both chains have the block. Before the first indexed block nothing can
+        differ."""
         if number < self._start_block:
             return True
         node_hash = self._source.hash_at(number)
@@ -92,10 +94,11 @@ class ForkFinder:
 
 
 class ForkPatience:
-    """For a node that goes back and forth between forks, as two behind a balancer do.
+    """The time for which a fork is kept while the node goes back and forth between forks, as two
+    nodes behind a balancer do.
 
-    Following it costs an unwinding each time, so every return to a fork that was left doubles the
-    time for which the present one is kept.
+    Following the node unwinds blocks each time, so every return to a fork that was left doubles the
+    time for which the present fork is kept.
     """
 
     def __init__(self) -> None:
@@ -112,14 +115,14 @@ class ForkPatience:
         self._returns = min(self._returns + 1, 10) if head_hash in self._left else 0
 
     def require_elapsed(self) -> None:
-        """Raises NodeError while the last change of forks is too recent."""
+        """Raise NodeError while the last change of forks is too recent."""
         if time.monotonic() < self._until:
             raise NodeError("the node goes back and forth between forks; staying on this one")
 
 
 def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockRows]) -> bool:
-    """Return whether parent hashes match the previous blocks; None: the first block has no
-    parent."""
+    """Return whether each block's parent hash is the hash before it. `parent_hash` is None where
+    the first block may have any parent."""
     parent = blocks[0].parent_hash if parent_hash is None else parent_hash
     for block in blocks:
         if block.parent_hash != parent:

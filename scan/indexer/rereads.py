@@ -1,4 +1,4 @@
-"""Blocks that a node gives in a form that cannot be taken: how often they were read, since when."""
+"""Counts of reads of blocks that a node returns malformed or with contradictions."""
 
 import hashlib
 import time
@@ -20,13 +20,13 @@ class _Reads:
 
 
 class Rereads:
-    """Rereads are of a few blocks at a time; each is kept while it is waited for."""
+    """The reads of a few blocks at a time. A block is forgotten once it is accepted."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, _Reads] = {}
 
     def count(self, number: int, header: Any, receipts: Any) -> int:
-        """Note a read of a block; return how many reads, with this one, gave the same."""
+        """Count a read of a block, and return how many reads so far had this very content."""
         if len(self._blocks) >= MAX_BLOCKS:
             self._blocks.clear()
         reads = self._blocks.setdefault(number, _Reads())
@@ -38,7 +38,7 @@ class Rereads:
         self._blocks.pop(number, None)
 
     def error(self, number: int, disagreement: str) -> MalformedBlock:
-        """What is told while a block that was counted is read again."""
+        """Return the error to raise while a counted block is read again."""
         reads = self._blocks.get(number) or _Reads()
         count = reads.digests.total()
         return MalformedBlock(f"{disagreement}; read {count} times since {reads.since}")

@@ -1,11 +1,11 @@
-"""What SCAN_KEEP_DAYS or SCAN_KEEP_BLOCKS bounds: lists begin later, then rows before are removed.
+"""Retention by SCAN_KEEP_DAYS or SCAN_KEEP_BLOCKS: lists begin later, older rows are removed.
 
-First it is decided at which block lists begin, which every process that serves them reads within
-seconds. Once no reorganisation takes back a block that was written before the decision, and no
-request that began before it still runs, the older rows go: a range of blocks after the other is
-added to checksums and deleted from small tables, then whole partitions are dropped. Every step is a
-short transaction whose result is seen in the database, so that after a kill the next indexer goes
-on. See docs/retention.md.
+First the block is decided at which lists begin; every process that serves lists reads it within
+seconds. Once no reorganisation can unwind a block that was written before the decision, and no
+request that began before it still runs, the older rows are removed: one range of blocks after
+another is added to checksums and deleted from small tables, then whole partitions are dropped.
+Every step is a short transaction whose result is seen in the database, so that after a kill the
+next indexer goes on. See docs/retention.md.
 """
 
 import logging
@@ -20,22 +20,23 @@ from scan.settings import Keep
 log = logging.getLogger(__name__)
 
 CHECK_EVERY_S = 1.0
-WAIT_S = 60.0  # longer than requests, and what a process knows of retention, may be old
-REMOVED_TRANSACTIONS = 20_000  # in one transaction
+WAIT_S = 60.0  # longer than any request, and than a process keeps the old decision
+REMOVED_TRANSACTIONS = 20_000  # removed in one transaction of the database
 
 
 class Retention:
-    """Retention removes old rows of one database, for its only writer."""
+    """Removes old rows of one database, for its only writer."""
 
     def __init__(self, database: Database, keep: Keep | None, finality: int) -> None:
-        """Without `keep` nothing more is removed."""
+        """Without `keep`, no more rows are removed."""
         self._database = database
         self._keep = keep
         self._finality = finality
         self._check_at = 0.0
 
     def advance(self, head: int) -> None:
-        """Take the next step where one is due; called between commits, with the newest block."""
+        """Take the next step if one is due. The writer calls this between commits, with the newest
+        block."""
         if self._keep is None or time.monotonic() < self._check_at:
             return
         try:
@@ -46,7 +47,7 @@ class Retention:
         self._check_at = time.monotonic() + (0.0 if is_more else CHECK_EVERY_S)
 
     def step(self, head: int) -> bool:
-        """Whether another step can follow at once; raises LockNotGranted."""
+        """Take one step, and return whether another can follow at once. Raises LockNotGranted."""
         now = datetime.now(UTC)
         state = self._database.row("indexer/retention_get")
         if state is not None:
@@ -62,7 +63,7 @@ class Retention:
         return self._keep is not None and self._decide(self._keep, now)
 
     def _decide(self, keep: Keep, now: datetime) -> bool:
-        """Decide where lists begin; return whether that is another block now."""
+        """Decide at which block lists begin; return whether that has changed."""
         with locked(self._database) as tx:
             decided = tx.rows(
                 "indexer/retention_decide", **keep._asdict(), finality=self._finality, now=now
@@ -81,11 +82,11 @@ class Retention:
             bound, span = following
             tx.execute("indexer/retention_add_sums", span=span)
             tx.execute("indexer/retention_add_items", span=span)
-            # Blocks up to here are not taken back any more.
+            # Blocks up to decided_block are never unwound.
             tx.execute("indexer/retention_remove", bound=bound, final_block=decided_block)
 
     def _drop_partition(self) -> bool:
-        """Whether one was dropped."""
+        """Drop the oldest partition of a table that is not kept; return whether there was one."""
         for table in TABLES:
             with locked(self._database) as tx:
                 is_dropped = tx.value("indexer/retention_drop_partition", table=table)

@@ -1,7 +1,7 @@
-"""Where the time of indexing goes: seconds of each stage, which overlap.
+"""The time of indexing by stage, in seconds. Stages overlap.
 
-`node` is waiting for answers and `decode` what is done with them, both summed over the requests in
-flight; `inspect` asks about contracts and tokens; `write` is PostgreSQL.
+`node` is waiting for answers and `decode` decoding them, both summed over the requests in flight;
+`inspect` is reading contracts and tokens from the node; `write` is PostgreSQL.
 """
 
 import threading
@@ -16,7 +16,7 @@ STAGES = ("node", "decode", "inspect", "write")
 
 
 class StageSeconds:
-    """StageSeconds sums times by stage, for several threads."""
+    """Sums of times by stage, for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Reads balances and supplies that are marked as stale from the node, while the index is idle."""
+"""Balances and supplies that are marked as stale, read from the node while the index is idle."""
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
@@ -19,12 +19,13 @@ class StaleStateRefresher:
         self._writer = writer
 
     def refresh(self, head: IndexedHead) -> bool:
-        """Whether there was anything to read."""
-        # One batch at a step, so that new blocks are looked for in between.
+        """Read and store one batch of values; return whether there was one."""
+        # One batch a step, so that the follower looks for new blocks in between.
         return self._refresh_supplies(head) or self._refresh_balances(head)
 
     def _refresh_supplies(self, head: IndexedHead) -> bool:
-        """After each token's last transfer, so that the way to the head makes no difference."""
+        """Store supplies as of each token's last transfer, so that they do not depend on when they
+        are read. Return whether there were any."""
         queries = [
             StateQuery(bytes(token), TOTAL_SUPPLY, BlockId(number, bytes(block_hash)))
             for token, number, block_hash in self._database.rows(

@@ -1,4 +1,4 @@
-"""Why the head does not advance: always in the database for /readyz, in the log when it is new."""
+"""Why the head does not advance: in the database for /readyz, and in the log when it is new."""
 
 import logging
 import re
@@ -15,7 +15,7 @@ from scan.observability import metrics
 log = logging.getLogger(__name__)
 
 LOG_AGAIN_AFTER_S = 60.0
-RECORD_AGAIN_AFTER_S = 30.0  # /readyz misses an indexer after two minutes
+RECORD_AGAIN_AFTER_S = 30.0  # /readyz reports an indexer as missing after two minutes
 MAX_KINDS = 1000
 
 
@@ -26,7 +26,7 @@ class StatusReporter:
         self._database = database
         self._node = node
         self._logged_at: dict[str, float] = {}
-        self._has_logged_problem = False  # and not yet that it has ended
+        self._has_logged_problem = False  # True until the end of the problem is logged
         self._problems = 0  # since the index last followed
 
     def record_following(self, node_head: int) -> None:
@@ -38,7 +38,8 @@ class StatusReporter:
 
     @contextmanager
     def recording(self, node_head: int) -> Iterator[None]:
-        """During a transaction that may take minutes, and in which nothing else is seen."""
+        """Record every RECORD_AGAIN_AFTER_S that the indexer runs, during a transaction that may
+        take minutes."""
         ended = threading.Event()
 
         def record() -> None:
@@ -52,10 +53,11 @@ class StatusReporter:
             yield
         finally:
             ended.set()
-            thread.join()  # so that it does not overwrite what comes next
+            thread.join()  # so that it does not overwrite the next status
 
     def record_problem(self, node_head: int | None, reason: str) -> int:
-        """A new one is logged at once. Returns how many came since the index last followed."""
+        """Record a problem, and log it if it is new. Return the number of problems since the index
+        last followed the node."""
         if self.is_new(reason):
             log.warning("the head does not advance: %s", reason)
             self._has_logged_problem = True
@@ -64,7 +66,8 @@ class StatusReporter:
         return self._problems
 
     def is_new(self, reason: str) -> bool:
-        """Whether this kind was not logged lately; other numbers or hashes make no new kind."""
+        """Return whether this kind of problem was not logged within LOG_AGAIN_AFTER_S. Problems
+        that differ in numbers or hashes alone are of one kind."""
         kind = re.sub(r"0x[0-9a-f]+|(?<!HTTP )\b[0-9]+", "#", reason)
         now = time.monotonic()
         is_new = now - self._logged_at.get(kind, -LOG_AGAIN_AFTER_S) >= LOG_AGAIN_AFTER_S

@@ -1,4 +1,4 @@
-"""Webhook events, inserted and unwound in the transaction that does so with their blocks."""
+"""Webhook events, inserted and unwound in the same transaction as their blocks."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -7,9 +7,9 @@ from scan.database.transaction import Transaction
 from scan.indexer.block_range import BlockRange
 from scan.indexer.block_rows import WatchedLog
 
-MAX_DATA_BYTES = 16_384  # of a log in its event, as in log_event() of schema.sql
+MAX_DATA_BYTES = 16_384  # of a log in its event, as in log_event() of sql/schema
 MIB = 1024 * 1024
-# What is more stops webhooks; docs/webhooks.md names the same.
+# Webhooks beyond these bounds are stopped. docs/webhooks.md names the same bounds.
 MAX_QUEUE_EVENTS = 10_000
 MAX_QUEUE_MIB = 32
 MAX_BLOCK_EVENTS = 20_000  # of all webhooks together
@@ -27,7 +27,7 @@ LIMITS = {
 
 
 def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedLog]) -> None:
-    """The events of blocks whose rows are written, for every active webhook they concern."""
+    """Insert the events of blocks whose rows are written, for all active webhooks that match."""
     if tx.value("indexer/webhooks_find_active"):
         tx.execute("indexer/delivery_ids_advance")
         # The logs as one list for each field, without the data that log_event() would leave out.
@@ -46,12 +46,12 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
             },
             **LIMITS,
         )
-        # Also if nothing matched: a higher head confirms earlier events.
+        # Even if no event matched: a higher head confirms earlier events.
         tx.execute("webhooks/events_notify")
 
 
 def unwind(tx: Transaction, last_kept: int) -> None:
-    """Events of blocks after `last_kept`: unsent ones are cancelled, sent ones revoked."""
+    """Cancel unsent events of the blocks after `last_kept`, and revoke sent ones."""
     queues = tx.rows("indexer/events_lock_queues", last_kept=last_kept)
     if queues:
         tx.execute("indexer/delivery_ids_advance")

@@ -1,4 +1,4 @@
-"""Writes a batch of blocks, or unwinds the last blocks, in one transaction."""
+"""The writer: it writes a batch of blocks, or unwinds the last blocks, in one transaction."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,8 +40,9 @@ TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):
-    """How many rows the blocks up to the head have, which are the ordinals of the next rows; and
-    how many of those blocks were traced, or lack traces. Of a block's row they are *_before."""
+    """The numbers of rows of some blocks, and of those blocks that were traced, or lack traces. For
+    all blocks up to the head, the numbers of rows are the ordinals of the next rows. A block's row
+    has those of the blocks before it as *_before."""
 
     transactions: int = 0
     token_transfers: int = 0
@@ -62,11 +63,11 @@ class IndexedHead(NamedTuple):
 
 
 class NotTheWriter(Exception):
-    """Another indexer writes to this database; this one may take over when it ends."""
+    """Another indexer writes to this database. This one may take over when the other ends."""
 
 
 class InspectedBatch(NamedTuple):
-    """Blocks that follow each other, and what was read of their contracts."""
+    """Consecutive blocks, and the findings about their contracts."""
 
     blocks: Sequence[BlockRows]
     findings: ContractFindings
@@ -96,14 +97,14 @@ def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> 
 
 
 class Append:
-    """Blocks being written on top of a head in one transaction: the rows of one batch after another
-    by add(), then everything derived from all of them by derive()."""
+    """Writes blocks on top of a head in one transaction: first the rows of one batch after another
+    by add(), then the derived tables for all of them by derive()."""
 
     def __init__(self, tx: Transaction, head: IndexedHead | None) -> None:
         self._tx = tx
         self._first_block: int | None = None
         self.head = head
-        self._supplies: dict[bytes, TokenSupply] = {}  # of each token the newest
+        self._supplies: dict[bytes, TokenSupply] = {}  # the newest of each token
         self._watched_logs: list[WatchedLog] = []
         self._has_authorizations = False
         self.blocks = 0
@@ -137,7 +138,7 @@ class Append:
         self.head = IndexedHead(blocks[-1].number, blocks[-1].hash, totals)
 
     def derive(self) -> IndexedHead:
-        """Derive everything from the rows; return the new head."""
+        """Update the derived tables by the added rows; return the new head."""
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self._tx, self._first_block, self.head.number)
         if self._has_authorizations:
@@ -163,7 +164,8 @@ class Writer:
         self.retention = Retention(database, keep, finality)
 
     def acquire_lock(self) -> None:
-        """Held as long as this connection exists; raises NotTheWriter if another process has it."""
+        """Take the writer's lock for as long as this connection exists. Raises NotTheWriter if
+        another process has it."""
         if not self._database.value("indexer/writer_lock"):
             raise NotTheWriter
         self._partitions.forget()
@@ -172,10 +174,10 @@ class Writer:
         return read_head(self._database)
 
     def can_take(self, head: IndexedHead | None, batch: InspectedBatch) -> bool:
-        """Whether a batch that follows the head may be written in the same transaction.
+        """Return whether a batch after the head may be written in the same transaction.
 
-        Not where partitions are to be made for it, not while a migration waits for a lock, and not
-        where webhooks get their events: those wait in a bounded queue, which is emptied between
+        It may not where partitions have to be made for it, while a migration waits for a lock, or
+        where webhooks are active: their events wait in a bounded queue, which is emptied between
         commits.
         """
         after = totals_of(head).plus(batch.rows)
@@ -187,7 +189,7 @@ class Writer:
 
     @contextmanager
     def appending(self, head: IndexedHead | None, batch: InspectedBatch) -> Iterator[Append]:
-        """One transaction, on top of the head, that has the partitions which the batch needs."""
+        """Make the partitions that the batch needs, and begin a transaction on top of the head."""
         before = totals_of(head)
         after = before.plus(batch.rows)
         for table in partitions.TABLES:
@@ -199,7 +201,7 @@ class Writer:
         metrics.INDEXED_TRANSACTIONS.inc(append.transactions)
 
     def unwind(self, last_kept: int) -> None:
-        """Remove every block after `last_kept`, and everything derived from them."""
+        """Remove all blocks after `last_kept`, and their effect on derived tables."""
         head = self.head()
         if head is None or head.number <= last_kept:
             return
@@ -222,7 +224,7 @@ class Writer:
     def store_balances(
         self, head: IndexedHead, addresses: Sequence[bytes], balances: Sequence[int]
     ) -> None:
-        """Store balances in wei, read at the head."""
+        """Store balances in wei that were read at the head."""
         with self._locked_transaction(head) as tx:
             tx.execute(
                 "indexer/addresses_refresh",
@@ -233,7 +235,7 @@ class Writer:
 
     @contextmanager
     def _locked_transaction(self, head: IndexedHead | None) -> Iterator[Transaction]:
-        """A transaction on top of `head`; raises NotTheWriter when the head is another by now."""
+        """Begin a transaction on top of `head`. Raises NotTheWriter if the head has changed."""
         with self._database.transaction() as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
@@ -278,13 +280,13 @@ _lines = chain.from_iterable  # of blocks
 def _copy_numbered(
     tx: Transaction, table: str, columns: Iterable[str], first: int, lines: Iterable[str]
 ) -> None:
-    """Rows in the chain's order, with their ordinals prepended."""
+    """Copy rows in the chain's order, with their ordinals, from `first` on, prepended."""
     numbered = (f"{ordinal}\t{line}" for ordinal, line in enumerate(lines, start=first))
     copy_rows.copy_lines(tx, table, ("ordinal", *columns), numbered)
 
 
 def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
-    """What was learnt of contracts, without what follows from it for events."""
+    """Copy the found code, tokens, pools and rejected emitters, without transfers and trades."""
     if findings.codes:
         tx.execute(
             "indexer/codes_insert",

@@ -1,4 +1,4 @@
-"""Compiles source code and compares it with deployed bytecode.
+"""Verification: source code is compiled and compared with deployed bytecode.
 
 Input: a source, a compiler version and optional settings. Output: a full or partial match, stored.
 Start with verifier.py (from request to record), then request.py, match_search.py (the search over

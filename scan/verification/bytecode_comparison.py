@@ -1,6 +1,6 @@
-"""Compares deployed bytecode with compiled bytecode: equal, or equal except for the metadata.
+"""Comparison of deployed with compiled bytecode: equal, or equal except for the metadata.
 
-Nothing is stripped because of a pattern in the deployed code: a deployer could plant one. Only
+Nothing is stripped because of a pattern in the deployed code, which a deployer could plant. Only
 ranges that the compiler itself reports or writes are copied from the chain: link references,
 immutables, the address in a library's call guard, and, for a partial match, its own auxdata.
 """
@@ -37,12 +37,12 @@ class LinkedCode(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The result of a comparison; `match` is "full", "partial" or None; if None, `reason` is where
+    """The result of a comparison. `match` is "full", "partial" or None; then `reason` says where
     the codes differ.
 
-    `inner_metadata`: all differences are in what looks like metadata of embedded contracts;
-    compiling a changed copy can confirm that. `differing` is the number of differing bytes if
-    both codes have the same length.
+    `inner_metadata`: all differences are in bytes that look like metadata of embedded contracts,
+    which compiling a changed copy can confirm. `differing` is the number of differing bytes if both
+    codes have the same length.
     """
 
     match: str | None
@@ -53,8 +53,8 @@ class Comparison(NamedTuple):
 
 
 def linked_code(output: Mapping[str, Any]) -> LinkedCode:
-    """Return the code of `evm.bytecode` or `evm.deployedBytecode`; raises ValueError for an
-    unusable object."""
+    """Return the code of `evm.bytecode` or `evm.deployedBytecode`. Raises ValueError where its
+    object is not hex."""
     links = {
         f"{file}:{name}": _ranges(references)
         for file, libraries in (output.get("linkReferences") or {}).items()
@@ -84,9 +84,12 @@ def compare_runtime(
     libraries: Mapping[str, bytes],
     auxdata: Sequence[ByteRange] | None = None,
 ) -> Comparison:
-    """Compare runtime code; `libraries` are the submitted addresses, by `file:Name` or `Name`;
-    the others are read from the chain. `auxdata` are the ranges known to be metadata; by default
-    the one at the end."""
+    """Compare runtime code.
+
+    `libraries` are the submitted addresses, by `file:Name` or `Name`; addresses of other libraries
+    are read from the chain. `auxdata` are the ranges known to be metadata, by default the one at
+    the end.
+    """
     if len(deployed) != len(compiled.code):
         return Comparison(
             None,
@@ -113,7 +116,7 @@ def compare_runtime(
 
 
 def _inconsistent(deployed: bytes, compiled: LinkedCode) -> str | None:
-    """The reason if a library or immutable has different values in its ranges: it must have one."""
+    """Return the reason if a library or immutable has different values in its ranges, else None."""
     for kind, groups in (("library", compiled.links), ("immutable", compiled.immutables)):
         for name, ranges in groups.items():
             if len({deployed[start:end] for start, end in ranges}) > 1:
@@ -132,7 +135,7 @@ def _wrong_library(linked: Mapping[str, bytes], submitted: Mapping[str, bytes]) 
 
 
 def is_call_guarded(code: bytes) -> bool:
-    """Whether the code starts with a library's check of the address it runs at (PUSH20 0)."""
+    """Return whether the code begins with a library's check of its own address (PUSH20 0)."""
     return code[:1] == bytes([PUSH20]) and code[1 : 1 + ADDRESS_BYTES] == bytes(ADDRESS_BYTES)
 
 
@@ -166,8 +169,8 @@ def _has_hash(code: bytes) -> bool:
 
 
 def has_same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:
-    """Return whether both codes have metadata there; otherwise deployed code could hide in the
-    masked range."""
+    """Return whether both codes have metadata in the range `part`: otherwise deployed code could
+    hide in it, as the range is masked."""
     both = [read_metadata(code[: part.end]) for code in (deployed, expected)]
     return all(metadata is not None and metadata.start == part.start for metadata in both)
 
@@ -201,10 +204,10 @@ def occurrences(code: bytes, part: bytes) -> Iterator[int]:
 
 
 def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[ByteRange]:
-    """Return the ranges of auxdata in `code` that changed in `after`, compiled with a space after
-    each source.
+    """Return the ranges of auxdata in `code` that changed in `after`, the same contract compiled
+    with a space after each source, and the range of the metadata at the end.
 
-    A constant in the source that equals some auxdata does not change, and so is not in the result.
+    A constant in the source that equals some auxdata does not change, so it is left out.
     """
     ranges = {ByteRange(n, n + len(part)) for part in auxdata for n in occurrences(code, part)}
     same_length = len(code) == len(after)
@@ -217,7 +220,7 @@ def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[B
 
 
 def assembly_auxdata(assembly: object) -> Iterator[bytes]:
-    """Return every `.auxdata` in the compiler's `legacyAssembly`, including embedded contracts'."""
+    """Yield every `.auxdata` in the compiler's `legacyAssembly`, including embedded contracts'."""
     if not isinstance(assembly, dict):
         return
     auxdata = assembly.get(".auxdata")
@@ -229,10 +232,11 @@ def assembly_auxdata(assembly: object) -> Iterator[bytes]:
 
 
 def uses_push0(code: bytes) -> bool:
-    """Return whether the contract's own instructions include the opcode of Shanghai (EIP-3855).
+    """Return whether the contract's own instructions include PUSH0, which came with Shanghai
+    (EIP-3855).
 
-    They end before the metadata, and at the first halt or jump without a JUMPDEST after it: what
-    follows is embedded contracts and data, which may contain any byte.
+    They end before the metadata, and at the first halt or jump without a JUMPDEST after it:
+    embedded contracts and data, which may contain any byte, follow there.
     """
     end = metadata_ranges(code)[0].start if metadata_ranges(code) else len(code)
     position = 0

@@ -1,6 +1,6 @@
 """The CBOR map that the compiler appends to bytecode: its version, and a hash of the metadata file.
 
-RFC 8949, the part that solc writes: maps of text keys to byte strings, text, integers, booleans.
+Of RFC 8949 only what solc writes is read: maps of text to byte strings, text, integers, booleans.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ CborValue = bytes | str | int | bool
 
 
 class BytecodeMetadata(NamedTuple):
-    """The metadata in bytecode; `start` is the map's offset in the code; after the map come two
-    bytes with its length."""
+    """The metadata in bytecode. `start` is the map's offset in the code. Two bytes with the map's
+    length follow it."""
 
     start: int
     values: Mapping[str, CborValue]
@@ -22,8 +22,8 @@ class _NotCbor(ValueError):
 
 
 def read_metadata(code: bytes) -> BytecodeMetadata | None:
-    """Return the metadata of code, None unless the last two bytes are the length of exactly one
-    CBOR map before them."""
+    """Return the metadata at the end of code; None unless the last two bytes are the length of
+    exactly one CBOR map before them."""
     length = int.from_bytes(code[-2:], "big")
     start = len(code) - 2 - length
     if len(code) < 2 or length == 0 or start < 0:
@@ -67,7 +67,7 @@ def _value(data: bytes, position: int) -> tuple[CborValue, int]:
 
 
 def _head(data: bytes, position: int) -> tuple[int, int, int]:
-    """Return the major type, argument, and the position after them."""
+    """Return the major type and argument of a CBOR item, and the position after them."""
     if position >= len(data):
         raise _NotCbor
     major, argument = data[position] >> 5, data[position] & 31
@@ -81,7 +81,8 @@ def _head(data: bytes, position: int) -> tuple[int, int, int]:
 
 
 def compiler_version(metadata: BytecodeMetadata | None) -> str | None:
-    """`0.8.26` from `solc`; None for code of compilers before 0.5.9, which did not write it."""
+    """Return the version in the metadata, such as `0.8.26`; None where there is none, as before
+    0.5.9."""
     version = metadata.values.get("solc") if metadata else None
     if isinstance(version, bytes) and len(version) == 3:
         return ".".join(str(part) for part in version)
@@ -89,7 +90,7 @@ def compiler_version(metadata: BytecodeMetadata | None) -> str | None:
 
 
 def hash_kind(metadata: BytecodeMetadata | None) -> str | None:
-    """Return `ipfs`, `bzzr1`, `bzzr0`, or None if there is no hash."""
+    """Return `ipfs`, `bzzr1` or `bzzr0`; None where the metadata has no hash."""
     for kind in ("ipfs", "bzzr1", "bzzr0"):
         if metadata and isinstance(metadata.values.get(kind), bytes):
             return kind

@@ -1,4 +1,4 @@
-"""Compiles one submission with different settings, and reads the compiler's output."""
+"""Compilations of one submission with different settings, and the compiler's output."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,8 +40,7 @@ Selection = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class CompiledContract(NamedTuple):
-    """A contract that was compiled; `output` is the compiler's output for it: ABI, metadata,
-    EVM."""
+    """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM."""
 
     path: str
     name: str
@@ -49,10 +48,11 @@ class CompiledContract(NamedTuple):
     runtime: LinkedCode
 
     def abi_json(self) -> str:
-        """Return the ABI as JSON. It is bounded, since every call of the contract reads it."""
+        """Return the ABI as JSON. Raises VerificationFailed for an ABI that is too large, since
+        every call of the contract reads it."""
         try:
             abi = orjson.dumps(self.output.get("abi", [])).decode()
-        except orjson.JSONEncodeError:  # 200 structures in each other compile
+        except orjson.JSONEncodeError:  # a compiler takes 200 nested structures
             raise VerificationFailed("The contract's ABI is nested too deeply.") from None
         if len(abi) > MAX_ABI_BYTES:
             raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
@@ -60,7 +60,7 @@ class CompiledContract(NamedTuple):
 
 
 class Compilations:
-    """The compilations of one submission within its time limit; `count` of them so far."""
+    """The compilations of one submission within its time limit. `count` is their number so far."""
 
     def __init__(self, compiler: Program, submission: Submission, place: RunningPlace) -> None:
         self._compiler = compiler
@@ -69,15 +69,15 @@ class Compilations:
         self.count = 0
 
     def is_time_left(self) -> bool:
-        """Return whether time is left; raises Unavailable if others wait and this submission's
-        share of the time is used up."""
+        """Return whether time is left. Raises Unavailable if other requests wait for a compiler and
+        this submission's share of the time is used up."""
         self._place.check()
         return self._place.left_s() >= 1
 
     def run(
         self, settings: CompilerSettings, selection: Selection, addition: str = ""
     ) -> dict[str, Any]:
-        """Return the compiler's output, with `addition` at the end of every source."""
+        """Return the compiler's output for the sources, each with `addition` at its end."""
         self.count += 1
         standard_input = {
             "language": "Solidity",
@@ -104,8 +104,8 @@ def first_selection(submission: Submission) -> Selection:
 
 
 def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
-    """Return the settings without those that an early compiler does not know but whose value is
-    its behaviour."""
+    """Return the settings without those that an early compiler refuses although their value is how
+    it behaves anyway."""
     accepted = dict(settings)
     if version < VIA_IR_FROM and accepted.get("viaIR") is False:
         del accepted["viaIR"]
@@ -117,10 +117,10 @@ def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> dict
 
 
 def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> list[CompiledContract]:
-    """Return the contracts with code and with the submitted name and file; raises
-    VerificationFailed if none.
+    """Return the contracts that have code and the submitted name and file.
 
-    Raises Unavailable if the installed compiler is of a different version.
+    Raises VerificationFailed if there are none, Unavailable if the installed compiler is of a
+    different version.
     """
     contracts = [
         CompiledContract(path, name, contract, linked_code(contract["evm"]["deployedBytecode"]))
@@ -160,7 +160,7 @@ def describe_errors(errors: Sequence[Mapping[str, Any]], sources: Mapping[str, s
 
 
 def _describe(error: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """Return the compiler's message and its line, never its quotation of a file."""
+    """Return the compiler's message and its line, without the text that it quotes from a file."""
     message = str(error.get("message")).partition("Searched the following")[0].strip()[:300]
     location = error.get("sourceLocation") or {}
     path, start = str(location.get("file")), location.get("start")

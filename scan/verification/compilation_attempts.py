@@ -1,4 +1,4 @@
-"""Results of the compilations so far: which settings to skip, when to stop, why nothing matched."""
+"""Results of the compilations so far: settings to skip, when to stop, why none matched."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +10,9 @@ from scan.verification.settings_search import CompilerSettings
 
 MOST_COMPILATIONS = 24
 COMPILATIONS_OF_OTHER_VERSION = 4
-COMPILATIONS_AFTER_ALMOST = 2  # code of equal length that is nearly equal: the source differs
-COMPILATIONS_AFTER_RUNTIME = 6  # of equal runtime code and different creation code
+# After code of equal length that is nearly equal: then the source differs, not the settings.
+COMPILATIONS_AFTER_ALMOST = 2
+COMPILATIONS_AFTER_RUNTIME = 6  # after equal runtime code with different creation code
 MOST_SOURCE_ERRORS = 3
 BY_PATH = (
     "Files import each other by path: choose the folder that contains all of them, or send a"
@@ -24,7 +25,7 @@ class Attempts:
         self.most_compilations = most_compilations
         self._closest: tuple[int, str] | None = None
         self._faults: list[str] = []
-        self._failed_evm_versions: set[object] = set()  # with which the source has errors
+        self._failed_evm_versions: set[object] = set()  # those with which the source has errors
         self._slow_pipelines: set[object] = set()  # values of viaIR that exceeded a limit
 
     def is_promising(self, settings: CompilerSettings) -> bool:
@@ -55,7 +56,7 @@ class Attempts:
     def record_mismatch(
         self, contract: CompiledContract, comparison: Comparison, deployed: bytes, count: int
     ) -> None:
-        """Note that nothing matched; `count` is the number of compilations so far."""
+        """Record a compilation that did not match; `count` is the number of them so far."""
         distance = abs(len(contract.runtime.code) - len(deployed))
         if self._closest is None or distance < self._closest[0]:
             self._closest = (distance, f"{contract.name}: {comparison.reason}")
@@ -63,12 +64,12 @@ class Attempts:
             self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
 
     def record_runtime_match(self, count: int) -> None:
-        """Note that the runtime code alone matched, as it may with other settings, too."""
+        """Record a match of the runtime code alone, which other settings may give, too."""
         self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_RUNTIME)
 
     def failure(self, count: int, other_version: str | None) -> VerificationFailed:
-        """Return why nothing matched; `other_version` is the compiler named by the deployed
-        code, if it is a different one."""
+        """Return the error that says why no compilation matched. `other_version` is the compiler
+        version in the deployed code, None if it is the submitted one."""
         hint = (
             f" According to its metadata, the deployed code was compiled by {other_version[:40]}."
             if other_version

@@ -17,8 +17,8 @@ from scan.verification.sandbox import MEMORY_KIB, OUTPUT_BYTES, Finished, Progra
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
-# From a megabyte of source with nested structs a compiler makes 32 MB of ABI, whose parsing holds
-# the interpreter lock for 0.4 s; parsing this many values takes 0.1 s.
+# A compiler makes 32 MB of ABI from a megabyte of source with nested structs, and parsing it holds
+# the interpreter lock for 0.4 s. Parsing this many values takes 0.1 s.
 MOST_OUTPUT_VALUES = 500_000
 
 
@@ -32,9 +32,9 @@ def compile_source(
     timeout_s: float,
     check: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Return the compiler's standard JSON output; raises OutOfLimits, Unavailable.
+    """Return the compiler's standard JSON output. Raises OutOfLimits, Unavailable.
 
-    `check` is called while it runs; an exception from it ends the compiler.
+    `check` is called while the compiler runs; an exception from it ends the compiler.
     """
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
@@ -53,7 +53,8 @@ def compile_source(
 
 
 def stated_version(compiler: Program) -> str | None:
-    """Return `0.8.26` from `--version`, under the same limits as a compilation."""
+    """Return the version that `--version` prints, such as `0.8.26`, under the limits of a
+    compilation; None where it prints none."""
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         try:
             finished = compiler.run(["--version"], folder, VERSION_TIMEOUT_S)
@@ -76,8 +77,8 @@ def _arguments(compiler: Program, folder: str) -> list[str]:
 
 
 def _output(finished: Finished) -> dict[str, Any]:
-    """Return the compiler's output: bad_alloc is reported as a JSON error with exit status 0;
-    other limits end in a crash."""
+    """Return the compiler's output. Raises OutOfLimits: the compiler reports bad_alloc as a JSON
+    error with exit status 0, and crashes at other limits."""
     if finished.status in (CANNOT_CONFINE, 126, 127):
         raise Unavailable("The compiler cannot be started.", retry_after_s=60)
     if len(finished.output) >= OUTPUT_BYTES:

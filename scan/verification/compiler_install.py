@@ -1,8 +1,9 @@
-"""Downloads compilers: the native build through solc-select, otherwise npm's, run by solc.js.
+"""Downloads of compilers: the native build through solc-select, otherwise npm's, run by solc.js.
 
 A native build is checked against the digests listed by its publisher; npm's package against
-npm_digests.json, or against the registry's list for a version that is not in that file. Then it
-must report the requested version: npm's solc 0.8.1 is 0.8.0, its 0.8.7 is 0.7.5 (see 0.8.7-fixed).
+npm_digests.json, or against the registry's list for a version that is not in that file. Then the
+compiler must report the requested version: npm's solc 0.8.1 is 0.8.0, and its 0.8.7 is 0.7.5 (see
+0.8.7-fixed).
 """
 
 import base64
@@ -50,11 +51,11 @@ class NotFetched(Exception):
 
 
 class NotPublished(NotFetched):
-    """According to the source there is no such version."""
+    """The source has no such version."""
 
 
 def install(version: SolcVersion, compilers: InstalledCompilers) -> str:
-    """Install the compiler, and return its source. Raises NotFetched, NotPublished."""
+    """Install the compiler and return the name of its source. Raises NotFetched, NotPublished."""
     directory = compilers.directory
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".placing-", dir=directory) as staging:
@@ -77,11 +78,11 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
 
 
 def _native(version: SolcVersion, staging: Path) -> Path:
-    """Install a native build: solc-select checks SHA-256 and Keccak-256 against the publisher's
-    list.
+    """Download a native build and return its folder. solc-select checks SHA-256 and Keccak-256
+    against the publisher's list.
 
-    It runs in its own process because its downloads have no time-out and its directory is fixed at
-    import. Without a connection it would retry for 30 s, so the connection is tried first.
+    solc-select runs in its own process because its downloads have no time-out and its directory is
+    fixed at import. Without a connection it would retry for 30 s, so the connection is tried first.
     """
     _probe()
     name = f"solc-{dotted(version)}"
@@ -119,7 +120,8 @@ def _from_npm(version: SolcVersion, staging: Path, path: str) -> Path:
 
 
 def _pack(version: str, staging: Path) -> Path:
-    """The package's tarball, checked against the pinned digest, or the registry's if none is."""
+    """Download the package's tarball, and check it against the pinned digest, or against the
+    registry's if none is pinned."""
     package = f"solc@{version}"
     quiet = ["--json", "--loglevel=error"]
     listed = _finish(["npm", "view", package, "dist.integrity", *quiet], staging, NPM_TIMEOUT_S)
@@ -191,7 +193,7 @@ def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
 
 
 def known_releases() -> list[SolcVersion]:
-    """Return the releases whose digests are pinned here; newer ones can be installed, too."""
+    """Return the releases whose digests are pinned here. Newer releases can be installed, too."""
     names = json.loads(_NPM_DIGESTS.read_text())
     return sorted({parse_version(name.removesuffix("-fixed")) for name in names})
 
@@ -207,7 +209,8 @@ class CompilerInstaller:
         self._failed: dict[SolcVersion, tuple[float, NotFetched]] = {}
 
     def compiler(self, version: SolcVersion, wait_s: float = WAIT_IN_REQUEST_S) -> Program:
-        """The compiler; waits up to `wait_s`, then Unavailable while it is being downloaded."""
+        """Return the compiler, downloaded if it is missing. Raises Unavailable where the download
+        takes longer than `wait_s` or fails, InvalidParameter where there is no such release."""
         installed = self._compilers.find(version)
         if installed:
             return installed
@@ -227,7 +230,7 @@ class CompilerInstaller:
         return installed
 
     def releases(self) -> dict[SolcVersion, bool]:
-        """Return the releases that can be asked for, newest first, and whether each is
+        """Return the releases that a request may name, newest first, with whether each is
         installed."""
         installed = self._compilers.placed()
         return {
@@ -246,7 +249,7 @@ class CompilerInstaller:
 
     def _fetch(self, version: SolcVersion) -> str:
         try:
-            if self._compilers.find(version):  # by the download that ended just before this began
+            if self._compilers.find(version):  # a download ended just before this one began
                 return "an earlier download"
             source = install(version, self._compilers)
             log.info("installed solc %s from %s", dotted(version), source)
@@ -276,8 +279,8 @@ def _unfetchable(version: SolcVersion) -> ScanError:
 
 
 def install_one(compilers: InstalledCompilers, version: SolcVersion) -> str:
-    """Install for `scan solc install`, and return the result and the compiler's digest, as a
-    line to print."""
+    """Install a compiler for `scan solc install`, and return the line to print, with the compiler's
+    source and digest."""
     is_installed = compilers.find(version) is not None
     source = "already installed" if is_installed else f"from {install(version, compilers)}"
     compiler = compilers.find(version)

@@ -1,4 +1,4 @@
-"""Limits on compilers: how many run at once, how many requests wait for one, how long one runs."""
+"""Bounds on compilers: how many run at once, how many requests wait, how long each may run."""
 
 import threading
 import time
@@ -17,8 +17,8 @@ CUT_SHORT = (
     " It is faster where the settings and the contract's name are given."
 )
 RETRY_AFTER_S = 15
-# The time limit of a verification, and the one while others wait: of 53 public contracts without
-# settings 44 matched within two compilations of 1 to 5 s.
+# The time limits of a verification, alone and while others wait. Of 53 public contracts without
+# settings, 44 matched within two compilations of 1 to 5 s.
 BUDGET_S = 60.0
 SHARED_BUDGET_S = 20.0
 
@@ -28,9 +28,10 @@ def busy() -> Unavailable:
 
 
 class CompilerPlaces:
-    """A waiting request holds a server thread, so only a few may wait, and one per client.
+    """The places of verifications that run or wait. A waiting request holds a server thread, so
+    only a few may wait, and one per client.
 
-    `jobs_wait` is set by the job runner while jobs in the database are waiting for a compiler.
+    The job runner sets `jobs_wait` while jobs in the database wait for a compiler.
     """
 
     def __init__(self) -> None:
@@ -43,12 +44,12 @@ class CompilerPlaces:
         self.jobs_wait = False
 
     def admitted(self, client: str | None) -> AbstractContextManager[None]:
-        """Hold the right to wait or to run; raises Unavailable at once if too many have it."""
+        """Hold the right to wait or to run. Raises Unavailable at once if too many hold it."""
         return self._admitted.place(client)
 
     @contextmanager
     def running(self, deadline: float) -> Iterator["RunningPlace"]:
-        """Hold the right to run, first come first served; raises Unavailable if none is free
+        """Hold the right to run, first come, first served. Raises Unavailable if no place is free
         before `deadline`."""
         waiting = object()
         with self._changed:
@@ -87,6 +88,6 @@ class RunningPlace:
         return self._deadline - time.monotonic()
 
     def check(self) -> None:
-        """Raises Unavailable if others wait and the shorter time limit has passed."""
+        """Raise Unavailable if others wait and the shorter time limit has passed."""
         if time.monotonic() >= self._shared_deadline and self._places.others_wait():
             raise Unavailable(CUT_SHORT, retry_after_s=RETRY_AFTER_S)

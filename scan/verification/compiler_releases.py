@@ -1,4 +1,4 @@
-"""Solidity releases: which exist, which EVM versions each supports and what metadata it writes."""
+"""Solidity releases: which exist, and which EVM versions and metadata each supports."""
 
 import re
 
@@ -18,14 +18,15 @@ BYTECODE_HASH_FROM = (0, 6, 0)
 APPEND_CBOR_FROM = (0, 8, 18)
 SHANGHAI = "shanghai"
 
-# Supported before they became the default, as tried with the releases; the others from then on.
+# EVM versions that were supported before they became the default, by trying the releases. All
+# others are supported from the release on that made them the default.
 _TAKEN_FROM: dict[str, SolcVersion] = {
     "berlin": (0, 5, 16),
     "cancun": (0, 8, 24),
     "prague": (0, 8, 27),
     "osaka": (0, 8, 29),
 }
-# Oldest first, with the release from which each is the default.
+# EVM versions, oldest first, each with the release from which it is the default.
 _DEFAULTS: tuple[tuple[str, SolcVersion], ...] = (
     ("byzantium", (0, 4, 21)),
     ("petersburg", (0, 5, 5)),
@@ -42,9 +43,10 @@ EVM_VERSIONS = tuple(name for name, _ in _DEFAULTS)
 
 
 def parse_version(version: object) -> SolcVersion:
-    """Return (0, 8, 19) from `0.8.19`, `v0.8.19` or `v0.8.19+commit.7dd6d404`; or InvalidParameter.
+    """Return (0, 8, 19) for `0.8.19`, `v0.8.19` or `v0.8.19+commit.7dd6d404`.
 
-    Commits are not compared: distributions build the same release from other commits.
+    Commits are not compared: distributions build the same release from other commits. Raises
+    InvalidParameter, also for a release that does not exist.
     """
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if not match:
@@ -78,8 +80,7 @@ def dotted(version: SolcVersion) -> str:
 
 
 def default_evm_version(version: SolcVersion) -> str | None:
-    """Return a release's default EVM version, None before 0.4.21, where there is no such
-    setting."""
+    """Return a release's default EVM version; None before 0.4.21, which has no such setting."""
     names = [name for name, since in _DEFAULTS if since <= version]
     return names[-1] if names else None
 

@@ -2,7 +2,7 @@
 
 Arguments: the numbers of the processors to use, optionally KEEP_NETWORK, the name and value of each
 resource limit, `--`, the program and its arguments. Exits with CANNOT_CONFINE if this kernel or
-processor does not support that, with 127 if there is no such program.
+processor does not support the limits, with 127 if there is no such program.
 
 A system call filter (seccomp) needs no privileges, so it also works where a unit or a container
 forbids namespaces; unlike a network namespace it also denies Unix sockets. A Landlock domain denies
@@ -28,7 +28,8 @@ _FILTER_MODE = 2
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
 _PR_SET_DUMPABLE = 4
-# The same of all processors. A domain must handle something: this one denies making block devices.
+# The numbers are the same on all processors. A domain has to deny something: this one denies making
+# block devices.
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
 _LANDLOCK_VERSION, _MAKE_BLOCK_DEVICE = 1, 1 << 11
 _CAPABILITY_VERSION = 0x20080522  # from linux/capability.h
@@ -52,9 +53,9 @@ def main(arguments: list[str]) -> int:
         for name, value in zip(limits[::2], limits[1::2], strict=True):
             resource.setrlimit(getattr(resource, name), (int(value), int(value)))
         os.nice(NICENESS)
-        with suppress(OSError, AttributeError):  # the worker that starts this keeps to one of them
+        with suppress(OSError, AttributeError):  # the starting worker may be bound to one processor
             os.sched_setaffinity(0, map(int, processors.split(",")))
-        with suppress(OSError):  # out of memory, the kernel kills this before the database
+        with suppress(OSError):  # without memory, the kernel then kills this before the database
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
         _hide_other_processes()
         _drop_capabilities()
@@ -75,12 +76,12 @@ def can_hide_processes() -> bool:
 
 
 def hide_this_process() -> None:
-    """Deny the memory and environment of this process to others of its user, but not to root."""
+    """Deny this process's memory and environment to others of its user, but not to root."""
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _hide_other_processes() -> None:
-    """Enter a domain, from which no process outside it can be traced; raises OSError."""
+    """Enter a Landlock domain, from which no process outside can be traced. Raises OSError."""
     if not can_hide_processes():
         return
     libc = ctypes.CDLL(None, use_errno=True)
@@ -96,7 +97,8 @@ def _hide_other_processes() -> None:
 
 
 def _drop_capabilities() -> None:
-    """Root's would let it read the environment of others in spite of Landlock; raises OSError."""
+    """Drop all capabilities: root's would let the program read other processes' environment in
+    spite of Landlock. Raises OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     header = struct.pack("@Ii", _CAPABILITY_VERSION, 0)
     if libc.capset(header, bytes(24)) != 0:  # effective, permitted, inheritable, twice 32 bits
@@ -104,8 +106,8 @@ def _drop_capabilities() -> None:
 
 
 def _refuse_calls() -> None:
-    """Refuse calls of the network; raises OSError, KeyError or AttributeError if that is not
-    supported."""
+    """Refuse system calls that use the network. Raises OSError, KeyError or AttributeError where
+    the filter is not supported."""
     architecture, refused = _REFUSED[platform.machine()]
     count = len(refused)
     # A jump gives the number of instructions to skip: the last but one allows, the last refuses.

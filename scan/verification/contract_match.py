@@ -41,8 +41,8 @@ FULL, PARTIAL, RUNTIME = "full", "partial", "runtime"
 
 
 class Match(NamedTuple):
-    """A match; `level` is "full", "partial" or "runtime"; `metadata` is the file whose hash is in
-    a full match's code."""
+    """A match. `level` is "full", "partial" or "runtime". `metadata` is the metadata file; in a
+    full match, the one whose hash is in the code."""
 
     level: str
     contract: CompiledContract
@@ -53,7 +53,7 @@ class Match(NamedTuple):
 
 
 class _Auxdata(NamedTuple):
-    """All auxdata in a contract, and its code compiled again with a space after each source."""
+    """All auxdata in a contract, and its code when compiled with a space after each source."""
 
     parts: frozenset[bytes] = frozenset()
     runtime: bytes = b""
@@ -61,8 +61,8 @@ class _Auxdata(NamedTuple):
 
 
 class ContractMatcher(NamedTuple):
-    """Compares compiled contracts with a deployed one; `names` are those of all compiled
-    contracts; their file may be named after one of them."""
+    """Compares compiled contracts with a deployed one. `names` are the names of all compiled
+    contracts: their file may be named after one of them."""
 
     compilations: Compilations
     submission: Submission
@@ -71,7 +71,7 @@ class ContractMatcher(NamedTuple):
     names: Sequence[str]
 
     def match(self, contract: CompiledContract) -> tuple[Match | None, Comparison]:
-        """Return the match; if there is none, the comparison has the reason."""
+        """Return the match, None if there is none, and the comparison, which has the reason."""
         auxdata = _Auxdata()
         comparison = compare_runtime(self.code.runtime, contract.runtime, self.submission.libraries)
         if comparison.inner_metadata:
@@ -100,8 +100,8 @@ class ContractMatcher(NamedTuple):
         return match._replace(libraries={**creation.libraries, **match.libraries})
 
     def _creation(self, match: Match, auxdata: _Auxdata) -> Creation:
-        """Compare the creation code, also with the settings that a full match's metadata states:
-        with others the runtime code may be the same."""
+        """Compare the creation code. Where it differs, compare it with the settings that a full
+        match's metadata states, too: other settings may give the same runtime code."""
         creation = self._closest_creation(match, auxdata)
         if creation.is_same is not False or match.metadata == match.contract.output["metadata"]:
             return creation
@@ -114,8 +114,8 @@ class ContractMatcher(NamedTuple):
         return creation if recompiled is None else self._closest_creation(recompiled, _Auxdata())
 
     def _closest_creation(self, match: Match, auxdata: _Auxdata) -> Creation:
-        """Compare the creation code, without metadata of contracts that the constructor creates if
-        nothing else differs."""
+        """Compare the creation code; where it only differs in metadata of contracts that the
+        constructor creates, compare it without them."""
         creation = self._compare_creation(match, auxdata)
         if creation.inner_metadata and not auxdata.parts:
             try:
@@ -160,8 +160,8 @@ class ContractMatcher(NamedTuple):
         )
 
     def _improved(self, match: Match) -> Match:
-        """Improve a match: a partial match may become full under another path, or with libraries
-        in the settings."""
+        """Return the best match: a partial one may become full under another path, or with
+        libraries in the settings."""
         if match.level == FULL:
             return match
         variant = self._with_deployed_metadata(match)
@@ -177,8 +177,8 @@ class ContractMatcher(NamedTuple):
         return self._with_deployed_metadata(linked)
 
     def _with_libraries(self, match: Match, libraries: Mapping[str, bytes]) -> Match | None:
-        """Return the match compiled again with the libraries in the settings, and so in the
-        metadata."""
+        """Return the match with the contract compiled again with the libraries in the settings, so
+        that they are in the metadata; None where it no longer matches."""
         by_file: dict[str, dict[str, str]] = {}
         for qualified, address in libraries.items():
             path, colon, name = qualified.rpartition(":")
@@ -195,8 +195,8 @@ class ContractMatcher(NamedTuple):
         return linked._replace(libraries=match.libraries)
 
     def _with_deployed_metadata(self, match: Match) -> Match:
-        """Return a full match if another path or other settings give a metadata file with the
-        deployed hash."""
+        """Return the match as a full one if another path or other settings give a metadata file
+        with the deployed hash; otherwise unchanged."""
         names = dict.fromkeys([match.contract.name, *self.names])
         paths = [] if self.submission.path_is_known else likely_paths(names)
         deployed = read_metadata(self.code.runtime)

@@ -1,7 +1,7 @@
-"""Compares the code that created a contract with compiled creation code, arguments apart.
+"""Comparison of the code that created a contract with compiled creation code, without arguments.
 
-What a constructor does, and which initial values it writes, is in the creation code alone: sources
-that differ in nothing else have the same runtime code.
+Only the creation code has the constructor and the initial values that it writes: sources that
+differ in nothing else have the same runtime code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ from scan.verification.bytecode_comparison import (
 
 
 class Creation(NamedTuple):
-    """The result for creation code; `is_same` is None if it was not compared.
+    """The result of comparing creation code; `is_same` is None if it was not compared.
 
     `match` is "full" or "partial" if the code is the same and constructor arguments follow it.
     `libraries` are the addresses of the compiled code's libraries, by `file:Name`.
-    `inner_metadata`: all differences are in what looks like metadata of embedded contracts.
+    `inner_metadata`: all differences are in bytes that look like metadata of embedded contracts.
     """
 
     is_same: bool | None = None
@@ -37,7 +37,7 @@ NOT_COMPARED = Creation()
 
 
 class DeployedCode(NamedTuple):
-    """A contract's code on the chain; `creation` is the input of its creation, None if unknown."""
+    """A contract's code on the chain. `creation` is the input of its creation, None if unknown."""
 
     runtime: bytes
     creation: bytes | None
@@ -50,9 +50,9 @@ def compare_creation(
     auxdata: Sequence[ByteRange],
     abi: Sequence[Mapping[str, Any]],
 ) -> Creation:
-    """Compare creation code; `auxdata` are the ranges of metadata, which may differ.
+    """Compare creation code. `auxdata` are the ranges of metadata, which may differ.
 
-    The match is "full" if the metadata is equal, too, or is that of the runtime code.
+    The match is "full" if the metadata is equal, too, or is that of the deployed runtime code.
     """
     if deployed.creation is None:
         return NOT_COMPARED
@@ -77,8 +77,8 @@ def compare_creation(
 def _libraries(
     code: bytes, compiled: LinkedCode, submitted: Mapping[str, bytes]
 ) -> Mapping[str, bytes]:
-    """Return the libraries; those that only the constructor calls are not in the runtime code, and
-    are read from the creation code."""
+    """Return the addresses of all libraries by `file:Name`. Those that were not submitted are read
+    from the creation code: the runtime code lacks libraries that only the constructor calls."""
     return {
         name: submitted.get(
             name, submitted.get(name.rpartition(":")[2], code[first.start : first.end])

@@ -1,4 +1,4 @@
-"""Reads the code that created a contract: the input of its transaction, or of a traced call."""
+"""The code that created a contract: the input of its transaction, or of a traced call."""
 
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -32,9 +32,9 @@ class CreationReader:
         self._traces = traces
 
     def input_of(self, address: bytes, block_number: int) -> bytes | None:
-        """Return the creation code with its constructor arguments, of a contract whose code is
-        indexed since this block; None if its creation there is not indexed, or the node does not
-        have it or does not answer."""
+        """Return the creation code, with constructor arguments, of a contract whose code is indexed
+        since this block; None if its creation there is not indexed, or the node does not have it or
+        does not answer."""
         row = self._database.row(
             "verification/creations_get", address=address, block_number=block_number
         )
@@ -56,7 +56,8 @@ class CreationReader:
     def _traced_input(
         self, node: NodeSession, indexed: IndexedTransaction, address: bytes
     ) -> bytes | None:
-        """Return the input of the last creation at the address; None if the trace was cut."""
+        """Return the input of the last creation at the address; None if there is none, or the trace
+        was cut."""
         trace = self._traces.calls(node, indexed)
         frames = [
             frame

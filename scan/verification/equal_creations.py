@@ -1,8 +1,8 @@
-"""Compares how contracts with the code of a verified one were created, which no code shows.
+"""Comparison of the creations of contracts that have a verified contract's runtime code.
 
-What enters is the address of a contract that somebody looked at, or that has the code of one just
-verified; what leaves is a row of creation_comparisons, by which verification_of() tells a contract
-from one that is similar in its runtime code alone.
+Input: the address of a contract that somebody looked at, or that has the code of one just verified.
+Output: a row of creation_comparisons, by which verification_of() tells a contract with the same
+creation code from one that is similar in its runtime code alone.
 """
 
 import queue
@@ -18,10 +18,10 @@ from scan.verification.creation_comparison import are_constructor_arguments
 from scan.verification.creation_reader import CreationReader
 
 MAX_WAITING = 1_000
-MAX_OF_ONE_CODE = 100  # that are compared when their code is verified
-MAX_WAITING_REQUESTS = 2  # of a process; others are answered with what is known
+MAX_OF_ONE_CODE = 100  # contracts that are compared when their code is verified
+MAX_WAITING_REQUESTS = 2  # of a process; further requests are answered without the comparison
 WAIT_S = 1.0  # of a request, so that the first who looks at a contract sees the result
-UNKNOWN_S = 60.0  # before a creation that the node did not give is read again
+UNKNOWN_S = 60.0  # after which a creation that the node did not give is read again
 _UNKNOWN_BYTES = 256 * 1024
 _ENTRY_BYTES = 200
 
@@ -37,8 +37,8 @@ class EqualCreations:
         self._unknown_since: SizedCache[float] = SizedCache(_UNKNOWN_BYTES)
 
     def request(self, address: bytes) -> bool:
-        """Have a contract compared, unless it was lately without a result; return whether that
-        was done within a moment."""
+        """Have a contract compared, unless that was requested within UNKNOWN_S. Return whether it
+        was compared within WAIT_S."""
         since = self._unknown_since.get(address)
         if since is not None and time.monotonic() - since < UNKNOWN_S:
             return False
@@ -52,7 +52,7 @@ class EqualCreations:
             self._places.release()
 
     def request_all_of(self, code_hash: bytes) -> None:
-        """Have contracts with a code compared soon: some, since of some code there are millions."""
+        """Have up to MAX_OF_ONE_CODE contracts with a code compared soon."""
         rows = self._database.rows(
             "verification/contracts_list_same_code", code_hash=code_hash, limit=MAX_OF_ONE_CODE
         )
@@ -60,14 +60,15 @@ class EqualCreations:
             self._add(bytes(address))
 
     def _add(self, address: bytes) -> threading.Event:
-        """Return what is set once the contract is compared."""
+        """Add a contract to the queue, and return the event that is set once it is compared."""
         done = threading.Event()
-        with suppress(queue.Full):  # it is asked for again
+        with suppress(queue.Full):  # a later request adds it
             self._waiting.put_nowait((address, done))
         return done
 
     def compare_next(self, timeout_s: float) -> bool:
-        """Compare the contract that has waited longest; False where none came within this time."""
+        """Compare the contract that has waited longest. Return False where none came within
+        `timeout_s`."""
         try:
             address, done = self._waiting.get(timeout=timeout_s)
         except queue.Empty:

@@ -25,8 +25,7 @@ class InstalledCompilers:
         return sorted(version for version in self.placed() if self.find(version))
 
     def placed(self) -> set[SolcVersion]:
-        """Return the installed releases without looking into them: a downloaded one may have
-        changed since."""
+        """Return the releases that have a folder, without checking their digests."""
         versions = set()
         for folder in self.directory.glob("solc-*"):
             with suppress(InvalidParameter):
@@ -34,7 +33,8 @@ class InstalledCompilers:
         return versions
 
     def find(self, version: SolcVersion) -> Program | None:
-        """The compiler, if installed; Unavailable if it has changed since it was downloaded."""
+        """Return the compiler, None if it is not installed. Raises Unavailable if it has changed
+        since its download."""
         name = f"solc-{dotted(version)}"
         executable = self.directory / name / name
         if not os.access(executable, os.X_OK) or not executable.is_file():
@@ -43,8 +43,7 @@ class InstalledCompilers:
         return Program(executable, self.path)
 
     def _check_digest(self, folder: Path) -> None:
-        """Check the digest: a downloaded compiler must still have the digest recorded at its
-        download."""
+        """Raise Unavailable unless a downloaded compiler has the digest of its download."""
         recorded = folder / _DIGEST_FILE
         if not recorded.is_file():
             return
@@ -64,7 +63,7 @@ def sha256(file: Path) -> str:
 
 
 def record_digest(folder: Path, name: str) -> None:
-    """Write the digest in sha256sum's format, so that an operator can check it with sha256sum."""
+    """Write the file's digest in sha256sum's format, so that operators can check it by that."""
     (folder / _DIGEST_FILE).write_text(f"{sha256(folder / name)}  {name}\n")
 
 

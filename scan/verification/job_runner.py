@@ -1,4 +1,4 @@
-"""Runs verification jobs under leases; the runners of several processes share the jobs."""
+"""The runner of verification jobs under leases. Runners of several processes share the jobs."""
 
 import json
 import logging
@@ -29,14 +29,14 @@ from scan.verification.verifier import Verifier, message, verify
 log = logging.getLogger(__name__)
 
 POLL_S = 1.0
-# How long the job of a process that died waits for another process; also how long a machine or
-# the database may hang before a job is started twice: 10 s were too short.
+# The time until another process takes over the job of a process that died, and for which a machine
+# or the database may hang without a job being started twice: 10 s were too short.
 LEASE_S = 30.0
 EXTEND_EVERY_S = 3.0
 SWEEP_EVERY_S = 60.0
 SWEPT_AT_ONCE = 1_000
 KEPT = timedelta(days=1)
-POSTPONED = timedelta(seconds=2)  # while all compilers are busy, or one is being downloaded
+POSTPONED = timedelta(seconds=2)  # while all compilers are busy, or the compiler is downloaded
 TRIED_FOR = timedelta(minutes=15)
 MOST_ATTEMPTS = 3  # so that a job that kills its process is not run for ever
 
@@ -87,21 +87,22 @@ class JobRunner:
             self._threads.append(thread)
 
     def stop(self) -> None:
-        """Return the leases at once, so that another process continues with the jobs."""
+        """Stop the threads and give the leases back at once, so that another process goes on."""
         self._stopping = True
         self._jobs.notify()
         for thread in self._threads:
             thread.join()
 
     def _run(self) -> None:
-        """Run the steps; database errors are logged, and the step is retried after a pause."""
+        """Claim jobs, extend leases and sweep until stop(). Errors are logged; the failed step runs
+        again after a pause."""
         if not can_deny_network():
             log.warning("%s", NETWORK_IS_KEPT)
         while not self._stopping:
             try:
                 self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
                 self._claim_all()
-                # Whether clients without a running job wait, while this process runs all it may.
+                # Whether clients without a running job wait while all places are taken.
                 self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
                     self._database.value("verification/jobs_count_due", now=_now())
                 )
@@ -171,7 +172,7 @@ class JobRunner:
             self._database.rows("verification/jobs_postpone", leases=leases, due_at=due_at)
 
     def _serve(self, job: ClaimedJob) -> None:
-        """Run a job at the top of its thread: in every case the job ends, or its lease does."""
+        """Run a job, as the target of its thread. Whatever happens, the job or its lease ends."""
         try:
             ending = self._ending(job)
             if ending is None:
@@ -195,7 +196,7 @@ class JobRunner:
             self._jobs.notify()
 
     def _ending(self, job: ClaimedJob) -> Ending | None:
-        """Return how a job ended, None for one to be tried again later."""
+        """Verify a job's submission and return how it ended; None if it is to be tried again."""
         if job.attempts > MOST_ATTEMPTS:
             return Ending("The verification was interrupted.", error_code=INTERNAL_ERROR)
         try:

@@ -1,6 +1,6 @@
 """Background verifications: submitted, run by job_runner.py, kept in the database for a day.
 
-Whoever has a job's id may read its result. Any number of processes share the jobs.
+Whoever knows a job's id may read its result. Any number of processes share the jobs.
 """
 
 import json
@@ -29,7 +29,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Job(NamedTuple):
-    """A verification job; `status` is pending, running, done or failed; `match` and
+    """A verification job. `status` is pending, running, done or failed; `match` and
     `creation_match` are full, partial or None. A failed job has one of job_runner.py's error codes.
 
     `warning` is set if the submitted constructor arguments differ from those of the creation.
@@ -61,7 +61,8 @@ class VerificationJobs:
         self.changed = threading.Condition()
 
     def submit(self, request: Mapping[str, Any], client: str, *, wait_s: float = 0.0) -> str:
-        """Return the id of a new job for `request`, which has the form of a body of /api/v1/verify.
+        """Store a new job for `request`, in the form of a body of /api/v1/verify, and return its
+        id.
 
         Raises InvalidParameter, TooLarge, NotFound if no contract is indexed at the address
         within `wait_s`, RateLimited if the client has too many unfinished jobs, Unavailable.
@@ -97,7 +98,7 @@ class VerificationJobs:
         return job_id
 
     def get(self, job_id: str) -> Job | None:
-        """Return a job, None for an unknown one, or one that is no longer kept."""
+        """Return a job; None if it is unknown, or no longer kept."""
         if not _ID.fullmatch(job_id):
             return None
         row = self._database.row("verification/jobs_get", id=job_id)
@@ -107,8 +108,8 @@ class VerificationJobs:
         return job._replace(address=bytes(job.address))
 
     def wait(self, job_id: str, timeout_s: float) -> Job | None:
-        """Return what get() does, once the job has ended or time is up; at once if too many
-        threads wait."""
+        """Return a job, as get() does, once it has ended or time is up; at once if too many threads
+        wait."""
         job = self.get(job_id)
         if job is None or job.is_over:
             return job
@@ -135,14 +136,15 @@ class VerificationJobs:
             self._is_contract(address)
 
     def _is_contract(self, address: bytes) -> bool:
-        """Return whether there is a contract, also for unsupported bytecode, which the job then
-        reports. Raises NotFound."""
+        """Return True for a contract, even of unsupported bytecode, which the job then reports.
+        Raises NotFound where there is none."""
         with suppress(VerificationFailed):
             indexed_contract(self._database, address)
         return True
 
     def _wait_until(self, condition: Callable[[], bool], client: str, timeout_s: float) -> bool:
-        """Return whether it became true in time; False at once if too many threads wait."""
+        """Wait until `condition` holds, and return whether it did in time. Return False at once if
+        too many threads wait."""
         deadline = time.monotonic() + timeout_s
         if timeout_s <= 0 or not self._waiting_threads.take_for_long(client):
             return False

@@ -1,4 +1,4 @@
-"""Finds the contract and the compiler settings that produce deployed code, by compiling."""
+"""The search for the contract and the compiler settings that produce deployed code."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ from scan.verification.settings_search import (
 def find_match(
     compiler: Program, submission: Submission, code: DeployedCode, place: RunningPlace
 ) -> Match:
-    """Return the best match; raises VerificationFailed with the reason, Unavailable."""
+    """Return the best match. Raises VerificationFailed with the reason, Unavailable."""
     return _Search(Compilations(compiler, submission, place), submission, code).run()
 
 
@@ -98,8 +98,8 @@ class _Search:
     def _match(
         self, contracts: Sequence[CompiledContract], settings: CompilerSettings
     ) -> Match | None:
-        """Return the first full match, else the first partial one; notes a match of the runtime
-        code alone."""
+        """Return the first full match, else the first partial one, else None. Keep a match of the
+        runtime code alone for run()."""
         names = [contract.name for contract in contracts]
         matcher = ContractMatcher(self._compilations, self._submission, self._code, settings, names)
         partial: Match | None = None
@@ -135,6 +135,6 @@ class _Search:
 
 
 def _other_version(submission: Submission, deployed: bytes) -> str | None:
-    """Return the compiler named by the deployed code, if it is not the submitted one."""
+    """Return the compiler version in the deployed code; None if it is the submitted one."""
     named = compiler_version(read_metadata(deployed))
     return named if named != dotted(submission.version) else None

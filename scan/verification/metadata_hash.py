@@ -1,6 +1,6 @@
 """The hash of a metadata file as the compiler writes it into bytecode: IPFS or Swarm.
 
-To hash a variant of the file takes microseconds, to compile again seconds.
+Hashing a variant of the file takes microseconds, compiling again takes seconds.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ _IPFS_BLOCK = 256 * 1024
 
 
 def ipfs(content: bytes) -> bytes:
-    """Return the multihash of a file as `ipfs add` computes it (UnixFS in DAG-PB); empty for
-    files of more than one block of 256 KiB."""
+    """Return the multihash of a file as `ipfs add` computes it (UnixFS in DAG-PB); b"" for a file
+    of more than one block of 256 KiB."""
     if len(content) > _IPFS_BLOCK:
         return b""
     length = _varint(len(content))
@@ -30,7 +30,7 @@ def _varint(number: int) -> bytes:
 
 
 def bzzr0(content: bytes) -> bytes:
-    """Swarm's first hash: a tree of 4 KiB chunks, hashed by Keccak-256 over span and content."""
+    """Return Swarm's first hash: of a tree of 4 KiB chunks, by Keccak-256 over span and content."""
     inner = content
     if len(content) > _CHUNK:
         inner = b"".join(bzzr0(part) for part in _split(content))
@@ -40,7 +40,8 @@ def bzzr0(content: bytes) -> bytes:
 def bzzr1(content: bytes, below_higher: bool = False) -> bytes:
     """Return Swarm's second hash: the same tree, where a chunk is hashed as a binary Merkle tree.
 
-    A last part of exactly one chunk next to larger parts still has a level of its own.
+    `below_higher`: other parts of the tree have more levels. Then a last part of exactly one chunk
+    has a level of its own.
     """
     inner = content
     if len(content) > _CHUNK or (len(content) == _CHUNK and below_higher):

@@ -1,4 +1,4 @@
-"""Finds the variant of a metadata file whose hash is in the deployed code.
+"""The search for the variant of a metadata file whose hash is in the deployed code.
 
 The code can be equal while the metadata differs: a single file is submitted without its path, and
 settings such as `runs` may not change the code. A variant with the hash is the deployer's file.
@@ -62,7 +62,8 @@ def likely_paths(contract_names: Iterable[str]) -> list[str]:
 def find_variant(
     deployed: BytecodeMetadata | None, metadata: str, path: str, paths: Sequence[str]
 ) -> str | None:
-    """Return the metadata file with the deployed hash; `path` may be replaced by any of `paths`."""
+    """Return the metadata file with the deployed hash, None without one. Variants have any of
+    `paths` in place of `path`, and other settings."""
     kind = hash_kind(deployed)
     if deployed is None or kind is None:
         return None
@@ -81,8 +82,8 @@ def _variants(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
 
 
 def _settings(metadata: str) -> Iterator[str]:
-    """Return settings to try, first unchanged, then with explicit defaults and other settings
-    that may give equal code."""
+    """Yield the metadata file unchanged, then with other settings that may give equal code, then
+    all of these with an explicit `bytecodeHash`."""
     for text in (metadata, _with_explicit_hash(metadata)):
         yield text
         for runs in (200, *RARER_RUNS):
@@ -94,8 +95,8 @@ def _settings(metadata: str) -> Iterator[str]:
 
 
 def _with_explicit_hash(metadata: str) -> str:
-    """Set `bytecodeHash`, as some tools do: they set the default `bytecodeHash` explicitly; it
-    is then part of the metadata."""
+    """Return the file with the default `bytecodeHash` set, as some tools do: it is then part of the
+    metadata."""
     if '"metadata":{' in metadata:
         return metadata
     return metadata.replace('"optimizer":', '"metadata":{"bytecodeHash":"ipfs"},"optimizer":', 1)

@@ -1,4 +1,4 @@
-"""Parses and checks the body of a verification request: a source and how it was compiled."""
+"""The body of a verification request, parsed and checked: a source and how it was compiled."""
 
 import re
 from binascii import unhexlify
@@ -35,8 +35,8 @@ Parser = Callable[[Any, str], Any]
 
 
 class Submission(NamedTuple):
-    """A parsed request. `settings` are the submitted compiler settings; missing ones are searched
-    for.
+    """A parsed request. `settings` are the submitted compiler settings; a search finds missing
+    ones.
 
     `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is False for a single file
     submitted without its path.
@@ -63,7 +63,7 @@ class _Source(NamedTuple):
 
 
 def parse(body: Mapping[str, Any]) -> Submission:
-    """Parse a request's body; raises InvalidParameter or TooLarge."""
+    """Parse a request's body. Raises InvalidParameter or TooLarge."""
     json_bodies.only_known(body, FIELDS, "field")
     for name in REQUIRED:
         parameters.required(body, name)
@@ -87,7 +87,7 @@ def parse(body: Mapping[str, Any]) -> Submission:
 
 
 def _settings(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the compiler's settings that were given beside a single file."""
+    """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
     keys = {"optimizationUsed": "enabled", "runs": "runs"}
     if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
@@ -100,7 +100,7 @@ def _settings(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _matching(pattern: str, description: str) -> Parser:
-    """Return the parser of a text that matches `pattern` as a whole."""
+    """Return the parser of a text that has to match `pattern` as a whole."""
 
     def read(value: object, name: str) -> str:
         if not isinstance(value, str) or not re.fullmatch(pattern, value):
@@ -180,7 +180,7 @@ def _bad_input(reason: str) -> InvalidParameter:
 
 
 def _content(path: str, source: object) -> str:
-    """Return a file's content; `urls` are rejected: a compiler would read them from this
+    """Return a file's content. `urls` are rejected, as a compiler would read them from this
     machine."""
     content = source.get("content") if isinstance(source, dict) else None
     if not isinstance(content, str):
@@ -207,7 +207,7 @@ def _standard_settings(settings: object) -> dict[str, Any]:
 
 
 def _switch(value: object, name: str) -> bool:
-    """Return a boolean: Etherscan's clients send 0 and 1, as numbers or text."""
+    """Return a boolean; Etherscan's clients send 0 and 1, as numbers or text."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | str) and value in _SWITCHES:
@@ -222,7 +222,7 @@ def _runs(value: object, name: str) -> int:
 
 
 def _libraries(value: object, name: str) -> dict[str, bytes]:
-    """Return addresses by name, or by name in an object per file."""
+    """Return addresses by `file:Name` or `Name`, from an object of names or of objects by file."""
     if not isinstance(value, dict):
         raise InvalidParameter(f"{name} must be an object of names and addresses.", field=name)
     if sum(len(item) if isinstance(item, dict) else 1 for item in value.values()) > MAX_LIBRARIES:

@@ -1,6 +1,6 @@
-"""Runs a program on hostile input: bounded memory, time and output, no network, an empty directory.
+"""The sandbox of programs on hostile input: bounded memory, time and output, no network.
 
-The limits are necessary: with native builds of solc and with npm's, nested modifiers took 1.5 to
+The bounds are necessary: with native builds of solc and with npm's, nested modifiers took 1.5 to
 2.5 GB, and the SMT checker of 0.6.12 did not end.
 """
 
@@ -32,7 +32,7 @@ NETWORK_IS_KEPT = (
     " support the system call filter that would prevent it; see docs/verification.md"
 )
 
-# Those of the process when this is imported: threads of a worker keep to one of them later.
+# The processors of the process at import: later, threads of a worker are bound to one of them.
 _PROCESSORS = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {0}
 # Without site-packages Python takes 15 ms to start; a compiler takes a second.
 _CONFINED = (
@@ -46,14 +46,14 @@ class TimedOut(Exception):
 
 
 class Finished(NamedTuple):
-    """A program that ended; `output` has at most one byte more than OUTPUT_BYTES."""
+    """The end of a program. `output` has at most one byte more than OUTPUT_BYTES."""
 
     status: int
     output: bytes
 
 
 class Program(NamedTuple):
-    """An executable to run under limits; `path` is its PATH."""
+    """An executable to run under limits. `path` is its PATH."""
 
     executable: Path
     path: str
@@ -70,8 +70,8 @@ class Program(NamedTuple):
         stdin: bytes = b"",
         check: Callable[[], None] = lambda: None,
     ) -> Finished:
-        """Runs in `folder`, which should be empty. Calls `check` once a second; raises TimedOut,
-        and what `check` raises."""
+        """Run the program in `folder`, which should be empty, and call `check` once a second.
+        Raises TimedOut, and any exception of `check`."""
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output:
             source.write(stdin)
             source.seek(0)
@@ -122,7 +122,7 @@ def _wait(process: "subprocess.Popen[Any]", timeout_s: float, check: Callable[[]
 
 
 def end_session(process: "subprocess.Popen[Any]") -> None:
-    """Kills a process that was started in its own session, and all processes it started."""
+    """Kill a process that was started in its own session, and all processes of the session."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -131,10 +131,7 @@ def end_session(process: "subprocess.Popen[Any]") -> None:
 @cache
 def can_deny_network() -> bool:
     """Return whether this kernel and processor support the system call filter that denies the
-    network.
-
-    True also on a time-out: a slow machine must not give compilers the network.
-    """
+    network; True on a time-out, as a slow machine must not give compilers the network."""
     with suppress(subprocess.TimeoutExpired):
         return subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode != CANNOT_CONFINE
     return True

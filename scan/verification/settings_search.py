@@ -1,4 +1,4 @@
-"""Which compiler settings to try if none were submitted, most likely first.
+"""The compiler settings to try where none were submitted, most likely first.
 
 Of 53 public single-file contracts without settings, 44 matched within the first two settings of
 this order and all within 22.
@@ -28,21 +28,21 @@ CompilerSettings = dict[str, Any]
 
 
 class InferredSettings(NamedTuple):
-    """Settings inferred from deployed code; `metadata` is for `settings.metadata`."""
+    """Settings inferred from deployed code: `settings.metadata`, and whether it uses PUSH0."""
 
     metadata: Mapping[str, Any]
     push0: bool
 
 
 def infer_settings(deployed: bytes, version: SolcVersion) -> InferredSettings:
-    """Return inferred settings, only those that the release supports."""
+    """Return the settings that the deployed code shows, as far as the release supports them."""
     push0 = SHANGHAI in evm_versions(version) and uses_push0(deployed)
     return InferredSettings(_metadata_mode(deployed, version), push0)
 
 
 def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
-    """Return the metadata's settings, empty if they are the release's default: an explicit
-    default would change the metadata."""
+    """Return `settings.metadata`; {} for the release's default, which would change the metadata if
+    it were explicit."""
     metadata = read_metadata(deployed)
     kind = hash_kind(metadata)
     if version < BYTECODE_HASH_FROM or kind == "ipfs":
@@ -57,7 +57,7 @@ def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
 def candidate_settings(
     given: Mapping[str, Any], version: SolcVersion, inferred: InferredSettings
 ) -> Iterator[CompilerSettings]:
-    """Return complete settings without repetition. Submitted settings are not changed."""
+    """Yield complete settings without repetition. Submitted settings are not changed."""
     likely, rarer = _optimizers(given.get("optimizer"))
     first_evm, *other_evms = _evm_versions(given, version, inferred.push0)
     plain, via_ir = _pipelines(given, version)
@@ -85,7 +85,7 @@ def candidate_settings(
 def _optimizers(
     given: Mapping[str, Any] | None,
 ) -> tuple[list[CompilerSettings], list[CompilerSettings]]:
-    """Return settings of the optimizer, as (likely, rarer)."""
+    """Return the likely and the rarer settings of the optimizer."""
     if given is not None and ("enabled" in given) and ("runs" in given or not given["enabled"]):
         return [dict(given)], []
     if given is not None and "runs" in given:
@@ -99,7 +99,8 @@ def _optimizers(
 
 
 def _evm_versions(given: Mapping[str, Any], version: SolcVersion, push0: bool) -> list[str | None]:
-    """Return EVM versions, the default first, as None, unless the code excludes it."""
+    """Return the EVM versions to try. The default is None and comes first, unless the code excludes
+    it."""
     default = default_evm_version(version)
     if "evmVersion" in given or default is None:
         return [None]
@@ -117,7 +118,8 @@ def _evm_versions(given: Mapping[str, Any], version: SolcVersion, push0: bool) -
 def _pipelines(
     given: Mapping[str, Any], version: SolcVersion
 ) -> tuple[list[None], list[bool | None]]:
-    """Return (plain, via IR); None omits the setting, as most tools do."""
+    """Return the values of viaIR to try for the legacy pipeline, and those for the IR. None omits
+    the setting, as most tools do."""
     if "viaIR" in given or version < VIA_IR_FROM:
         return [None], []
     return [None], [True]

@@ -1,6 +1,7 @@
 """Code that equals verified code except for values of immutables and the metadata.
 
-What may differ is what the compiler reported of the verified code, never a pattern of the other.
+The ranges that may differ are those that the compiler reported for the verified code, never a
+pattern in the other code.
 """
 
 import hashlib
@@ -19,8 +20,8 @@ from scan.verification.bytecode_comparison import (
 
 
 class CodePattern(NamedTuple):
-    """What similar code has in common; `variable` has the ranges of each value that may differ,
-    as JSON; `masked_hash` is SHA-256 of the code without them and without its metadata."""
+    """What similar code has in common. `variable` has the ranges of each value that may differ, as
+    JSON; `masked_hash` is the SHA-256 of the code without them and without its metadata."""
 
     variable: str
     masked_hash: bytes
@@ -34,8 +35,8 @@ def pattern_of(deployed: bytes, compiled: LinkedCode) -> CodePattern:
 
 
 def masked_hash(code: bytes, variable: str) -> bytes | None:
-    """Return what the pattern's `masked_hash` is where code is similar; None where it is not. It is
-    of the same length as the pattern's code. An immutable has one value wherever it stands."""
+    """Return the hash that equals the pattern's `masked_hash` where code is similar; None where an
+    immutable has several values. The code has to be as long as the pattern's."""
     groups = [[ByteRange(*part) for part in group] for group in json.loads(variable)]
     if any(len({code[start:end] for start, end in group}) > 1 for group in groups):
         return None
@@ -45,5 +46,5 @@ def masked_hash(code: bytes, variable: str) -> bytes | None:
 def _masked_hash(code: bytes, groups: Iterable[Sequence[ByteRange]]) -> bytes:
     metadata = metadata_ranges(code)
     ranges = [part for group in groups for part in group]
-    # Where the metadata begins is hashed, too: else code could hide behind a longer one.
+    # The range of the metadata is hashed, too: else code could hide in longer metadata.
     return hashlib.sha256(mask(code, [*ranges, *metadata]) + repr(metadata).encode()).digest()

@@ -1,4 +1,4 @@
-"""What verifications of the last day have stored, in all and of each client, in any process."""
+"""The bytes that verifications stored in the last day, in all and by client, of all processes."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 
 DAY = timedelta(days=1)
-CLIENT_SHARE = 10  # a client may store a tenth of what all may
+CLIENT_SHARE = 10  # a client may store a tenth of the bound for all
 RETRY_AFTER_S = 3600
 
 
@@ -26,7 +26,8 @@ class StoredBytes:
         self._now = now
 
     def check(self, client: str | None) -> None:
-        """Raise RateLimited or Unavailable where no more may be stored; before a compiler runs."""
+        """Raise RateLimited or Unavailable where no more may be stored. The caller checks this
+        before a compiler runs."""
         row = self._database.row(
             "verification/stored_bytes_get", since=self._now() - DAY, client=client
         )
@@ -49,5 +50,5 @@ class StoredBytes:
         )
 
     def sweep(self) -> None:
-        """Forget what was stored more than a day ago."""
+        """Delete the entries that are older than a day."""
         self._database.rows("verification/stored_bytes_sweep", stored_before=self._now() - DAY)

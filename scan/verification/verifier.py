@@ -1,4 +1,4 @@
-"""Verifies a submission and stores the result."""
+"""Verification of a submission, from the request to the stored result."""
 
 import time
 from collections.abc import Mapping
@@ -63,8 +63,7 @@ class IndexedContract(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """A verified contract; `stored` is False if an equal or better verification was already
-    stored."""
+    """A verified contract. `stored` is False if an equal or better one was stored before."""
 
     submission: Submission
     match: str
@@ -84,16 +83,17 @@ class Verified(NamedTuple):
 
     @property
     def creation_match(self) -> str | None:
-        """Return the match for the submitted constructor arguments; `creation.match` is
-        independent of them."""
+        """The match of the creation code with the submitted constructor arguments; `creation.match`
+        is independent of them."""
         return None if self.warning else self.creation.match
 
 
 def verify(verifier: Verifier, submission: Submission, client: str | None = None) -> Verified:
-    """Verify a submission; raises NotFound, VerificationFailed, Unavailable, RateLimited,
-    InvalidParameter (no such compiler).
+    """Verify a submission and store the result.
 
-    `client`: one client may have only one compiler running or waiting, and store so much a day.
+    A `client` may have only one compiler running or waiting, and store a bounded number of bytes a
+    day. Raises NotFound, VerificationFailed, Unavailable, RateLimited, InvalidParameter (no such
+    compiler).
     """
     verifier.stored_bytes.check(client)
     deadline = time.monotonic() + BUDGET_S
@@ -115,8 +115,8 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
-    """Return the contract; raises NotFound, and VerificationFailed for an unsupported bytecode
-    format."""
+    """Return the contract at an address. Raises NotFound, and VerificationFailed for an unsupported
+    bytecode format."""
     row = database.row("contracts/contracts_get_code", address=address)
     if row is None or not bytes(row[1]):
         raise NotFound("No contract is indexed at this address.", field="address")
@@ -179,13 +179,13 @@ def _store(
 
 
 def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:
-    """Return the file's SPDX comment, as in the compiler's metadata (from 0.6.8)."""
+    """Return the file's SPDX license in the compiler's metadata, which has it since 0.6.8."""
     license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
     return license_[:100] if isinstance(license_, str) else None
 
 
 def _sources(submission: Submission, metadata: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return only files that the compilation used: the code proves nothing about others."""
+    """Return the files that the compilation used: the code proves nothing about others."""
     used = list(metadata.get("sources", {}))
     if len(submission.sources) == 1 and len(used) == 1:
         return {used[0]: {"content": next(iter(submission.sources.values()))}}
