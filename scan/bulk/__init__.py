@@ -1,6 +1,6 @@
-"""A whole chain at once: blocks as Parquet files, loaded and derived in bulk.
+"""The indexing of a whole chain at once: blocks as Parquet files, loaded and derived in bulk.
 
-Needs the packages of the extra scan[bulk], which no other room imports.
+It needs the packages of the extra scan[bulk], which no other room imports.
 Input: blocks from one or several nodes. Output: files of rows, and the tables as
 the indexer makes them.
 Start with chain_backfill.py (the stages), then spool.py, block_columns.py (rows of files),

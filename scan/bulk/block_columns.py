@@ -1,7 +1,8 @@
-"""The rows of a backfill's files, and decoded blocks as such rows. Pure.
+"""The rows of a backfill's files, made of decoded blocks. Pure.
 
-What contracts are is not known here: events in the form of a transfer or a swap are candidates,
-beside what is needed to decide about their contracts in the chain's order.
+Whether a contract is a token or a pool is unknown here: events in the form of a transfer or a swap
+are candidates. The sights are what the inspection of contracts needs to decide about them later, in
+the chain's order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +28,7 @@ from scan.indexer.block_rows import UNNUMBERED, Rows, table_rows
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import LogSelection
 
-# Events in the form of a transfer, one row a moved id: what TransferLog has, with its words.
+# Events in the form of a transfer, one row for each moved id: TransferEvent with its words.
 TRANSFER_EVENTS = {
     "block_number": ColumnFormat(BLOCK_NUMBER),
     "transaction_index": ColumnFormat(INDEX),
@@ -41,7 +42,7 @@ TRANSFER_EVENTS = {
     "id": ColumnFormat(UINT256),
     "amount": ColumnFormat(UINT256),
 }
-# Events in the form of a swap. Which of the pool's tokens went in depends on the amounts alone.
+# Events in the form of a swap. The amounts alone show which of the pool's tokens went in.
 SWAP_EVENTS = {
     "block_number": ColumnFormat(BLOCK_NUMBER),
     "log_index": ColumnFormat(INDEX),
@@ -53,15 +54,16 @@ SWAP_EVENTS = {
     "amount_in": ColumnFormat(UINT256),
     "amount_out": ColumnFormat(UINT256),
 }
-# Where an address may have code, or was created, a row a block; `is_first` in this file.
+# Blocks in which an address may have code, or was created, one row for each. `is_first`: the first
+# row of the address in the file.
 CODE_SIGHTS = {
     "block_number": ColumnFormat(BLOCK_NUMBER),
     "address": ColumnFormat(ADDRESS),
     "is_created": ColumnFormat(BOOLEAN),
     "is_first": ColumnFormat(BOOLEAN),
 }
-# Where a contract first emitted an event of that form in the file: `sight` is transfer, wrap or
-# swap, `form` a TransferShape or a swap's family.
+# The first event of a kind that a contract emitted in the file: `sight` is transfer, wrap or swap,
+# `form` a TransferShape or a swap's family.
 EVENT_SIGHTS = {
     "block_number": ColumnFormat(BLOCK_NUMBER),
     "log_index": ColumnFormat(INDEX),
@@ -78,16 +80,16 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "swap_events": SWAP_EVENTS,
     "code_sights": CODE_SIGHTS,
     "event_sights": EVENT_SIGHTS,
-    "blocks": KINDS["blocks"],  # the last: its file says that the others are there
+    "blocks": KINDS["blocks"],  # the last: where its file exists, so do the others
 }
 _SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
-# Stand for a pool's tokens while only the direction is to be known.
+# Placeholders for a pool's tokens: only the direction of the trade is needed.
 _TOKEN0, _TOKEN1 = b"0", b"1"
-MAX_ROWS = 50_000  # as Python's objects, which take 20 times as much as columns
+MAX_ROWS = 50_000  # as Python objects, which take 20 times the memory of columns
 
 
 class RangeTables:
-    """The tables of consecutive blocks, grown block by block; as Arrow's columns they are small."""
+    """The tables of consecutive blocks, which grow block by block."""
 
     def __init__(self, selection: LogSelection) -> None:
         self._selection = selection
@@ -95,14 +97,15 @@ class RangeTables:
         self._rows: dict[str, Rows] = {kind: [] for kind in SPOOLED}
 
     def add(self, blocks: Iterable[FetchedBlock]) -> None:
-        """Raises OverflowError or pyarrow's errors for values outside of their columns."""
+        """Add the rows of blocks. Raises OverflowError or pyarrow's errors for values outside of
+        their columns."""
         for fetched in blocks:
             _add_block(self._rows, fetched, self._selection)
         if sum(map(len, self._rows.values())) >= MAX_ROWS:
             self._make_tables()
 
     def finish(self) -> dict[str, pyarrow.Table]:
-        """Return a table of each kind in SPOOLED."""
+        """Return the tables by kind, one for each kind in SPOOLED."""
         self._make_tables()
         tables = {
             kind: pyarrow.concat_tables([*self._tables[kind], rows_table(kind, [])])
@@ -123,7 +126,8 @@ class RangeTables:
 
 
 def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
-    """Raises OverflowError or pyarrow's errors for values outside of their columns."""
+    """Return the table of a kind with these rows. Raises OverflowError or pyarrow's errors for
+    values outside of their columns."""
     columns = SPOOLED[kind]
     values = zip(*rows, strict=True) if rows else ([] for _ in columns)
     return make_table(columns, dict(zip(columns, map(list, values), strict=True)))
@@ -181,9 +185,8 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
 
 
 def _distinct(table: pyarrow.Table) -> tuple[Any, Any, Any]:
-    """The first row of each address in each block; the group of each row; each group's address.
-
-    Addresses are numbers here. Groups are in the order of blocks.
+    """Group a table's rows by block and address, in the order of blocks. Return three arrays: the
+    first row of each group, the group of each row, and the number of each group's address.
     """
     encoded = table["address"].combine_chunks().dictionary_encode()
     codes = encoded.indices.to_numpy().astype(numpy.int64)
@@ -227,7 +230,8 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
 def _first_events(
     events: pyarrow.Table, address: str, form: str, is_counted: Any, sight: str
 ) -> pyarrow.Table:
-    """Return each address's first event among those that count; events are in the chain's order."""
+    """Return each address's first event among those that `is_counted` selects, as event sights.
+    Events are in the chain's order."""
     counted = events.filter(pyarrow.array(is_counted))
     codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
     firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
@@ -244,7 +248,7 @@ def _first_events(
 
 
 def make_table_of(kind: str, columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Return a table of columns that are named as the file's, limbs too."""
+    """Return a table of a kind from columns by the names that the file has, such as limbs'."""
     fields = _SCHEMAS[kind]
     return pyarrow.Table.from_arrays(
         [_array(columns[field.name], field.type) for field in fields], schema=fields

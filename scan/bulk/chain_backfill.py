@@ -1,9 +1,9 @@
-"""This module indexes a whole chain into an empty index, by stages that a later run continues.
+"""The backfill of a whole chain into an empty index, by stages that a later run continues.
 
-spool: ranges of blocks as files. inspect: links between ranges, and what contracts are, in the
-chain's order. load: transfers and trades by these decisions, tables and everything derived, each
-table or partition in a transaction. accept: blocks, and with them the head, from which the indexer
-follows.
+spool writes ranges of blocks to files. inspect checks the links between ranges, and decides in the
+chain's order what contracts are. load selects transfers and trades by these decisions, and loads
+all tables and derived tables, each table or partition in a transaction. accept loads blocks, and
+with them the head, from which the indexer follows.
 """
 
 import logging
@@ -49,15 +49,14 @@ RANGE_BLOCKS = 500
 ATTEMPTS, MAX_PAUSE_S = 8, 20.0
 POLL_S = 0.2
 
-READINGS = 4  # of what differs from the node, before a run gives up
-
-# In the transaction that makes blocks visible: what differs from the node, a line each, and the
-# first and last of the blocks that it is among.
+READINGS = 4  # of blocks that differ from the node, before a run fails
+# Called in the transaction that makes blocks visible. Returns a line for each difference from the
+# node, with the first and last of the blocks that it is among.
 Audit = Callable[[Transaction], Sequence[tuple[str, int, int]]]
 
 
 class ChainBackfill:
-    """A ChainBackfill runs the backfill that a database was begun with, or a new one."""
+    """The backfill of a database: an unfinished one, or a new one."""
 
     def __init__(
         self,
@@ -84,10 +83,11 @@ class ChainBackfill:
     def begin(
         self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
     ) -> Plan:
-        """Return the backfill that was begun, or begin one up to `last_block` or the final block.
+        """Return the plan of the unfinished backfill, or begin one up to `last_block`, by default
+        SCAN_FINALITY blocks behind the node's head.
 
-        Raises CannotBackfill, of a new one CannotBegin, and NotTheWriter, WrongChain, WrongLogs
-        and NodeError as the indexer.
+        Raises CannotBackfill, CannotBegin where a new one cannot begin, and NotTheWriter,
+        WrongChain, WrongLogs and NodeError, as the indexer does.
         """
         self._acquire_lock()
         settings = self._settings
@@ -122,7 +122,7 @@ class ChainBackfill:
             requirements.require_room(folder, chain.start_block, last_block)
         except (TooLittleRoom, TooLittleMemory) as error:
             raise CannotBegin(str(error)) from None
-        shutil.rmtree(folder, ignore_errors=True)  # of an earlier one
+        shutil.rmtree(folder, ignore_errors=True)  # files of an earlier backfill
         with self._database.transaction() as tx:
             loading.require_writer(tx)
             tx.execute(
@@ -138,7 +138,7 @@ class ChainBackfill:
         return self._requirements.describe(plan)
 
     def discard(self) -> None:
-        """End a backfill that is not accepted: the index is empty then. Raises NotTheWriter."""
+        """End an unfinished backfill and empty the index. Raises CannotBackfill, NotTheWriter."""
         self._acquire_lock()
         plan = require_plan(self._database)
         with self._database.transaction() as tx:
@@ -149,7 +149,7 @@ class ChainBackfill:
         shutil.rmtree(plan.folder, ignore_errors=True)
 
     def run(self) -> bool:
-        """Run all stages from the plan's; return whether the last one was completed before `stop`.
+        """Run all stages from the plan's on, until `stop` is set; return whether all completed.
 
         Raises SpoolFailed, NodeError, CannotBackfill, duckdb's errors and those of begin().
         """
@@ -182,7 +182,7 @@ class ChainBackfill:
         self._writer_pid = int(self._database.value("bulk/writer_get_pid"))
 
     def _spool(self, plan: Plan) -> None:
-        """Write the files of all ranges, and inspect contracts meanwhile, in the chain's order."""
+        """Write the files of all ranges and, meanwhile, inspect contracts in the chain's order."""
         files = RangeFiles(plan.folder)
         selection = log_selection.read_stored(self._database)
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
@@ -218,7 +218,7 @@ class ChainBackfill:
         self._set_stage("inspect")
 
     def _inspect_behind(self, inspection: Inspection, spooling: Future[None]) -> None:
-        """Inspect ranges until all are spooled, or one does not follow on the range before it."""
+        """Inspect spooled ranges until all are spooled, or one does not link to the one before."""
         inspector = None
         while not spooling.done() and not self._stop.is_set() and inspection.remaining:
             if not inspection.is_next_there():
@@ -230,7 +230,7 @@ class ChainBackfill:
                 inspector = self._new_inspector(inspection.files)
             try:
                 self._inspect_next(inspection, inspector)
-            except NodeError as error:  # it is left for the next stage, which knows what to do
+            except NodeError as error:  # the next stage inspects this range, and handles the error
                 log.warning("%s", error)
                 return
 
@@ -256,7 +256,7 @@ class ChainBackfill:
                     raise
                 log.warning("%s", error)
                 self._stop.wait(min(0.25 * 2.0**failures, MAX_PAUSE_S))
-                inspector = self._new_inspector(files)  # it may hold what was not written
+                inspector = self._new_inspector(files)  # the old one may know unwritten contracts
                 continue
             failures = 0
             progress.advance(1)
@@ -274,7 +274,7 @@ class ChainBackfill:
         inspection.note_inspected()
 
     def _new_inspector(self, files: RangeFiles) -> RangeInspector:
-        """Make an inspector. Raises Forked where the first block is another's child now."""
+        """Return an inspector. Raises Forked where the node has another genesis block now."""
         identity = chain_identity.read_identity(self._source)
         first = require_plan(self._database).ranges[0]
         if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
@@ -283,7 +283,7 @@ class ChainBackfill:
         return RangeInspector(ContractInspector(self._node, self._database, factories), files)
 
     def _load(self, plan: Plan) -> None:
-        """Load tables of the files alone while others are derived; each as soon as it can be."""
+        """Load tables, each as soon as the tables that it depends on are derived."""
         files, ranges = RangeFiles(plan.folder), plan.ranges
         self._require_files(plan, files)
         with closing(self._warehouse(plan)) as warehouse:
@@ -367,7 +367,7 @@ class ChainBackfill:
         )
 
     def _require_files(self, plan: Plan, files: RangeFiles) -> None:
-        """Raise Forked where files are missing: the folder was emptied, or is another machine's."""
+        """Raise Forked where files are missing, as in an emptied folder, or on another machine."""
         if not all(map(files.has, plan.ranges)):
             raise Forked(f"files are missing in {plan.folder}")
 
@@ -375,7 +375,7 @@ class ChainBackfill:
         return self._source.hash_at(blocks.last) != files.ends(blocks).hash
 
     def _reset(self, plan: Plan) -> None:
-        """Forget contracts and tables; files stay where the node has the same blocks."""
+        """Empty the tables, and delete the files whose blocks the node no longer has."""
         with self._database.transaction() as tx:
             loading.require_writer(tx)
             tx.execute("bulk/tables_truncate")

@@ -1,5 +1,5 @@
-"""Workers on several machines: those of a scheduler of dask.distributed, which this module alone
-connects to."""
+"""Workers on several machines, by a scheduler of dask.distributed. Only this module connects to
+it."""
 
 import time
 from collections import defaultdict
@@ -21,7 +21,7 @@ from scan.bulk.worker_pool import INCOMING
 from scan.indexer.chain_identity import ChainIdentity
 
 CONNECT_S = 30.0
-WORKERS_S = 1.0  # how long the workers that were seen count as those there are
+WORKERS_S = 1.0  # for which the list of workers is not asked for again
 WITHOUT_WORKERS_S = 600.0
 RANGES_AHEAD = 2  # of each thread, since the main process receives one range at a time
 MAX_RANGES = 500
@@ -33,7 +33,7 @@ class _Submitted(NamedTuple):
 
 
 class ClusterPool:
-    """A ClusterPool gives ranges to the workers that a scheduler has at the time."""
+    """A pool of the workers that a scheduler has at the time."""
 
     attempts = 4
 
@@ -108,7 +108,8 @@ class ClusterPool:
         self._store.remove()
 
     def _other_workers(self, blocks: Range, copies: Collection[Future[Any]]) -> list[str] | None:
-        """Return workers that neither have the range nor have failed at it; None for all."""
+        """Return the workers that neither have the range nor have failed at it; None for any
+        worker."""
         excluded = set(self._failed.get(blocks, ()))
         if copies:
             keys = {self._submitted[copy].remote.key for copy in copies}
@@ -117,8 +118,8 @@ class ClusterPool:
         return (sorted(set(self._workers) - excluded) or None) if excluded else None
 
     def _ask(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """Call a method of the client, which has no class for the loss of its scheduler. Raises
-        SpoolFailed."""
+        """Call a method of the client. Raises SpoolFailed for any error: the client has no class
+        for the loss of its scheduler."""
         try:
             return getattr(self._client, method)(*args, **kwargs)
         except Exception as error:

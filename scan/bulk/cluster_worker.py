@@ -1,6 +1,6 @@
-"""A worker of a cluster writes the files of a range to the storage that all machines share.
+"""The work of a cluster's worker: it writes the files of a range to the shared storage.
 
-It reads the node at RPC_URL of its own environment, or, without one, those of the main process.
+It reads the node at RPC_URL of its own environment, or else the nodes of the main process.
 """
 
 import functools
@@ -24,13 +24,13 @@ class ClusterTask(NamedTuple):
     """A range for a worker of a cluster."""
 
     range_task: RangeTask
-    files: str  # where its archive is to be written
+    files: str  # the path or URI where the archive is to be written
     version: str  # of Scan: all machines must decode alike
     chain: ChainIdentity
 
 
 class StoredRange(NamedTuple):
-    """What a worker has written, or why it has not."""
+    """The archive that a worker has written, or the problem because of which it has not."""
 
     worker: str
     transactions: int = 0
@@ -64,5 +64,5 @@ def _store(task: ClusterTask, files: RangeFiles, worker: str) -> StoredRange:
 
 @functools.cache
 def _chain(rpc_urls: tuple[str, ...], ca_bundle: str) -> ChainIdentity:
-    """Return the chain of a node, which is asked once. Raises NodeError."""
+    """Return the chain of a node, which is read once. Raises NodeError."""
     return read_identity(BlockSource(Node(rpc_urls, ca_bundle=ca_bundle)))

@@ -1,6 +1,7 @@
-"""What contracts are, decided in the chain's order by the indexer's own inspection.
+"""The inspection of contracts in a backfill, in the chain's order, by the indexer's own inspector.
 
-The files say where something is to be found out; everything else about a block is left out.
+The inspector gets blocks that have only the sights in the files, which are enough to decide what
+contracts are.
 """
 
 from collections import defaultdict, deque
@@ -41,7 +42,7 @@ class EventSight(NamedTuple):
 
 
 class RangeInspector:
-    """Inspects range after range; remembers of which contracts nothing is to be found out."""
+    """Inspects one range after another, and remembers the contracts whose code is known."""
 
     def __init__(self, inspector: ContractInspector, files: RangeFiles) -> None:
         self._inspector = inspector
@@ -49,11 +50,12 @@ class RangeInspector:
         self._with_code: set[bytes] = set()
 
     def inspect(self, blocks: Range) -> ContractFindings:
-        """What the contracts in a range add to those of the ranges before it; raises NodeError.
+        """Return the findings about the contracts in a range that the ranges before it lack. Raises
+        NodeError.
 
-        First every address at its first sight; then those that had no code there at the others,
-        since the first code counts, and what was created anew. Of most addresses only the first is
-        asked for.
+        First the code of every address is read at its first sight. Then it is read at the other
+        sights of addresses that had none, since the first code counts, and of addresses that were
+        created again. Most addresses are read only once.
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
@@ -93,12 +95,12 @@ class RangeInspector:
 
 
 class Inspection:
-    """Which ranges are not inspected yet."""
+    """The ranges that are not inspected yet, in the chain's order."""
 
     def __init__(
         self, files: RangeFiles, ranges: Sequence[Range], inspected_to: int | None
     ) -> None:
-        """`inspected_to`: the block up to which all are; None: none is."""
+        """`inspected_to` is the block up to which ranges are inspected, None if none is."""
         self.files = files
         newest = -1 if inspected_to is None else inspected_to
         self.remaining = deque(blocks for blocks in ranges if blocks.first > newest)
@@ -130,7 +132,7 @@ def _values(table: pyarrow.Table) -> list[list[object]]:
 def _blocks(
     codes: Iterable[CodeSight], events: Iterable[EventSight], hashes: dict[int, bytes]
 ) -> Sequence[BlockContracts]:
-    """Blocks of nothing but these sights, in the chain's order."""
+    """Return blocks that have nothing but these sights, in the chain's order."""
     codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
     events_by_block: dict[int, list[EventSight]] = defaultdict(list)
     for code in codes:
@@ -158,7 +160,7 @@ def _block(
 
 
 def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
-    """Return transfers in the order of their logs, without what they moved."""
+    """Return transfers in the order of their logs, without parties and amounts."""
     logs = [
         TransferLog(TransferShape(e.form), e.address, e.log_index)
         for e in events

@@ -1,4 +1,4 @@
-"""Transfers and trades by what contracts are, and every derived table: DuckDB over the files."""
+"""Transfers, trades and every derived table, computed by DuckDB over the files."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ from scan.exports.columns import (
 )
 from scan.exports.parquet_files import write_file
 
-CHECKPOINT_EVERY = 128  # checkpoint_every() of schema.sql
+CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
 # The kinds whose rows have ordinals, and the statement that numbers them.
 NUMBERED = {
     name: f"bulk/{name}_number" for name, entity in all_entities().items() if not entity.is_sparse
@@ -31,7 +31,7 @@ SELECT = {
     "token_transfers": "bulk/token_transfers_select",
     "dex_trades": "bulk/dex_trades_select",
 }
-# In this order: what a derivation reads was derived before it.
+# In this order: a statement may read the tables before its own.
 DERIVED = {
     "blocks": "bulk/blocks_derive",
     "token_holders": "bulk/token_holders_derive",
@@ -44,7 +44,7 @@ DERIVED = {
     "daily_stats": "bulk/daily_stats_derive",
     "pool_candles": "bulk/pool_candles_derive",
 }
-# Functions of sql/schema/ that these read: DuckDB has the same tables, and macros of the rest.
+# Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = (
     *("first_ordinal_in", "last_ordinal_in"),
     *("addresses_seen", "addresses_changes", "token_holders_changes", "item_balances_changes"),
@@ -57,13 +57,13 @@ VIEWS = (
     *("bulk/tokens_view", "bulk/withdrawals_view", "bulk/credits_view", "bulk/log_emitters_view"),
     *(f"bulk/{name}_view" for name in SPARSE),
 )
-# Functions for which their derived table stands as soon as it is there.
+# Derived tables that replace the function <table>_expected() as soon as they are there.
 EXPECTED = ("token_holders", "item_balances", "token_items", "addresses")
-# What is grouped by an address, or by what an address has: parts of the addresses in turn.
+# Tables that are grouped by an address, or by an address and more: derived in buckets of addresses.
 BUCKETED = {"token_holders", "item_balances", "token_items", "addresses", "list_checkpoints"}
-# Whose rows may each be a group of their own, and bytes that one takes meanwhile (an estimate: 24
-# columns, some of 16 bytes). Beyond its share of the memory DuckDB would write groups to disk and
-# read them again.
+# Kinds of which each row may be a group of its own, and the bytes that a group takes (an estimate:
+# 24 columns, some of 16 bytes). Beyond its share of the memory, DuckDB would write groups to disk
+# and read them again.
 GROUPED = ("transactions", "token_transfers", "internal_transfers")
 GROUP_BYTES, GROUPS_SHARE, MAX_BUCKETS = 300, 0.5, 1024
 # Rows of PostgreSQL that statements for DuckDB read.
@@ -93,10 +93,10 @@ def open_files(
     ranges: Sequence[Range],
     advance: Callable[[], object],
 ) -> None:
-    """What statements of sql/bulk read: files of all kinds, with ordinals, and PostgreSQL's rows.
+    """Give the warehouse all that statements of sql/bulk read: files of all kinds, with ordinals,
+    and rows of PostgreSQL. Contracts have to be inspected before.
 
-    Contracts are inspected by now. `advance` is called after each range whose transfers and trades
-    were selected.
+    Transfers and trades are selected from their candidates; `advance` is called after each range.
     """
     for kind in SPOOLED:
         warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
@@ -124,7 +124,8 @@ def open_files(
 
 
 def derive(warehouse: Warehouse, table: str, buckets: int) -> None:
-    """One of DERIVED, unless it is there; one with a row for each key by so many parts of them."""
+    """Derive a table of DERIVED, unless it is there, in as many buckets if it is in BUCKETED, and
+    define the functions that later statements need from it."""
     if not warehouse.has_table(table):
         params = {"every": CHECKPOINT_EVERY} if table == "list_checkpoints" else {}
         warehouse.make_table(table, DERIVED[table], buckets if table in BUCKETED else 1, **params)
@@ -136,7 +137,8 @@ def derive(warehouse: Warehouse, table: str, buckets: int) -> None:
 
 
 def buckets_for(files: RangeFiles, ranges: Sequence[Range], memory_bytes: int) -> int:
-    """Return a power of two, so that the groups of one bucket take a fraction of the memory."""
+    """Return the number of buckets, a power of two, with which the groups of one bucket take at
+    most GROUPS_SHARE of the memory."""
     rows = sum(files.row_count(kind, blocks) for kind in GROUPED for blocks in ranges)
     needed = rows * GROUP_BYTES / (memory_bytes * GROUPS_SHARE)
     return min(1 << max(math.ceil(math.log2(max(needed, 1))), 0), MAX_BUCKETS)
@@ -158,7 +160,7 @@ def _table(
 
 
 def _file_ordinals(files: RangeFiles, ranges: Sequence[Range]) -> pyarrow.Table:
-    """How many rows the files before a file have: from the ends of Parquet files alone."""
+    """Return the number of rows in the files before each file, read from the files' footers."""
     rows = []
     for kind in NUMBERED:
         rows_before = 0

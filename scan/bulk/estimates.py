@@ -1,4 +1,4 @@
-"""What a backfill will take, from a sample of the node's blocks: transactions and bytes."""
+"""Estimates of a backfill's transactions and bytes, from a sample of the node's blocks."""
 
 import random
 from collections.abc import Sequence
@@ -12,23 +12,24 @@ from scan.ethereum.client import Call, Node, NodeError
 from scan.queries import disk_forecast
 
 SAMPLE_BLOCKS = 100
-# Estimates. Files: 90 bytes of hashes and addresses that nothing compresses, and as much again for
-# events and what DuckDB derives. Tables: rows and indexes, measured at 10 M transactions.
+# Bytes for a transaction, estimated. Files: 90 bytes of hashes and addresses that do not compress,
+# and the rest for events and DuckDB's tables. Tables: rows and indexes, measured at 10 M
+# transactions.
 FILE_BYTES = 300
 TABLE_BYTES = 1_200
-OBVIOUS = 0.8  # of an estimate that may be as wrong
+OBVIOUS = 0.8  # a disk with less than this share of the estimate is surely too small
 GB = 10**9
 
 
 class TooLittleRoom(Exception):
-    """The message says where."""
+    """A disk is too small for the backfill; the message says which."""
 
 
 class Estimate(NamedTuple):
     transactions: int
     file_bytes: int
     table_bytes: int
-    busiest: float  # transactions of a block, in the tenth of the chain that has most
+    busiest: float  # mean transactions of a block in the tenth of the chain that has the most
 
 
 def estimate(node: Node, first: int, last: int) -> Estimate:
@@ -47,9 +48,9 @@ def estimate(node: Node, first: int, last: int) -> Estimate:
 
 
 def require_room(database: Database, folder: Path, needed: Estimate) -> None:
-    """Raises TooLittleRoom where files or tables obviously do not fit, each on its disk.
+    """Raise TooLittleRoom where files or tables obviously do not fit on their disks.
 
-    Nothing is known of the database's disk where it is another machine's, or the role may not ask.
+    The database's disk is not checked where it is on another machine, or the role may not see it.
     """
     needs: dict[int, tuple[Path, int]] = {}
     data = disk_forecast.folder(database)
@@ -68,7 +69,7 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
 
 
 def _existing(path: Path) -> Path:
-    """Return the folder that a path is in, or will be made in."""
+    """Return the path, or the nearest parent of it that exists."""
     while not path.exists():
         path = path.parent
     return path

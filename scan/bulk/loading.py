@@ -1,4 +1,4 @@
-"""Tables and partitions loaded, counters set: each in one transaction, and noted in it."""
+"""Loading of tables, partitions and counters, each in a transaction that also records it."""
 
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -14,7 +14,7 @@ from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
 from scan.indexer.writer import NotTheWriter
 
-# What gives the rows of each table.
+# The statement that returns the rows of each table.
 COPY = {
     **dict.fromkeys(
         ("transactions", "token_transfers", "internal_transfers"), "bulk/partition_copy"
@@ -34,14 +34,14 @@ COPY = {
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
 }
-# Columns of files that these statements have in another form.
+# Columns of the files that these statements return in another form.
 REPLACED = ("timestamp_s", "dex", "topic0")
 COUNTERS = "counters"
-READ_BYTES = 1 << 18  # of a file at once
-ACCEPTED = ("daily_stats", "blocks")  # what shows that there is a chain, when all else is there
-# What is loaded before that, in this order.
+READ_BYTES = 1 << 18  # read from a file at once
+ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
+# The tables that are loaded before, in this order.
 LOADED = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
-# What of these reads a table which is to be derived before; others read files alone.
+# The table that has to be derived before each of these is loaded. All others read files alone.
 DERIVED_BEFORE = {
     "token_holders": "token_holders",
     "item_balances": "item_balances",
@@ -52,16 +52,16 @@ DERIVED_BEFORE = {
     "pool_candles": "pool_candles",
     COUNTERS: "token_counts",
 }
-KEPT_PARTS = 200  # into which a table is partitioned whose old rows are dropped
+KEPT_PARTS = 200  # partitions of a table whose old rows are dropped
 
 
 class Step(NamedTuple):
-    """What is loaded in one transaction: a table, a partition of one, or COUNTERS."""
+    """The step of one transaction: a table, a partition of one, or COUNTERS."""
 
     name: str  # of the table or partition
     table: str
-    first: int = 0  # ordinals of a partition, from here
-    bound: int = 0  # to below this one
+    first: int = 0  # the first ordinal of a partition
+    bound: int = 0  # the first ordinal after it
 
     @property
     def is_partition(self) -> bool:
@@ -69,12 +69,12 @@ class Step(NamedTuple):
 
 
 class Loader:
-    """Does several steps at the same time, each by a thread with sessions of its own."""
+    """Takes several steps at the same time, each in a thread with sessions of its own."""
 
     def __init__(
         self, database: Database, warehouse: Warehouse, tables_at_once: int, writer_pid: int
     ) -> None:
-        """`writer_pid`: the session of PostgreSQL that has the writer's lock."""
+        """`writer_pid` is the session of PostgreSQL that has the writer's lock."""
         self._database = database
         self._warehouse = warehouse
         self._writer_pid = writer_pid
@@ -82,22 +82,22 @@ class Loader:
         self._futures: list[Future[None]] = []
 
     def begin(self, step: Step) -> None:
-        """Begin a step after those before it; for the thread of the warehouse."""
+        """Queue a step. Only the thread of the warehouse may call this."""
         self._futures.append(self._pool.submit(self._load, step, self._warehouse.session()))
 
     def loaded(self) -> int:
-        """Return how many steps are done by now; raises what one of them raised."""
+        """Return how many steps are done by now. Raises the error of a step that failed."""
         done = [future for future in self._futures if future.done()]
         for future in done:
             future.result()
         return len(done)
 
     def wait(self, timeout_s: float) -> bool:
-        """Return whether all steps are done."""
+        """Wait for all steps, and return whether they are done in time."""
         return not wait(self._futures, timeout_s).not_done
 
     def close(self) -> None:
-        """Wait for the steps that are running."""
+        """Wait for the steps that run, and drop those that have not begun."""
         self._pool.shutdown(cancel_futures=True)
 
     def _load(self, step: Step, warehouse: Warehouse) -> None:
@@ -109,8 +109,8 @@ class Loader:
 
 
 def rows_of_partition(most: int, count: int, *, keeps_all: bool) -> int:
-    """How many of `count` rows a partition takes; where old ones are dropped afterwards they
-    are small enough that most rows can go."""
+    """Return how many of `count` rows a partition takes: `most`, or fewer where old rows are
+    dropped afterwards, so that most of them can be."""
     return most if keeps_all else min(most, max(count // KEPT_PARTS, partitions.LEAST_KEPT_ROWS))
 
 
@@ -122,8 +122,11 @@ def make_partitions(
     *,
     keeps_all: bool = True,
 ) -> list[Step]:
-    """All steps, after the long tables have partitions for all rows. They are made one after the
-    other, since each reads the definitions of views and functions, which locks other tables."""
+    """Make partitions of the long tables for all rows, and return all steps.
+
+    Partitions are made one after the other, since each reads the definitions of views and
+    functions, which locks other tables.
+    """
     for table in partitions.TABLES:
         if table not in loaded:
             [(count,)] = warehouse.rows("bulk/rows_count", table=table)
@@ -142,15 +145,15 @@ def make_partitions(
 
 
 def analyze_partitioned(database: Database, steps: Sequence[Step]) -> None:
-    """Analyze whole tables whose partitions are loaded, which have statistics of their own."""
+    """Analyze the partitioned tables: their statistics are separate from those of partitions."""
     for table in {step.table for step in steps if step.is_partition}:
         database.rows("indexer/partitions_analyze", table=table)
 
 
 def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int) -> None:
-    """Load rows first and then indexes, whole or not at all."""
+    """Take a step in one transaction, unless it is recorded as done. Raises NotTheWriter."""
     with database.transaction() as tx:
-        if step.is_partition:  # another process waits; readers go on
+        if step.is_partition:  # this lock stops other loaders, but not readers
             tx.script(f"LOCK TABLE {step.name} IN SHARE UPDATE EXCLUSIVE MODE")
         elif step.name != COUNTERS:
             tx.script(f"LOCK TABLE {step.name} IN ACCESS EXCLUSIVE MODE")
@@ -176,7 +179,8 @@ def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
     ]
     for drop, _ in indexes:
         tx.script(drop)
-    tx.script(f"TRUNCATE {table}")  # in this transaction: with wal_level=minimal no WAL of its rows
+    # In this transaction, so that with wal_level=minimal the rows need no WAL.
+    tx.script(f"TRUNCATE {table}")
     _copy(tx, warehouse, table)
     for _, create in indexes:
         tx.script(create)
@@ -184,8 +188,8 @@ def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
 
 
 def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
-    """As a table of its own, which replaces the empty partition: an index of one partition cannot
-    be dropped, and partitions of one table are loaded at the same time."""
+    """Load a table of its own, which then replaces the empty partition: a partition's index cannot
+    be dropped by itself, and partitions of one table are loaded at the same time."""
     statements = tx.rows(
         "bulk/partition_list_statements", partition=step.name, first=step.first, bound=step.bound
     )
@@ -200,19 +204,19 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
 
 
 def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
-    """Load a table whose indexes stay, so that it is not locked: /readyz reads it."""
+    """Load a table without dropping its indexes, so that it is not locked: /readyz reads it."""
     _copy(tx, warehouse, table)
     tx.script(f"ANALYZE {table}")
 
 
 def require_writer(tx: Transaction) -> None:
-    """Raises NotTheWriter where another session became the writer, as after a lost connection."""
+    """Raise NotTheWriter where another session became the writer, as after a lost connection."""
     if not tx.value("indexer/writer_lock_transaction"):
         raise NotTheWriter
 
 
 def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
-    """Count for tokens, exchanges and topics, whose rows inspection has written."""
+    """Set the counters of tokens, exchanges, pools and topics, whose rows inspection wrote."""
     tx.execute("bulk/token_counts_create")
     _copy(tx, warehouse, "token_counts")
     tx.execute("bulk/tokens_set_counts")

@@ -1,4 +1,4 @@
-"""What memory a backfill will need at most, stage by stage, and what there is for it."""
+"""The memory that a backfill needs at most, stage by stage, and the memory that is available."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -8,14 +8,15 @@ from typing import NamedTuple
 from scan.bulk.estimates import GB
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-# Measured: Python with its packages; a range of 75,000 transactions, as columns and as the records
-# that are decoded at once; the process that inspects and derives, without what DuckDB counts.
+# Measured: a process of Python with its packages; each transaction in a range of 75,000, as columns
+# and as the records that are decoded at once; the process that inspects and derives, without the
+# memory that DuckDB counts.
 WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 1_500, 250_000_000
-DUCKDB_EXCESS = 1.1  # it held 1.1 GB at most within a limit of 1 GB
+DUCKDB_EXCESS = 1.1  # DuckDB held at most 1.1 GB with a limit of 1 GB
 
 
 class TooLittleMemory(Exception):
-    """The message says what is needed, what there is, and which option to lower."""
+    """A stage needs more memory than is available; the message says which option to lower."""
 
 
 class MemoryNeed(NamedTuple):
@@ -23,12 +24,12 @@ class MemoryNeed(NamedTuple):
 
     stage: str
     size: int
-    breakdown: str  # what it consists of
-    options: str  # that lower it
+    breakdown: str  # its parts, in words
+    options: str  # the options that lower it, in words
 
 
 class MemoryGroup(NamedTuple):
-    """Names of a control group's files, and of what can be dropped in its memory.stat."""
+    """Names of a control group's files, and of the droppable memory in its memory.stat."""
 
     limit: str
     used: str
@@ -55,7 +56,8 @@ def spool_need(processes: int, range_transactions: float) -> MemoryNeed:
 
 
 def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> MemoryNeed:
-    """`index_bytes`: maintenance_work_mem, or 0 where PostgreSQL is on another machine."""
+    """Return the memory to derive and load. `index_bytes` is maintenance_work_mem, or 0 where
+    PostgreSQL is on another machine."""
     breakdown = f"{memory_bytes / GB:.1f} GB of DuckDB"
     if index_bytes:
         breakdown += f", {tables_at_once} indexes made with {index_bytes / GB:.2f} GB each"
@@ -64,7 +66,7 @@ def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> Memor
 
 
 def require_memory(needs: Sequence[MemoryNeed], available: int | None) -> None:
-    """Raise TooLittleMemory; nothing is known where there is no /proc."""
+    """Raise TooLittleMemory where a stage needs more than `available` bytes, None if unknown."""
     for need in needs:
         if available is not None and need.size > available:
             raise TooLittleMemory(
@@ -74,9 +76,8 @@ def require_memory(needs: Sequence[MemoryNeed], available: int | None) -> None:
 
 
 def available_bytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
-    """The least of what the machine has and what the control groups of this process leave it.
-
-    File pages that can be dropped count as available.
+    """Return the memory that the machine and this process's control groups leave available; None
+    where it is unknown. File pages that can be dropped count as available.
     """
     free = [_meminfo(proc, "MemAvailable")]
     for folder, names in _groups(proc, cgroups):
@@ -98,8 +99,8 @@ def total_bytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int:
 
 
 def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[Path, MemoryGroup]]:
-    """Of this process, and those that they are in. In a container the path may be the host's, and
-    the container's own group is where groups are mounted."""
+    """Yield the control groups of this process, and the groups around them. In a container the path
+    may be the host's, and the container's own group is where groups are mounted."""
     with suppress(OSError):
         for line in (proc / "self" / "cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -117,13 +118,13 @@ def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[Path, MemoryGroup]]:
 
 
 def _meminfo(proc: Path, name: str) -> int | None:
-    """Read /proc/meminfo; None where there is no such file, as on other systems than Linux."""
+    """Return a value of /proc/meminfo in bytes; None where there is no such file or name."""
     kilobytes = _numbers(proc / "meminfo").get(f"{name}:")
     return None if kilobytes is None else kilobytes * 1024
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """Read lines of a name and a number."""
+    """Return the numbers of a file with lines of a name and a number; {} if it cannot be read."""
     with suppress(OSError, ValueError):
         lines = [line.split() for line in path.read_text().splitlines()]
         return {line[0]: int(line[1]) for line in lines if len(line) > 1}

@@ -1,4 +1,4 @@
-"""The plan of a backfill, which the database keeps, and why one cannot begin or go on."""
+"""The plan of a backfill, which the database keeps, and the errors that stop a backfill."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,11 +19,11 @@ class CannotBegin(CannotBackfill):
 
 
 class Forked(Exception):
-    """The node's chain is another than the one in the files."""
+    """The node has another chain than the files."""
 
 
 class Differs(Exception):
-    """Rows of these blocks are not as the node has them now."""
+    """Rows of these blocks differ from the node's blocks now."""
 
     def __init__(self, differences: Sequence[tuple[str, int, int]]) -> None:
         shown = (line for line, _, _ in differences[:MAX_SHOWN])
@@ -32,7 +32,7 @@ class Differs(Exception):
 
 
 class Plan(NamedTuple):
-    """A plan is a row of bulk_backfill: what a backfill was begun with, and how far it has come."""
+    """The options and the state of a backfill; the row of bulk_backfill."""
 
     folder: Path
     first_block: int

@@ -1,4 +1,4 @@
-"""Progress of a backfill: of each stage on the log, of the whole in the database for /readyz."""
+"""Progress of a backfill: of each stage in the log, of the whole in the database for /readyz."""
 
 import logging
 import threading
@@ -20,7 +20,7 @@ PARTS = {
 
 
 class Progress:
-    """The progress of a run; a thread records it, also while a statement takes an hour."""
+    """The progress of a run, which a thread records, even while a statement takes an hour."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,7 +28,7 @@ class Progress:
         self._thread = threading.Thread(target=self._record, name="progress", daemon=True)
         self._lock = threading.Lock()
         self._share = 0.0  # of the whole that is done
-        self._first: tuple[float, float] | None = None  # when this run began, with which share
+        self._first: tuple[float, float] | None = None  # this run's first time and share
         self.node_head: int | None = None
 
     def __enter__(self) -> "Progress":
@@ -40,7 +40,7 @@ class Progress:
         self._thread.join()
 
     def part(self, name: str, unit: str, total: int, done: int = 0) -> "PartProgress":
-        """One of PARTS, which has so many units; `done` are of an earlier run."""
+        """Begin a part of PARTS with `total` units, of which earlier runs have done `done`."""
         part = PartProgress(self, name, unit, total, done)
         part.show()
         return part
@@ -51,7 +51,7 @@ class Progress:
             self._first = self._first or (time.monotonic(), share)
 
     def seconds_left(self) -> int | None:
-        """Return the seconds left by the speed of this run; None until there is one."""
+        """Return the seconds left by the speed of this run; None before that is known."""
         with self._lock:
             if self._first is None or self._share - self._first[1] < 0.001:
                 return None
@@ -78,7 +78,7 @@ class Progress:
 
 
 class PartLog:
-    """Counts units of a part; those of an earlier run say nothing of the speed."""
+    """The log of a part's progress. Units of an earlier run do not count for its speed."""
 
     def __init__(self, name: str, unit: str, total: int, done: int = 0) -> None:
         self._name, self._unit = name, unit

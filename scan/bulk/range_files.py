@@ -1,6 +1,6 @@
-"""Where the files of a backfill are: a folder a kind, a file a range of blocks.
+"""The files of a backfill: a folder for each kind, in it a file for each range of blocks.
 
-The file of a range's blocks is written last, so a range is there where that file is.
+The file of a range's blocks is written last, so where it exists, all files of the range do.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ class Range(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name by which its files sort along the chain."""
+        """The name of its files, by which they sort along the chain."""
         return f"{self.first:012d}-{self.last:012d}.parquet"
 
 
@@ -55,15 +55,15 @@ class RangeFiles:
             write_file(self.path(kind, blocks), tables[kind])
 
     def move_from(self, written: "RangeFiles", blocks: Range) -> None:
-        """Move the files of a range here that one worker has written, all of them: the files of two
-        workers may be of two forks."""
+        """Move all files of a range here that one worker has written. They are never mixed: files
+        of two workers may be of two forks."""
         for kind in SPOOLED:
             path = self.path(kind, blocks)
             path.parent.mkdir(exist_ok=True)
             written.path(kind, blocks).replace(path)
 
     def is_whole(self, blocks: Range) -> bool:
-        """Whether files have the rows and columns that they must have."""
+        """Return whether the files of a range have the rows and columns that they must have."""
         try:
             rows = {kind: self._require_columns(kind, blocks) for kind in SPOOLED}
             columns = ["number", "transaction_count"]
@@ -76,7 +76,7 @@ class RangeFiles:
         return is_range and sum(transactions) == rows["transactions"]
 
     def _require_columns(self, kind: str, blocks: Range) -> int:
-        """Return how many rows a file has; raises ValueError."""
+        """Return how many rows a file has. Raises ValueError for other columns."""
         file = parquet.ParquetFile(self.path(kind, blocks))
         if not file.schema_arrow.equals(schema(SPOOLED[kind])):
             raise ValueError("other columns")
@@ -92,13 +92,13 @@ class RangeFiles:
         return int(parquet.read_metadata(self.path(kind, blocks)).num_rows)
 
     def remove(self, blocks: Range) -> None:
-        """Remove the files of a range, that of its blocks first."""
+        """Remove the files of a range, the file of its blocks first."""
         for kind in [*reversed(list(SPOOLED)), *SELECTED]:
             self.path(kind, blocks).unlink(missing_ok=True)
 
 
 def broken_links(files: RangeFiles, ranges: list[Range]) -> Iterator[tuple[Range, Range]]:
-    """Neighbours of which the second does not follow on the first."""
+    """Yield neighbouring ranges of which the second does not follow on the first."""
     last_hash: bytes | None = None
     for number, blocks in enumerate(ranges):
         ends = files.ends(blocks)
@@ -110,8 +110,8 @@ def broken_links(files: RangeFiles, ranges: list[Range]) -> Iterator[tuple[Range
 def remove_beside(
     files: RangeFiles, ranges: Sequence[Range], blocks: Collection[tuple[int, int]]
 ) -> None:
-    """Remove the files of ranges with blocks from one to another, and of those before and after
-    them."""
+    """Remove the files of the ranges that have any of `blocks`, pairs of first and last block, and
+    of the ranges before and after them."""
     for number, range_ in enumerate(ranges):
         if any(range_.first <= last and first <= range_.last for first, last in blocks):
             for beside in ranges[max(number - 1, 0) : number + 2]:

@@ -1,7 +1,7 @@
 """Files of ranges on storage that several machines share: a folder, or a bucket of S3.
 
-The archive of a range is named by its content, so that who writes it again changes nothing, and who
-reads it gets what its writer said, or an error.
+The archive of a range is named by the digest of its content. So a second writer of the same content
+changes nothing, and a reader gets the content that the writer reported, or an error.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ COPIED_BYTES = 1 << 20
 
 
 class StoreFailed(Exception):
-    """The storage cannot be used, or does not have what it must have; the message says what."""
+    """The storage cannot be used, or lacks a whole archive; the message says why."""
 
 
 class RangeStore:
-    """A RangeStore is a folder of its own at a URI, or at a path."""
+    """A folder of its own for archives, at a URI or a path."""
 
     def __init__(self, uri: str) -> None:
         if urlsplit(uri).username:
@@ -43,7 +43,7 @@ class RangeStore:
         self._folder = f"{folder.rstrip('/')}/{FOLDER}"
 
     def make(self) -> None:
-        """Make the folder, without what an earlier run has left in it. Raises StoreFailed."""
+        """Make the folder, empty. Raises StoreFailed."""
         self.remove()
         try:
             self._filesystem.create_dir(self._folder, recursive=True)
@@ -63,7 +63,7 @@ class RangeStore:
             file.seek(0)
             path = self._path(blocks, digest)
             if not isinstance(self._filesystem, fs.LocalFileSystem):
-                self._copy(file, path)  # an object is there when it is whole
+                self._copy(file, path)  # an object appears only when it is whole
                 return digest
             temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
             self._copy(file, temporary)
@@ -107,7 +107,7 @@ class RangeStore:
 
 
 def _pack(files: RangeFiles, blocks: Range, archive: Path) -> None:
-    """Write an archive that is equal whenever the files are."""
+    """Write the archive of a range. Equal files make equal archives."""
     with ZipFile(archive, "w", ZIP_STORED) as zip_file:
         for kind in SPOOLED:
             with (
@@ -121,7 +121,7 @@ def _unpack(archive: Path, files: RangeFiles, blocks: Range) -> None:
     with ZipFile(archive) as zip_file:
         for kind in SPOOLED:
             info = zip_file.getinfo(kind)
-            if info.compress_type != ZIP_STORED:  # it might be any size
+            if info.compress_type != ZIP_STORED:  # uncompressed, it might have any size
                 raise StoreFailed("the archive is compressed")
             path = files.path(kind, blocks)
             path.parent.mkdir()

@@ -1,4 +1,4 @@
-"""What a backfill may use of a machine, and what it will need of its memory and disks."""
+"""The resources of a machine that a backfill may use, and the memory and disks that it needs."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from scan.settings import Settings
 
 
 class Cluster(NamedTuple):
-    """The workers of other machines that fetch, and where they write."""
+    """The workers of other machines that fetch blocks, and the place where they write files."""
 
     address: str  # of the scheduler
     files: str  # a path or a URI, such as s3://bucket/folder
@@ -31,9 +31,8 @@ class Cluster(NamedTuple):
 
     @staticmethod
     def of(address: str, files: str, settings: Settings) -> "Cluster":
-        """Return the cluster at an address; raises CannotBackfill where it is not to be trusted.
-
-        Whoever reaches a scheduler runs code on it, on its workers and here.
+        """Return the cluster at an address. Raises CannotBackfill where the address is invalid, or
+        not safe: whoever reaches a scheduler runs code on it, on its workers and here.
         """
         if not files:
             raise CannotBackfill("--cluster needs --files, which all machines share")
@@ -57,19 +56,18 @@ class Cluster(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """Resources are the processes, threads and memory that a run may use."""
+    """The processes, threads and memory that a run may use."""
 
-    processes: int  # that fetch
-    memory_bytes: int  # of DuckDB; beyond it spills to the folder
+    processes: int  # that fetch blocks
+    memory_bytes: int  # of DuckDB, which writes to the folder beyond that
     threads: int
-    tables_at_once: int  # that are loaded
-    index_bytes: int  # maintenance_work_mem of each, in PostgreSQL
+    tables_at_once: int  # tables that are loaded at the same time
+    index_bytes: int  # PostgreSQL's maintenance_work_mem for each of them
     cluster: Cluster | None = None  # in place of processes of this machine
 
 
 class Requirements:
-    """The requirements of a backfill follow from its resources and a sample of the chain, which is
-    taken once."""
+    """The memory and disks that a backfill needs, by its resources and one sample of the chain."""
 
     def __init__(self, database: Database, node: Node, resources: Resources) -> None:
         self._database = database
@@ -79,7 +77,7 @@ class Requirements:
         self._needs: list[MemoryNeed] = []
 
     def require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
-        """Check the memory of the stages from this one on. Raises TooLittleMemory and NodeError."""
+        """Check the memory for the stages from `stage` on. Raises TooLittleMemory and NodeError."""
         resources = self._resources
         is_local = disk_forecast.folder(self._database) is not None
         index_bytes = resources.index_bytes if is_local else 0
@@ -96,7 +94,7 @@ class Requirements:
         require_room(self._database, folder, self._estimated(first, last))
 
     def describe(self, plan: Plan) -> str:
-        """Describe what the backfill will do, and the memory and the disk that it takes."""
+        """Return a description of what the backfill will do, with the memory and disk it takes."""
         memory = ", ".join(
             f"{need.size / GB:.1f} GB {need.stage} ({need.breakdown})" for need in self._needs
         )

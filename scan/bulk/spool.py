@@ -1,4 +1,4 @@
-"""A range of blocks is fetched, decoded and written to its files, in a worker."""
+"""The work of a worker: it fetches and decodes a range of blocks, and writes its files."""
 
 import gc
 import time
@@ -17,21 +17,21 @@ from scan.indexer.block_source import BlockSource, FetchedBlock
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 
-# With 20 blocks the parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
+# With 20 blocks, a parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
 FETCH_BLOCKS = 5
 REQUESTS_AHEAD = 2  # of one worker
-ATTEMPTS = 8  # at a range, by one worker
+ATTEMPTS = 8  # of one worker at a range
 MAX_PAUSE_S = 20.0
 
 _sources: dict[tuple[Any, ...], BlockSource] = {}  # of this process
 
 
 class SpoolFailed(Exception):
-    """A range cannot be had from the nodes."""
+    """A range cannot be read from the nodes, or its files cannot be written."""
 
 
 class RangeTask(NamedTuple):
-    """A RangeTask says what a worker needs to know of a range."""
+    """A range for a worker, with the settings that it needs."""
 
     rpc_urls: tuple[str, ...]
     ca_bundle: str
@@ -44,12 +44,11 @@ class RangeTask(NamedTuple):
         return f"blocks {self.blocks.first} to {self.blocks.last}"
 
     def __repr__(self) -> str:
-        return str(self)  # URLs of nodes have keys, which no log may have
+        return str(self)  # without URLs of nodes, whose keys no log may have
 
 
 def spool_range(task: RangeTask, folder: Path) -> int:
-    """Write the files of a range in a worker; return how many transactions it has. Raises
-    SpoolFailed."""
+    """Write the files of a range, and return how many transactions it has. Raises SpoolFailed."""
     selection, blocks = task.selection, task.blocks
     key = (task.rpc_urls, task.ca_bundle, task.traces, task.takes_unmatched_blocks)
     if key not in _sources:
@@ -72,7 +71,7 @@ def spool_range(task: RangeTask, folder: Path) -> int:
 
 
 def _read(source: BlockSource, blocks: Range, tables: RangeTables, selection: LogSelection) -> int:
-    """Read all of the range into its tables; return how many transactions they have.
+    """Read a range into `tables`, and return how many transactions it has.
 
     Raises NodeError, also where blocks are not linked to each other.
     """
@@ -88,7 +87,7 @@ def _read(source: BlockSource, blocks: Range, tables: RangeTables, selection: Lo
 
 
 def _fetch(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
-    """Request after request; while blocks are decoded, the next one is on its way."""
+    """Yield the blocks of one request after another. The next requests are sent meanwhile."""
     requests = iter(split(*blocks, FETCH_BLOCKS))
     with ThreadPoolExecutor(REQUESTS_AHEAD, "fetch") as pool:
         pending = deque(

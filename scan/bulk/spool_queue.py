@@ -1,5 +1,4 @@
-"""Ranges of blocks given to a pool of workers: again where a worker is lost, to a second one where
-the first is slow."""
+"""Ranges of blocks given to a pool of workers, to another one where the first is lost or slow."""
 
 import logging
 import threading
@@ -19,11 +18,11 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-MAX_LOSSES = 20  # of workers, by one range
-# A range takes as long as others around it, unless its worker is frozen or its node is slow.
+MAX_LOSSES = 20  # of workers with the same range
+# A range that takes SLOW times the median of others is slow: its worker may be frozen.
 SLOW, LEAST_SLOW_S, FIRST_SLOW_S = 4.0, 30.0, 120.0
-REMEMBERED = 100  # ranges, of which the median is taken
-COPIES = 4  # one range of so many may be given to a second worker
+REMEMBERED = 100  # ranges for the median
+COPIES = 4  # one in so many ranges may be given to a second worker
 POLL_S = 0.2
 
 
@@ -34,28 +33,27 @@ class WorkerLost(Exception):
 class Pool(Protocol):
     """Workers that write the files of ranges."""
 
-    attempts: int  # at a range that fails, on as many workers
+    attempts: int  # at a range that fails, each by another worker
 
     def slots(self) -> int:
-        """Return how many ranges may be in work; it may change. Raises SpoolFailed."""
+        """Return how many ranges may be in work now. Raises SpoolFailed."""
 
     def submit(self, task: RangeTask, copies: Collection[Future[int]]) -> Future[int]:
-        """Give a range to a worker; to another one than `copies` of it were given to."""
+        """Give a range to a worker that has none of its `copies`."""
 
     def result(self, future: Future[int]) -> int:
-        """Return how many transactions the range has, when its files are there. Raises WorkerLost
-        and SpoolFailed."""
+        """Return how many transactions a completed range has. Raises WorkerLost and SpoolFailed."""
 
     def cancel(self, future: Future[int]) -> None:
-        """Forget a copy of a range that another worker has completed."""
+        """Cancel a copy of a range that another worker has completed."""
 
     def close(self) -> None:
-        """End what is in work."""
+        """End all work of the pool."""
 
 
 @dataclass
 class _Work:
-    """A range that is in work."""
+    """A range in work, with a future for each copy of it."""
 
     task: RangeTask
     began_s: float
@@ -67,7 +65,7 @@ class _Work:
 def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
     """Yield how many transactions each range has, in the order of completion. Raises SpoolFailed.
 
-    Ends the work of the pool when the caller reads no further.
+    The pool is closed when the caller stops reading.
     """
     waiting = deque(tasks)
     in_work: dict[Range, _Work] = {}
@@ -85,7 +83,7 @@ def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
             for future in done:
                 work = by_future[future]
                 if in_work.get(work.task.blocks) is not work:
-                    continue  # its copy was completed just now, too
+                    continue  # another copy of the range was completed in the same moment
                 work.futures.remove(future)
                 transactions = _result(pool, work, future)
                 if transactions is None:
@@ -102,7 +100,7 @@ def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
 def _copy_slow(
     pool: Pool, in_work: Collection[_Work], durations_s: Collection[float], most: int
 ) -> None:
-    """Give ranges to a second worker that take much longer than those before them."""
+    """Give ranges that take much longer than those before them to a second worker."""
     slow_s = max(SLOW * median(durations_s), LEAST_SLOW_S) if durations_s else FIRST_SLOW_S
     copied = sum(len(work.futures) > 1 for work in in_work)
     for work in in_work:
@@ -114,8 +112,8 @@ def _copy_slow(
 
 
 def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
-    """Return how many transactions a range has; None where it is given to another worker. Raises
-    SpoolFailed."""
+    """Return how many transactions a range has; None where this copy of it failed, and another
+    worker has it. Raises SpoolFailed."""
     try:
         return pool.result(future)
     except WorkerLost as error:
@@ -137,7 +135,7 @@ def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
 def make_tasks(
     settings: Settings, selection: LogSelection, ranges: Sequence[Range]
 ) -> list[RangeTask]:
-    """Make a task of each range; each begins with another node than the one before it."""
+    """Return a task for each range. The tasks begin with the nodes in turn."""
     urls = settings.rpc_urls
     return [
         RangeTask(
@@ -159,10 +157,11 @@ def spooling(
     advance: Callable[[int, int], object],
     stop: threading.Event,
 ) -> Iterator[Future[None]]:
-    """Write the files of ranges in a thread, or of some until `stop`; at the end of the block until
-    it is done. End it where the block raises; raise what it raised.
+    """Write the files of ranges in a thread, until all are written or `stop` is set. Yield the
+    thread's future.
 
-    `advance` is called with how many ranges and transactions came to that.
+    The end of the `with` block waits for the thread and raises its error; an error in the block
+    ends the thread. `advance` is called with the ranges and transactions that were added.
     """
     ending = threading.Event()
 

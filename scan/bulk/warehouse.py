@@ -1,6 +1,7 @@
-"""One DuckDB over the files of a backfill: statements of sql/bulk by name, within a memory limit.
+"""The DuckDB database over the files of a backfill: statements of sql/bulk by name, in bounded
+memory.
 
-What a statement derives is a table of its database file, whole or absent after SIGKILL.
+A derived table is a table of its database file, which after SIGKILL is whole or absent.
 """
 
 import functools
@@ -38,17 +39,17 @@ MACROS = (
     "bulk/macros_in_partition",
 )
 KEY_HASHES = 1 << 64  # of in_bucket()
-BATCH_ROWS = 2048  # of text; DuckDB's own chunk
+BATCH_ROWS = 2048  # of text; the size of DuckDB's own chunks
 _FUNCTION = re.compile(
     r"^CREATE OR REPLACE FUNCTION (?P<name>\w+)\((?P<params>[^)]*)\)\n?[^;]*?LANGUAGE sql[^;]*?"
     r"(?:\$\$(?P<rows>.*?)\$\$|\bRETURN (?P<value>[^;]*));",
     re.M | re.S,
 )
-WarehouseError = duckdb.Error  # such as one for memory or disk
+WarehouseError = duckdb.Error  # such as out of memory, or a full disk
 
 
 class Warehouse:
-    """DuckDB's database of one process at a time; each session is for one thread."""
+    """A session of DuckDB for one thread. Only one process at a time may open the database."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -57,7 +58,8 @@ class Warehouse:
 
     @staticmethod
     def open(folder: Path, *, memory_bytes: int, threads: int) -> "Warehouse":
-        """Raises duckdb's IOException while another process has it."""
+        """Open the database in a folder, or make it. Raises duckdb.IOException while another
+        process has it open."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE
         config = {
@@ -73,7 +75,7 @@ class Warehouse:
         except duckdb.IOException as error:
             if "not a valid DuckDB database file" not in str(error):
                 raise
-            path.unlink()  # SIGKILL came while it was made
+            path.unlink()  # SIGKILL came while the file was made
             connection = duckdb.connect(str(path), config=config)
         connection.create_function(
             "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
@@ -85,7 +87,7 @@ class Warehouse:
         return warehouse
 
     def session(self) -> "Warehouse":
-        """Open the same files and tables for another thread, within the same limits."""
+        """Return a session for another thread, with the same files, tables and limits."""
         session = Warehouse(self._connection.cursor())
         for name, table in self._rows.items():
             session.set_rows(name, table)
@@ -94,12 +96,12 @@ class Warehouse:
         return session
 
     def define(self, statement: str) -> None:
-        """Define a macro or view for this session, and for those that it begins."""
+        """Define a macro or view for this session, and for those that session() returns later."""
         self.run(statement)
         self._defined.append(statement)
 
     def define_function(self, name: str) -> None:
-        """Make a macro of a function in sql/schema/, of the same text, for this session."""
+        """Define a macro from the text of a function in sql/schema/, for this session."""
         params, is_table, body = _functions()[name]
         kind = "TABLE " if is_table else ""
         self._connection.execute(
@@ -107,7 +109,7 @@ class Warehouse:
         )
 
     def define_as_table(self, function: str, table: str) -> None:
-        """Let a function without parameters read a table that was derived by it."""
+        """Let a function without parameters return the rows of a table that was derived from it."""
         self._connection.execute(
             f"CREATE OR REPLACE TEMPORARY MACRO {function}() AS TABLE (FROM {table})"
         )
@@ -133,9 +135,8 @@ class Warehouse:
         return False
 
     def make_table(self, name: str, statement: str, buckets: int, **params: object) -> None:
-        """Of the statement's rows, a bucket of keys after the other: see bulk/macros_in_bucket.
-
-        Whole or not at all, also after SIGKILL.
+        """Make a table of the statement's rows, one bucket of keys after another: see
+        bulk/macros_in_bucket. It is made whole or not at all, even after SIGKILL.
         """
         self._connection.begin()
         try:
@@ -154,7 +155,7 @@ class Warehouse:
             raise
 
     def set_rows(self, name: str, table: pyarrow.Table) -> None:
-        """Let statements read rows under this name."""
+        """Let statements read the rows of `table` as `name`."""
         self._connection.register(name, table)
         self._rows[name] = table
 
@@ -169,16 +170,15 @@ class Warehouse:
     def copy_text(
         self, statement: str, table: str, columns: Mapping[str, ColumnFormat]
     ) -> Iterator[tuple[Sequence[str], "CsvReader"]]:
-        """Columns of the statement's rows, and a file of them as PostgreSQL's CSV.
+        """Yield the columns of the statement's rows, and a file of the rows as PostgreSQL's CSV.
 
-        The table and columns given stand where the statement has %(table)s and %(columns)s.
-
-        Where DuckDB fails, the end of the block raises: until then the file just ended early.
+        `table` and `columns` replace %(table)s and %(columns)s in the statement. Where DuckDB
+        fails, the file ends early, and the end of the `with` block raises WarehouseError.
         """
         expressions = ", ".join(map(_copied, columns, columns.values()))
         rows = self._connection.sql(_text(statement, table=table, columns=expressions))
         lines = rows.query("copied", _text("bulk/lines_copy"))
-        # Not DuckDB's own COPY, whose threads spin while their file is a pipe that is full.
+        # DuckDB's own COPY is not used: its threads spin while their file is a full pipe.
         with lines.to_arrow_reader(BATCH_ROWS) as batches:
             file = CsvReader(batches)
             yield rows.columns, file
@@ -190,20 +190,20 @@ class CsvReader:
     """A file of lines that DuckDB derives while they are read."""
 
     def __init__(self, batches: pyarrow.RecordBatchReader) -> None:
-        """`batches` have lines in their only column."""
+        """`batches` have lines of text in their only column."""
         self._batches = batches
         self._text = memoryview(b"")
         self.failure: duckdb.Error | None = None
 
     def read(self, size: int) -> bytes:
-        """Return at most `size` bytes, and none at the end."""
+        """Return at most `size` bytes, b"" at the end or after a failure."""
         try:
             while not self._text:
                 [lines] = self._batches.read_next_batch().columns
                 self._text = memoryview(lines.buffers()[-1] or b"")
         except StopIteration:
             return b""
-        except Exception as error:  # of DuckDB, as pyarrow raises it; psycopg2 would hide it
+        except Exception as error:  # DuckDB's error by way of pyarrow; psycopg2 would hide it
             self.failure = WarehouseError(str(error))
             return b""
         text, self._text = self._text[:size], self._text[size:]
@@ -211,14 +211,15 @@ class CsvReader:
 
 
 def _text(statement: str, **texts: str) -> str:
-    """Return a statement as DuckDB takes it: $name for a parameter whose text is not given."""
+    """Return a statement as DuckDB takes it, with $name for each parameter not in `texts`."""
     loaded = load_statements()[statement]
     names: Mapping[str, str] = {name: f"${name}" for name in loaded.params} | texts
     return loaded.text % names if "%" in loaded.text else loaded.text
 
 
 def _copied(name: str, column: ColumnFormat) -> str:
-    """Return a column as text, by macros of sql/bulk; of a number or boolean DuckDB's own."""
+    """Return the expression of a column as text, by macros of sql/bulk where DuckDB's own text is
+    not PostgreSQL's."""
     if column.type == UINT256:
         return f"uint256_text({', '.join(limb_names(name))}) AS {name}"
     if column.type == HASHES:
@@ -228,7 +229,8 @@ def _copied(name: str, column: ColumnFormat) -> str:
 
 @functools.cache
 def _functions() -> Mapping[str, tuple[str, bool, str]]:
-    """Return parameters, whether rows are returned, and the body of each function in SQL."""
+    """Return each SQL function of the schema by name: its parameters, whether it returns rows, and
+    its body."""
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "sql/schema").glob("*.sql"))]
     texts.append(render("schema/list_records.sql.j2"))
     return {
@@ -245,8 +247,8 @@ def _functions() -> Mapping[str, tuple[str, bool, str]]:
 def _price_order(  # DuckDB counts parameters
     a0: int, a1: int, a2: int, a3: int, b0: int, b1: int, b2: int, b3: int
 ) -> bytes:
-    """Of two uint256 amounts, neither 0: what orders amount1 / amount0 exactly, since two of them
-    differ by more than 2^-512."""
+    """Return bytes that sort as amount1 / amount0, given the limbs of two amounts that are not 0.
+    It is exact: two such quotients differ by more than 2^-512."""
     amount0, amount1 = _integer((a0, a1, a2, a3)), _integer((b0, b1, b2, b3))
     return ((amount1 << 520) // amount0).to_bytes(97, "big")
 

@@ -1,5 +1,5 @@
-"""Processes of this machine that write the files of ranges: pools of pebble, which starts another
-one for a process that was killed."""
+"""Processes of this machine that write the files of ranges: pools of pebble, which replaces a
+process that was killed."""
 
 import multiprocessing
 import os
@@ -19,14 +19,13 @@ from scan.bulk.spool_queue import Pool, WorkerLost
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 
-INCOMING = "incoming"  # folder of what processes are writing
+INCOMING = "incoming"  # the folder of files that are being written
 
 
 class WorkerPool:
-    """A WorkerPool is a pool of processes, and one more process when a range is slow: the process
-    that has it may be frozen."""
+    """A pool of processes, with one more process for slow ranges, whose processes may be frozen."""
 
-    attempts = 1  # a process has tried all nodes several times
+    attempts = 1  # one process tries all nodes several times
 
     def __init__(
         self,
@@ -71,7 +70,7 @@ class WorkerPool:
             shutil.rmtree(folder, ignore_errors=True)
 
     def cancel(self, future: Future[int]) -> None:
-        future.cancel()  # which ends its process
+        future.cancel()  # this ends its process
         del self._written[future]
 
     def close(self) -> None:
@@ -82,7 +81,7 @@ class WorkerPool:
 
 
 def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> Pool:
-    """Start processes here, or connect to a cluster. Raises SpoolFailed and NodeError."""
+    """Start processes on this machine, or connect to a cluster. Raises SpoolFailed, NodeError."""
     if resources.cluster is None:
         return WorkerPool(resources.processes, files)
     from scan.bulk.cluster import ClusterPool  # which needs the extra `cluster`
@@ -96,7 +95,7 @@ def _start(processes: int) -> ProcessPool:
 
 
 def _begin() -> None:
-    """In a worker, which pebble leaves running where the main process is killed."""
+    """Initialise a worker: it ends with the main process, while pebble would leave it running."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

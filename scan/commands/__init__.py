@@ -28,8 +28,8 @@ your node, on one machine:        RPC_URL=http://localhost:8545 scan run
 separate processes, production:   scan serve, scan index, scan deliver (see docs/operation.md)
 health check:                     scan status --most-behind 10"""
 
-# The module of a subcommand has its name, and add_arguments(), which declares its options, its
-# description where it needs a longer one than its help, and as `run` the function that runs it.
+# Each subcommand's module has its name and an add_arguments(), which declares its options, the
+# function `run` that runs it, and a description if the help text here is not enough.
 COMMANDS = {
     "run": "run everything on one machine: database, indexer, API, webhooks",
     "serve": "run only the HTTP API",
@@ -79,9 +79,9 @@ class _Version(argparse.Action):
 
 
 def _parser(arguments: list[str]) -> argparse.ArgumentParser:
-    """The parser of all subcommands, with the options of the one that the arguments name.
+    """Return the parser of all subcommands, with the options of the one that the arguments name.
 
-    Only that one's module is imported: importing some of them takes half a second.
+    Only the module of that subcommand is imported, as importing some takes half a second.
     """
     parser = argparse.ArgumentParser(
         prog="scan",

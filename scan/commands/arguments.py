@@ -1,4 +1,4 @@
-"""What the subcommands declare their options with: actions of a group, and types of numbers."""
+"""Helpers for the options of subcommands: actions of a group, and types of numbers."""
 
 import argparse
 from collections.abc import Callable
@@ -12,9 +12,9 @@ Run = Callable[[Settings, argparse.Namespace], int]
 def add_command(
     commands: Any, name: str, text: str, description: str = "", run: Run | None = None
 ) -> argparse.ArgumentParser:
-    """Add a subcommand, or an action of a group, that `run` runs; `text` is its line in the help.
+    """Add a subcommand, or an action of a group, that `run` runs, and return its parser.
 
-    Its description is that line as a sentence, unless it has a longer one.
+    `text` is its line in the help, and as a sentence its description, unless a longer one is given.
     """
     command: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -27,13 +27,14 @@ def add_command(
 
 
 def add_actions(group: argparse.ArgumentParser) -> Any:
-    """Make a group of a subcommand, which prints its help when it is called without an action."""
+    """Make a subcommand a group of actions, and return the object that add_command() adds them to.
+    Without an action, the group prints its help."""
     group.set_defaults(parser=group)
     return group.add_subparsers(metavar="action")
 
 
 def whole_number(text: str) -> int:
-    """Parse the number of a block, a number of blocks, or the id of a record."""
+    """Parse a block's number, a number of blocks, or a record's id."""
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise argparse.ArgumentTypeError("must be a whole number, 0 or more")
     return int(text)

@@ -1,6 +1,6 @@
-"""`scan audit`: recomputes derived tables, compares blocks with the node's.
+"""`scan audit`: recomputes derived tables and compares blocks with the node's.
 
-Exit codes: 0 everything is exact or was repaired; 1 something differs; 2 could not be compared.
+Exit codes: 0 all is exact or was repaired; 1 something differs; 2 the comparison failed.
 """
 
 import argparse
@@ -31,7 +31,7 @@ MAX_SHOWN = 20
 EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
 LOCK_WAIT_S = 2.0
 RANGE_BLOCKS = 1000
-SHOW_EVERY_S = 5.0  # progress
+SHOW_EVERY_S = 5.0  # between lines of progress
 # Memory for sorts and joins of whole tables.
 SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
@@ -108,10 +108,11 @@ def _audit_blocks(
     first: int | None,
     last: int | None,
 ) -> int:
-    """Check the rows of blocks, and compare them with the node's where there is a comparison.
+    """Check the rows of the blocks `first` to `last`, and compare them with the node's where there
+    is a comparison. Return the exit code.
 
-    No snapshot is held longer than a statement, so that nothing keeps vacuum from its work; an
-    audit that was interrupted goes on with the block that its last line names.
+    No snapshot is held longer than a statement, so that vacuum is not held up. An interrupted audit
+    can go on with the block that its last line names.
     """
     oldest, newest = database.row("audit/blocks_get_ends") or (0, -1)
     first = oldest if first is None else max(first, oldest)
@@ -138,8 +139,8 @@ def _audit_blocks(
 
 
 def _acquire_lock(writer: Writer) -> None:
-    """Waits a moment: PostgreSQL ends the session of an audit before this one after its client.
-    Raises NotTheWriter."""
+    """Acquire the writer's lock, and wait a moment for it: the session of an earlier audit ends
+    after its client. Raises NotTheWriter."""
     deadline = time.monotonic() + LOCK_WAIT_S
     while True:
         try:
@@ -155,7 +156,8 @@ def _write_line(line: str) -> None:
 
 
 def _audit_rows(database: Database, *, repair: bool) -> int:
-    """In one snapshot, so that an indexer may write meanwhile."""
+    """Check rows and derived tables, and repair these. Return the exit code. All statements read
+    one snapshot, so that an indexer may write meanwhile."""
     code = EXACT
     with database.transaction(snapshot=True) as tx:
         began = time.monotonic()
@@ -228,7 +230,7 @@ def _compare_node(comparison: NodeComparison, blocks: int) -> int:
 
 
 class _Progress:
-    """On stderr: on a terminal a line that is overwritten, otherwise a line every five seconds."""
+    """Progress on stderr: on a terminal a line that is overwritten, else a line every 5 s."""
 
     def __init__(self, total: int) -> None:
         self._total = total

@@ -25,7 +25,7 @@ from scan.settings import Settings
 FILLED, UNFILLED = 0, 1
 REPORT_EVERY_S = 5.0
 MAX_FAILURES, MAX_PAUSE_S = 8, 10.0
-# So that a process that hangs in a transaction does not block the unwinding of a fork for longer.
+# The longest time for which a process that hangs in a transaction can block unwinding a fork.
 SESSION = {"idle_in_transaction_session_timeout": "10000"}
 
 FIELDS = """\
@@ -42,7 +42,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 
 def fields(settings: Settings, _options: argparse.Namespace) -> int:
-    """Return FILLED if all rows are filled, UNFILLED if it was stopped or failed."""
+    """Return FILLED if all rows are filled, UNFILLED if the backfill was stopped or failed."""
     settings = with_running_database(settings)
     require_node(settings)
     prepare_database(settings)
@@ -73,7 +73,7 @@ def _fill(backfill: FieldBackfill, stop: threading.Event) -> int:
 
 
 def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
-    """Return whether it completed; it is tried again after temporary errors."""
+    """Run the backfill, again after temporary errors, and return whether it completed."""
     progress, failures, filled = _Progress(backfill), 0, -1
     while True:
         try:
@@ -89,7 +89,7 @@ def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
 
 
 class _Progress:
-    """Reports how far a backfill has come, every REPORT_EVERY_S seconds."""
+    """Reports the progress of a backfill every REPORT_EVERY_S."""
 
     def __init__(self, backfill: FieldBackfill) -> None:
         self._backfill = backfill

@@ -1,6 +1,6 @@
-"""This module starts a bulk backfill for the indexer, in a process of its own.
+"""The start of a bulk backfill for the indexer, in a process of its own.
 
-Its memory is free again afterwards, and it can be ended in the middle of a statement.
+So its memory is free again afterwards, and it can be ended in the middle of a statement.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ MAX_REASON_BYTES = 2000
 
 
 class BulkStart:
-    """A BulkStart runs `scan backfill chain`, for as long as it takes."""
+    """Runs `scan backfill chain` to its end, or until `stop` is set."""
 
     def __init__(self, settings: Settings, stop: threading.Event) -> None:
         self._settings = settings
@@ -41,7 +41,7 @@ class BulkStart:
         return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
 
     def _wait(self, process: "subprocess.Popen[bytes]") -> int:
-        """Return the exit code; the process is ended when the indexer is to stop."""
+        """Wait for the process, end it when `stop` is set, and return its exit code."""
         while process.poll() is None:
             if self._stop.wait(POLL_S):
                 process.terminate()

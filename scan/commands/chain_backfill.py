@@ -28,11 +28,11 @@ from scan.indexer.writer import NotTheWriter
 from scan.settings import Settings
 
 DONE, NOT_DONE = 0, 1
-REFUSED = 3  # of --automatic: it cannot begin, so the indexer goes block after block
+REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
 PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")
 INSTALL = "pip install 'scan[bulk]'"
 AUDITED_BLOCKS = 100
-MAX_DIFFERENCES = 5  # that are looked for
+MAX_DIFFERENCES = 5  # after which the comparison ends
 READINGS = 4  # of blocks that contradict themselves, before the run ends
 GB = 10**9
 
@@ -68,7 +68,7 @@ def add_actions(actions: Any) -> None:
     chain.add_argument(
         "--files", metavar="URI", help="where these workers write: a shared folder, or s3://…"
     )
-    # As the indexer starts it: why it does not go on is its only output.
+    # For the indexer: the reason why the backfill stopped is its only output on stdout.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
         "--discard", action="store_true", help="end an unfinished backfill; empties the index"
@@ -80,7 +80,8 @@ class ExtraMissing(ScanError):
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    """Return DONE if the head is set, NOT_DONE if it was stopped or failed, and may go on."""
+    """Return DONE if the backfill completed or was discarded, NOT_DONE if it was stopped or failed
+    and can be continued, REFUSED if --automatic cannot begin."""
     try:
         from scan.bulk.chain_backfill import ChainBackfill
         from scan.bulk.memory import total_bytes
@@ -103,7 +104,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     require_node(settings)
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()
-    if not options.automatic:  # else SIGTERM ends it at once, as SIGKILL may
+    if not options.automatic:  # with it, SIGTERM ends the process at once, as SIGKILL may
         on_stop_signals(stop.set)
     memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
     index_bytes = min(memory_bytes // 8, 2 * GB)
@@ -112,7 +113,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         settings.database_url,
         statement_timeout_ms=0,
         name="scan-backfill",
-        # Files go on from what was committed, so no commit may be lost where the server crashes.
+        # The files do not repeat what was committed, so a crash of the server must lose no commit.
         session={
             "maintenance_work_mem": f"{index_bytes // 1024}kB",
             "synchronous_commit": "on",
@@ -171,8 +172,8 @@ def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
 
 
 def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[str, int, int]]:
-    """Compare a sample of blocks with the node's, in the transaction that makes them visible:
-    return a line for each, and the first and the last of the blocks that were compared."""
+    """Compare a sample of blocks with the node's, in the transaction that makes them visible.
+    Return each difference as a line, with the first and last of the blocks that were compared."""
     comparison = NodeComparison(tx, node, settings, checked=True)
     differences: list[tuple[str, int, int]] = []
     for first, last in comparison.ranges(AUDITED_BLOCKS):
@@ -180,7 +181,7 @@ def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[
             try:
                 lines = list(comparison.compare(first, last))
                 break
-            except MalformedBlock:  # it contradicts itself, so far
+            except MalformedBlock:  # the block contradicts itself, which another read may mend
                 if not remaining:
                     raise
         differences += [(line, first, last) for line in lines]

@@ -1,7 +1,7 @@
 """`scan doctor --record`: some blocks of a node, and all that indexing them reads, as one file.
 
-`scan run --recording` replays the file: its form is in demo_node.py. The indexer itself, on a
-database of its own, makes the requests, so that the file has what it needs and nothing else.
+`scan run --recording` replays the file, whose form is in replay.py. The indexer itself makes the
+requests, on a temporary database, so that the file has what indexing needs and nothing else.
 """
 
 import argparse
@@ -33,19 +33,21 @@ from scan.indexer.follower import Follower
 from scan.settings import Settings
 
 FORMAT = 1
-# The prefetcher gives 200 to a second process, whose requests nobody would record.
+# Below MIN_PROCESS_BLOCKS, with which the prefetcher starts a second process, whose requests would
+# not be recorded.
 MAX_BLOCKS = 100
 DEFAULT_BLOCKS = 20
-MAX_BYTES = 256 * 1024 * 1024  # of all lines together; a tenth of it when it is packed
+MAX_BYTES = 256 * 1024 * 1024  # of all lines together, a tenth of that when they are packed
 MAX_UNCLES = 2  # of a block: Yellow Paper section 11.1
-QUIET_S = 20.0  # longer than the indexer waits after a fault: it has all that it can have
+QUIET_S = 20.0  # without a new request; longer than the indexer waits after a fault
 TIMEOUT_S = 900.0
 STOP_TIMEOUT_S = 60.0
 LEAST_SECRET = 6  # characters; a shorter part of a URL is a word such as v1
-# What a tag means while the newest block is the last one that is recorded.
+# All tags stand for the last block of the recording.
 TAGS = frozenset(("latest", "safe", "finalized", "pending"))
-DERIVED = frozenset(("eth_blockNumber", "eth_syncing"))  # by the replaying node, from its blocks
-# Texts of errors may name hosts, keys and people; these stand for what indexing tells apart.
+DERIVED = frozenset(("eth_blockNumber", "eth_syncing"))  # the replaying node computes these
+# Texts of errors may name hosts, keys and people. These texts replace them, one for each kind that
+# indexing distinguishes.
 ERROR_TEXTS = {
     "is_revert": "execution reverted",
     "is_missing_method": "the method does not exist",
@@ -80,7 +82,7 @@ def block_range(text: str) -> BlockRange:
 
 
 class RecordedAnswers:
-    """Distinct requests to a node with their newest outcomes, as lines of a recording."""
+    """The distinct requests to a node with their newest outcomes, as lines of a recording."""
 
     def __init__(self, most_bytes: int | None = None) -> None:
         self.changed_at = time.monotonic()
@@ -90,7 +92,7 @@ class RecordedAnswers:
         self._lock = threading.Lock()
 
     def add(self, method: str, params: Sequence[Any], outcome: dict[str, Any]) -> None:
-        """Add a {"result"} or {"error"}."""
+        """Add a request with its outcome, {"result"} or {"error"}."""
         call = {"method": method, "params": params}
         key = orjson.dumps(call, option=orjson.OPT_SORT_KEYS)
         line = orjson.dumps(call | outcome)
@@ -114,13 +116,13 @@ class RecordedAnswers:
 
 
 def pack(lines: Iterable[bytes]) -> bytes:
-    """Return the file of a recording: sorted by text, so that a new one has a minimal diff."""
+    """Return the file of a recording. Lines are sorted, so that a new recording differs little."""
     return gzip.compress(b"\n".join(sorted(lines)) + b"\n", compresslevel=9, mtime=0)
 
 
 class RecordingNode(Node):
-    """A node whose newest block is `last`, and whose answers are recorded without what is not
-    the chain's."""
+    """A node whose newest block is `last`, and whose answers are recorded, but for data that is not
+    the chain's, such as texts of errors."""
 
     def __init__(
         self, urls: Sequence[str], answers: RecordedAnswers, last: int, *, ca_bundle: str = ""
@@ -128,7 +130,7 @@ class RecordingNode(Node):
         super().__init__(urls, ca_bundle=ca_bundle)
         self._answers = answers
         self.last = last
-        self._open: list[None] = []  # one for each request that waits for its answer
+        self._open: list[None] = []  # an entry for each request that waits for its answer
         self._secrets = [secret.encode() for url in urls for secret in _secrets(url)]
 
     def _post(
@@ -176,7 +178,7 @@ class RecordingNode(Node):
 
 
 def _secrets(url: str) -> Iterator[str]:
-    """Yield the parts of a node's URL that no recording may have."""
+    """Yield the parts of a node's URL that no recording may contain."""
     parts = urlsplit(url)
     values = [value for _, value in parse_qsl(parts.query)]
     for text in (parts.hostname, parts.username, parts.password, *parts.path.split("/"), *values):
@@ -186,7 +188,8 @@ def _secrets(url: str) -> Iterator[str]:
 
 
 def _public_error(error: Any) -> dict[str, Any] | None:
-    """Return an error by its kind, with what a contract returned; None where it will pass."""
+    """Return an error with the text of its kind, and the data that a contract returned; None for an
+    error that may pass, which is not recorded."""
     code = error.get("code") if isinstance(error, dict) else None
     message = str(error.get("message"))[:500] if isinstance(error, dict) else ""
     rpc_error = RpcError(code if isinstance(code, int) else 0, message)
@@ -200,7 +203,7 @@ def _public_error(error: Any) -> dict[str, Any] | None:
 
 
 def write_recording(settings: Settings, options: argparse.Namespace) -> int:
-    """Write the recording, if the user agrees; return the exit code."""
+    """Write the recording if the user agrees, and return the exit code."""
     require_node(settings)
     path: Path = options.record
     if path.exists() or not path.absolute().parent.is_dir():
@@ -239,9 +242,10 @@ def record(
     blocks: BlockRange | None,
     database: Callable[[], AbstractContextManager[str]],
 ) -> tuple[str, bytes]:
-    """Return what a recording contains, in words but for its {path}, and its file.
+    """Record blocks. Return the recording's contents in words, with {path} for its path, and the
+    bytes of its file.
 
-    `database` opens an empty one for the index of these blocks. Raises ScanError.
+    `database` opens an empty database for the index of these blocks. Raises ScanError.
     """
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     try:
@@ -272,7 +276,7 @@ def record(
 
 
 def _read_blocks(node: Node, first: int, last: int) -> int:
-    """Read blocks, receipts and uncles, also those that the indexer does not reach; return the
+    """Read blocks, receipts and uncles, even those that the indexer may not reach. Return the
     number of transactions."""
     transactions = 0
     for number in map(hex, range(first, last + 1)):
@@ -285,7 +289,8 @@ def _read_blocks(node: Node, first: int, last: int) -> int:
 
 
 def _index(settings: Settings, node: RecordingNode, answers: RecordedAnswers) -> str:
-    """Index all blocks with what is derived from the state; return why it ended before."""
+    """Index all blocks with the values that are read from the state. Return the problem because of
+    which indexing ended early, "" where it did not."""
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()
     with (

@@ -1,4 +1,4 @@
-"""A subcommand in a child process, which `scan run` keeps running."""
+"""Subcommands in child processes, which `scan run` keeps running."""
 
 import ctypes
 import logging
@@ -19,7 +19,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class ChildProcess:
-    """A ChildProcess runs `scan ARGUMENTS`, again when it ends, until this process ends."""
+    """A child that runs `scan ARGUMENTS`. keep_running() starts it again when it has ended."""
 
     def __init__(self, name: str, environment: Mapping[str, str], *arguments: str) -> None:
         self._name = name
@@ -81,5 +81,6 @@ def start(
 
 
 def _end_with_parent() -> None:
-    """End the child with its parent: none keeps the port after a kill -9 of `scan run`."""
+    """Have the kernel end this child with its parent, so that none keeps the port after a kill -9
+    of `scan run`."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -106,7 +106,8 @@ def _source(settings: Settings, options: argparse.Namespace, chain_id: str) -> S
 
 
 def _key(text: str) -> str:
-    """Return the key; other users of this machine see what stands in a command."""
+    """Return the key, from a file if `text` is @FILE: other users of the machine see a command's
+    arguments."""
     try:
         return Path(text[1:]).read_text().strip() if text.startswith("@") else text
     except (OSError, UnicodeDecodeError):
@@ -136,7 +137,7 @@ def _lines(path: str) -> Iterator[str]:
 
 
 def _report(answers: Iterator[Answer], name: str) -> None:
-    """Print a line for each contract that is not verified, and how many there are of each kind."""
+    """Print a line for each contract that is not verified, and the number of each outcome."""
     counts: Counter[str] = Counter()
     matches: Counter[str] = Counter()
     # With `disable=None` the bar is shown only on a terminal.

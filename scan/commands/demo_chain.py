@@ -1,9 +1,10 @@
-"""The demo chain, alive: its recorded blocks end when the service starts first, and go on.
+"""The demo chain: recorded blocks that end when the service first starts, and new ones after them.
 
-All times of the recording are moved by one number of seconds. After that a block is added every
-few seconds: those of the recording's loop, and then the same ones again with the next nonces, newly
-signed. The loop undoes what it does, so only fees remain of it. Parents, roots and hashes are
-computed. Times and hashes of added blocks are in a file, so that a restarted service goes on.
+The times of all recorded blocks are moved by the same number of seconds. Then a block is added
+every few seconds: first the blocks of the recording's loop, and then the same blocks again and
+again, each time with the next nonces, newly signed. The loop undoes its own changes, so only fees
+remain of it. Parents, roots and hashes are computed. Times and hashes of added blocks are in a
+file, so that a restarted service goes on.
 """
 
 import hashlib
@@ -29,11 +30,11 @@ from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
 
-LOOP = "scan_demo_loop"  # a method of no node, whose result is the first block of the loop
+LOOP = "scan_demo_loop"  # a method that no node has; its result is the first block of the loop
 INTERVAL_S = 6
-MAX_ADDED = 200_000  # two weeks; a chain that is left to itself takes no more disk than that
+MAX_ADDED = 200_000  # two weeks, so that a forgotten chain does not fill the disk
 CACHED_BLOCKS = 256
-# What anvil creates its accounts from, which is public.
+# The public mnemonic of anvil's accounts.
 MNEMONIC = "test test test test test test test test test test test junk"
 ACCOUNTS = 20
 FIELDS = {
@@ -42,7 +43,7 @@ FIELDS = {
     "eth_getCode": "code",
     "eth_getStorageAt": "storage",
 }
-DRIFTING = ("balance", "nonce")  # what differs after the loop: fees and nonces stay
+DRIFTING = ("balance", "nonce")  # values that each loop changes, by its fees and its transactions
 EMPTY = {"balance": 0, "nonce": 0, "code": "0x", "storage": "0x" + 64 * "0"}
 
 
@@ -56,7 +57,7 @@ class AddedBlock(NamedTuple):
 
 
 class DemoChain(Recording):
-    """A DemoChain has the recorded blocks before the loop, and those that `add` adds.
+    """The recorded blocks before the loop, and the blocks that add() adds.
 
     `ended_at` is the time of the last block before the loop.
     """
@@ -82,7 +83,7 @@ class DemoChain(Recording):
         }
 
     def next_block(self, timestamp: int) -> AddedBlock:
-        """Return the block to add next."""
+        """Make the block to add next, without adding it."""
         timestamp = max(timestamp, int(self._block_at(self.head)["timestamp"], 16) + 1)
         block, _ = self._make(self.head + 1, timestamp)
         hashes = tuple(transaction["hash"] for transaction in block["transactions"])
@@ -132,7 +133,7 @@ class DemoChain(Recording):
         return _placed(block, receipts, number, timestamp, self._hash_of(number - 1)), receipts
 
     def _next_signed(self, transaction: dict[str, Any], cycle: int) -> dict[str, Any]:
-        """Return a transaction of the loop as it is in a later cycle."""
+        """Return a transaction of the loop, signed anew for a later cycle."""
         if cycle == 0:
             return dict(transaction)
         sender = transaction["from"]
@@ -154,7 +155,8 @@ class DemoChain(Recording):
         }
 
     def _template(self, number: int) -> tuple[int, int]:
-        """Return how often the loop has run before a block, and its block of the recording."""
+        """Return how often the loop has run before a block, and the number of the recorded block
+        that the block repeats."""
         if number < self._first_added:
             return 0, number
         cycle, offset = divmod(number - self._first_added, self._loop_blocks)
@@ -197,7 +199,7 @@ class DemoChain(Recording):
         return self._receipts_of(number) if 0 <= number <= self.head else None
 
     def _trace(self, params: list[Any]) -> Any:
-        """Return the recorded trace of the transaction, or of its like in the loop."""
+        """Return the recorded trace of a transaction, or of the one that it repeats."""
         hash_ = str(params[0] if params else None).lower()
         transaction = self._transaction(hash_)
         if transaction is None:
@@ -209,7 +211,8 @@ class DemoChain(Recording):
         return self._later_state(result, cycle) if cycle and "pre" in result else result
 
     def _later_state(self, result: dict[str, Any], cycle: int) -> dict[str, Any]:
-        """Return what a transaction of the loop changed, in a later cycle."""
+        """Return the changes of the state by a transaction of the loop, as they are in a later
+        cycle."""
 
         def later(address: str, account: dict[str, Any]) -> dict[str, Any]:
             moved = dict(account)
@@ -226,7 +229,7 @@ class DemoChain(Recording):
         }
 
     def _keep_values(self) -> None:
-        """Keep what every transaction changed, by the recorded traces of state."""
+        """Keep the values that every transaction changed, by the recorded traces of the state."""
         for number, block in sorted(self._blocks.items()):
             for transaction in block["transactions"]:
                 params = [transaction["hash"], STATE[0][1]]
@@ -234,7 +237,7 @@ class DemoChain(Recording):
                 before, after = _flat(changes["pre"]), _flat(changes["post"])
                 for key in before.keys() | after.keys():
                     empty = EMPTY[key[0]]
-                    # A field of an account that changed in others only stands before, not after.
+                    # `post` lacks the fields of a changed account that did not change themselves.
                     new = after.get(key, empty if key[0] == "storage" else before.get(key, empty))
                     values = self._values[key]
                     if not values:
@@ -259,7 +262,7 @@ class DemoChain(Recording):
         return _text(value + self._drift((field, *subject), cycle) if field in DRIFTING else value)
 
     def _drift(self, key: tuple[str, ...], cycle: int) -> int:
-        """Return by how much so many cycles change a balance or a nonce: nothing else stays."""
+        """Return by how much so many cycles change a balance or a nonce; 0 for other values."""
         values = self._values.get(key)
         if not cycle or values is None:
             return 0
@@ -267,7 +270,7 @@ class DemoChain(Recording):
         return cycle * int(_value_at(values, last) - _value_at(values, self._first_added - 1))
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
-        """Return what a contract's function returned after the block, or its like in the loop."""
+        """Return a contract's recorded result after the block, or after the block it repeats."""
         key, number = self.state_key(method, params)
         if self._first_added - 1 <= number <= self.head and key in self._states:
             _, recorded = self._template(number)
@@ -276,7 +279,7 @@ class DemoChain(Recording):
 
 
 def _flat(accounts: dict[str, Any]) -> dict[tuple[str, ...], Any]:
-    """Return the fields of a trace's accounts by field, address, and slot of the storage."""
+    """Return the values in a trace's accounts, by field, address and, for storage, slot."""
     values: dict[tuple[str, ...], Any] = {}
     for address, account in accounts.items():
         for field in account.keys() & {"balance", "nonce", "code"}:
@@ -298,8 +301,8 @@ def _text(value: Any) -> str:
 def _placed(
     block: Block, receipts: Sequence[dict[str, Any]], number: int, timestamp: int, parent: str
 ) -> Block:
-    """Return the block with this number, time and parent, and with the hash that follows. What its
-    transactions, receipts and logs say of their block is changed in place."""
+    """Return the block with this number, time and parent, and with the hash that follows. The
+    references to the block in its transactions, receipts and logs are changed in place."""
     block = {**block, "parentHash": parent, "number": hex(number), "timestamp": hex(timestamp)}
     header = read_json({**block, "transactions": []}, BlockJson, number)
     block["hash"] = to_hex(header_hash(header))
@@ -314,7 +317,7 @@ def _placed(
 @cache
 def _keys() -> dict[str, Any]:
     """Return the keys of the accounts that send the loop's transactions, by address."""
-    from eth_account import Account  # takes half a second, and is needed after 16 minutes
+    from eth_account import Account  # importing takes half a second; needed after 16 minutes
 
     Account.enable_unaudited_hdwallet_features()
     paths = (f"m/44'/60'/0'/0/{number}" for number in range(ACCOUNTS))
@@ -323,7 +326,7 @@ def _keys() -> dict[str, Any]:
 
 
 def start(data_dir: Path, now: Callable[[], float] = time.time) -> DemoNode:
-    """Serve the demo chain, which goes on from what `data_dir` has of it."""
+    """Serve the demo chain, which goes on from its file in `data_dir`."""
     digest = hashlib.sha256(RECORDING.read_bytes()).hexdigest()[:8]
     path = data_dir / f"demo_{digest}.blocks"
     ended_at, blocks = _saved(path)
@@ -338,8 +341,8 @@ def start(data_dir: Path, now: Callable[[], float] = time.time) -> DemoNode:
 
 
 def _saved(path: Path) -> tuple[int | None, list[AddedBlock]]:
-    """Return the time of the last recorded block, and the added ones. A line without an end was
-    being written when the service was killed."""
+    """Return the time of the last recorded block, None without one, and the added blocks. The last
+    line is cut off if it has no end, as the service was killed while it wrote the line."""
     if not path.exists():
         return None, []
     text = path.read_text()

@@ -1,6 +1,6 @@
-"""This module loads what an operator of the demo chain would add: labels, verified contracts.
+"""Data that an operator of the demo chain would add: labels and verified contracts.
 
-demo/record.py writes the file; the contracts in it were verified when it was.
+demo/record.py writes the file, whose contracts it has verified.
 """
 
 import gzip
@@ -20,13 +20,13 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 PATH = ROOT / "demo" / "operator_data.json.gz"
-# What similar code is matched by. The demo does without, and so does the file.
+# The columns by which similar code is found, which the demo does not need.
 UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges"))
 BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
 
 
 def load(settings: Settings, path: Path = PATH) -> None:
-    """Load labels and contracts into the demo's database; what is there already stays."""
+    """Load labels and contracts into the demo's database. Rows that exist already stay."""
     with gzip.open(path) as file:
         added: dict[str, Any] = orjson.loads(file.read())
     database = Database(settings.database_url, statement_timeout_ms=10_000, name="scan-demo")

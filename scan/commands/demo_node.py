@@ -20,7 +20,7 @@ IDLE_TIMEOUT_S = 60
 
 
 def response_body(recording: Recording, body: bytes) -> bytes:
-    """Return the response to one request or a batch; empty if it has only notifications."""
+    """Return the response to one request or a batch; b"" if it has only notifications."""
     try:
         payload = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -82,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_HEAD = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Logs nothing: an indexer that catches up sends thousands of requests."""
+        """Log nothing: an indexer that catches up sends thousands of requests."""
 
     def _refuse(self, status: int, reason: str) -> None:
         # The rest of the body would be read as the next request.
@@ -101,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class DemoNode(ThreadingHTTPServer):
-    """Serves on loopback in its own thread until `stop`."""
+    """The node's HTTP server, which serves on loopback in its own thread until stop()."""
 
     daemon_threads = True
 
@@ -122,7 +122,7 @@ class DemoNode(ThreadingHTTPServer):
 
 
 def start(path: Path, port: int = 0) -> DemoNode:
-    """Serves the recording at `path`; port 0 uses a free port, which is in `.url`."""
+    """Serve the recording at `path`. With port 0 a free port is used, which `url` has."""
     return DemoNode(Recording.read(path), port)
 
 

@@ -1,6 +1,6 @@
 """`scan doctor`: checks the node, the database and everything else that Scan depends on.
 
-Each check is a function that yields findings; one that fails says what to do.
+Each check is a function that yields findings. A finding of a fault says what to do.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from scan.settings import Settings, without_password
 from scan.verification.installed_compilers import InstalledCompilers
 
 TIMEOUT_S = 10
-# By the check that could not be made.
+# The advice where a check itself failed, by its subject.
 ADVICE = {
     "database": "start PostgreSQL, or correct DATABASE_URL",
     "replica": "start the standby, or correct READ_DATABASE_URL",
@@ -63,7 +63,7 @@ class Level(Enum):
 
 
 class Finding(NamedTuple):
-    """A finding is one check's line; `advice` says what to do, empty where nothing is wrong."""
+    """A line of the report. `advice` says what to do, "" where nothing is wrong."""
 
     level: Level
     subject: str
@@ -75,7 +75,7 @@ Findings = Iterator[Finding]
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    """Prints one line per check; returns 1 if one of them is an error."""
+    """Print a line for each finding, and return 1 if one of them is an error."""
     if options.record is not None:
         return write_recording(settings, options)
     findings = []
@@ -124,7 +124,7 @@ def _check_nodes(settings: Settings) -> Findings:
         )
     database = _open_if_reachable(settings.database_url)
     for number, url in enumerate(settings.rpc_urls, start=1):
-        name = urlsplit(url).hostname or url  # the rest may be a secret
+        name = urlsplit(url).hostname or url  # the rest of the URL may be secret
         subject = "node" if len(settings.rpc_urls) == 1 else f"node {number}"
         for level, text, advice in check_node(url, database, settings):
             yield Finding(Level(level), subject, f"{name}: {text}", advice)
@@ -289,7 +289,7 @@ def _open(url: str) -> Database:
 
 
 def _open_if_reachable(url: str) -> Database | None:
-    """Open the database, or return None: its absence is another check's finding."""
+    """Open the database; return None if it cannot be reached, which another check reports."""
     database = _open(url) if url else None
     try:
         if database is not None:

@@ -21,7 +21,7 @@ READ_SETTINGS = ("archive_mode", "max_connections")
 
 
 class Outcome(NamedTuple):
-    """An outcome has a level's name, and advice where something is wrong."""
+    """The outcome of a check, with the name of a Level, and advice where something is wrong."""
 
     subject: str
     level: str
@@ -69,7 +69,7 @@ def _check_server(database: Database) -> Iterator[Outcome]:
 
 
 class _Server(NamedTuple):
-    """A _Server is the row of commands/doctor_get_database."""
+    """The row of commands/doctor_get_database."""
 
     version: int
     settings: dict[str, str]

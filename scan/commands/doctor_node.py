@@ -1,4 +1,4 @@
-"""This module has the checks of one node by `scan doctor`: chain, head, what it can answer."""
+"""The checks of one node by `scan doctor`: chain, head, history, traces and state."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from scan.indexer.chain_identity import WrongChain
 from scan.settings import Settings
 
 TIMEOUT_S = 10.0
-MOST_AHEAD_S = 15  # of this machine's clock, of a block's time
+MOST_AHEAD_S = 15  # by which a block's time may be ahead of this machine's clock
 QUIET_S = 600
 SLOW_MS = 100
 Outcome = tuple[str, str, str]  # level, text, advice

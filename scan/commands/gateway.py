@@ -16,7 +16,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    """Serve the gateway at HOST and PORT; it has no database and no node."""
+    """Serve the gateway at HOST and PORT. It needs no database and no node."""
     threads = thread_count(read_chains(options.file, settings))
     file = str(options.file.absolute())
     os.execve(

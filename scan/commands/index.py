@@ -17,8 +17,8 @@ from scan.indexer.follower import Follower
 from scan.observability import metrics
 from scan.settings import Settings
 
-# The time-outs release the lock of an indexer that hangs, so that a stand-by takes over; one that
-# only waited for its node reads its head and takes the lock again.
+# The time-outs release the lock of an indexer that hangs, so that a stand-by takes over. An indexer
+# that only waited for its node reads its head and takes the lock again.
 SESSION = {"idle_session_timeout": "60s", "idle_in_transaction_session_timeout": "60s"}
 
 

@@ -37,7 +37,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 
 class Label(NamedTuple):
-    """An address's label; an empty text removes it."""
+    """An address's label; an empty text removes the label."""
 
     address: bytes
     text: str
@@ -92,9 +92,9 @@ def _stored(settings: Settings) -> list[Row]:
 
 
 def read(lines: Iterable[str]) -> list[Label]:
-    """Reads rows `address,label`; raises InvalidParameter with the line number.
+    """Read rows `address,label`. Raises InvalidParameter with the line number.
 
-    The last row of an address counts. A first row without an address is a heading.
+    Of several rows of an address the last counts. A first row without an address is a heading.
     """
     labels: dict[bytes, Label] = {}
     rows = csv.reader(lines, strict=True)

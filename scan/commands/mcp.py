@@ -1,4 +1,4 @@
-"""`scan mcp`: the Model Context Protocol over standard input and output, for a Scan anywhere."""
+"""`scan mcp`: the Model Context Protocol over standard input and output, for any running Scan."""
 
 import argparse
 import json

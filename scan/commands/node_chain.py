@@ -1,4 +1,4 @@
-"""Identifies the chain served by the nodes of RPC_URL, and notices when it changes."""
+"""The chain that the nodes of RPC_URL serve, and a watch that notices when it changes."""
 
 import logging
 import threading
@@ -13,19 +13,20 @@ log = logging.getLogger(__name__)
 
 # Development nodes are restarted often; for other nodes fewer requests are enough.
 LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
-CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # before a switch, which ends all requests
+CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before a switch, which ends all requests
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 
 def database_name(chain: ChainIdentity) -> str:
-    """Name a chain's database with its genesis hash: chains with the same id differ in it."""
+    """Return the name of a chain's database, with the genesis hash: chains with the same id differ
+    in it."""
     return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
 
 
 class ChainWatch:
-    """Polls the nodes in a thread until they serve a different chain.
+    """A thread that polls the nodes until they serve a different chain.
 
-    All nodes that respond must agree, and repeat it, so that neither one wrong node nor one wrong
+    All nodes that respond must agree, several times, so that neither one wrong node nor one wrong
     response can switch the database.
     """
 

@@ -1,7 +1,8 @@
-"""What a node of a recording responds: `scan run --recording`, and the demo chain of demo_chain.py.
+"""The replay of a recording: by `scan run --recording`, and for the demo chain of demo_chain.py.
 
-The recording is gzipped JSON lines, one per request: {"method", "params", and "result" or "error"}.
-That of a part of a chain has a line for HEADER, a method of no node, with its first and last block.
+A recording is gzipped JSON lines, one per request: {"method", "params", and "result" or "error"}.
+That of a part of a chain has a line for HEADER, a method that no node has, with its first and last
+block.
 """
 
 import gzip
@@ -20,7 +21,7 @@ from scan.ethereum.trace_reader import CALLS
 
 HEADER = "scan_recording"
 MAX_RECORDING_BYTES = 512 * 1024 * 1024  # unpacked; a file may come from anybody
-MAX_ELEMENTS = 10_000_000  # of JSON, which take 100 bytes and more when they are parsed
+MAX_ELEMENTS = 10_000_000  # of JSON; a parsed one takes 100 bytes or more
 
 # Methods that read a state, and the index of the block among their parameters.
 STATE_METHODS = {
@@ -42,7 +43,8 @@ class RpcFault(Exception):
 
 
 def read_lines(path: Path) -> Iterable[bytes]:
-    """Return the lines of a recording's file; raises ValueError where it is too large."""
+    """Return the lines of a recording's file. Raises ValueError where it cannot be read, or is too
+    large."""
     try:
         with gzip.open(path, "rb") as file:
             content = file.read(MAX_RECORDING_BYTES + 1)
@@ -57,10 +59,10 @@ def read_lines(path: Path) -> Iterable[bytes]:
 
 
 class Recording:
-    """A recording has the requests that were made while it was recorded, with their responses."""
+    """The requests that were made while a chain was recorded, with their responses."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
-        """Raises ValueError where the lines are no recording."""
+        """Parse the lines. Raises ValueError where they are no recording."""
         self._exact: dict[tuple[str, bytes], Outcome] = {}
         self._blocks: dict[int, Block] = {}
         self._by_hash: dict[str, Block] = {}
@@ -96,16 +98,16 @@ class Recording:
 
     @staticmethod
     def read(path: Path) -> "Recording":
-        """Raises ValueError where the file is no recording."""
+        """Return the recording in a file. Raises ValueError where it is none."""
         return Recording(read_lines(path))
 
     def respond(self, method: str, params: list[Any]) -> Outcome:
-        """Return the node's {"result"} or {"error"}; raises RpcFault if none was recorded."""
+        """Return the node's {"result"} or {"error"}. Raises RpcFault if none was recorded."""
         outcome = self._exact.get(_exact_key(method, params))
         if derived := self._derived.get(method):
             try:
                 return {"result": derived(params)}
-            except RpcFault:  # of a header beside the recorded blocks, such as that of block 0
+            except RpcFault:  # a header outside of the recorded blocks, as block 0's, may be exact
                 if outcome is None:
                     raise
         if outcome:
@@ -117,7 +119,7 @@ class Recording:
         raise RpcFault(-32000, "the recording has no response to this request")
 
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
-        """Keep only blocks with full transactions, from which blocks with hashes can be made."""
+        """Keep the blocks with full transactions; blocks with hashes alone are made from them."""
         for row in rows:
             if (
                 row["method"].startswith("eth_getBlockBy")
@@ -143,14 +145,14 @@ class Recording:
         method, params = row["method"], row["params"]
         self._exact[_exact_key(method, params)] = outcome
         if method in STATE_METHODS:
-            with suppress(RpcFault):  # of a block that is not recorded: only the same is answered
+            with suppress(RpcFault):  # no such block: only the exact request has an answer
                 key, block = self.state_key(method, params)
                 self._states[key].append((block, outcome))
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
-        """Return the recorded state of that block; for the head, the last one recorded.
+        """Return the recorded state of a block; for the head, the last recorded state.
 
-        States of other blocks are unknown: the error is that of a node that has pruned them.
+        For other blocks raise RpcFault with the error of a node that has pruned their state.
         """
         key, block = self.state_key(method, params)
         states = self._states.get(key, [])
@@ -160,7 +162,7 @@ class Recording:
                 reason = f"historical state of block {block} is not available"
                 raise RpcFault(-32000, f"{reason}: the recording has only the state of its head")
             return states[at][1]
-        # The recording of a whole chain has every account of it.
+        # The recording of a whole chain has all its accounts, so this one was never used.
         if not states and method in NEVER_USED and not self._is_part:
             return {"result": NEVER_USED[method]}
         if not states:
@@ -168,7 +170,7 @@ class Recording:
         return states[-1][1]
 
     def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
-        """Return the request without its block, and the block."""
+        """Return the key of a request without its block, and the block's number."""
         block_index = STATE_METHODS[method]
         if len(params) < block_index:
             raise RpcFault(-32602, f"{method} takes {block_index} parameters and a block")
@@ -224,14 +226,14 @@ class Recording:
         return [self._receipts[hash_] for hash_ in hashes if hash_ in self._receipts]
 
     def _trace(self, params: list[Any]) -> Any:
-        """Return a recorded trace of a transaction."""
+        """Return the recorded trace of a transaction. Raises RpcFault without one."""
         outcome = self._recorded("debug_traceTransaction", params)
         if outcome is None or "result" not in outcome:
             raise RpcFault(-32000, "the recording has no trace of this transaction")
         return outcome["result"]
 
     def _block_trace(self, params: list[Any]) -> list[dict[str, Any]]:
-        """Return the calls of a block's transactions, by the recorded traces of each with logs."""
+        """Return callTracer's trace of a block, made of its transactions' traces with logs."""
         block = self._block_of_hash(_hash(params))
         if block is None or params[1:] != [{"tracer": "callTracer"}]:
             raise RpcFault(-32000, "the recording has no response to this request")
@@ -273,7 +275,7 @@ def _without_logs(frame: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(line: bytes) -> dict[str, Any]:
-    """Parse a line of a recording; raises ValueError."""
+    """Parse a line of a recording. Raises ValueError."""
     row = orjson.loads(line)
     if (
         not isinstance(row, dict)
@@ -290,7 +292,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
-    """Return a key that is equal for equal requests, whatever hex's letter case and keys' order."""
+    """Return a key that does not depend on the case of hex digits and the order of JSON's keys."""
     return method, orjson.dumps(params, option=orjson.OPT_SORT_KEYS).lower()
 
 
@@ -299,7 +301,7 @@ def _hash(params: list[Any]) -> str:
 
 
 def _is_one_of(value: str, accepted: Any) -> bool:
-    """Compare a value with a filter: None and an empty list match all, a list its values."""
+    """Return whether a filter accepts a value: None and [] accept all, a list its values."""
     if accepted is None or accepted == []:
         return True
     values = accepted if isinstance(accepted, list) else [accepted]

@@ -108,7 +108,8 @@ def _locked_data_dir(settings: Settings) -> Iterator[None]:
 
 
 def _require_free_port(settings: Settings, stop: threading.Event) -> None:
-    """Wait for the port: after a kill -9 the last run's children release it a moment later."""
+    """Wait until the port is free: after a kill -9 the last run's children release it a moment
+    later. Raises SettingError."""
     deadline = time.monotonic() + PORT_WAIT_S
     while (error := _bind_error(settings)) is not None:
         reason = error.strerror or str(error)
@@ -143,7 +144,8 @@ def _with_replaying_node(settings: Settings, recording: Path) -> Settings:
 
 
 def _run_with_postgres(settings: Settings, stop: threading.Event, recording: Path | None) -> None:
-    """Uses one database per chain, and switches when the node serves a different chain."""
+    """Run on the embedded PostgreSQL, with one database per chain. When the node serves a different
+    chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
         _start_database(postgres, stop)
@@ -172,13 +174,14 @@ def _database_of_chain(
     stop: threading.Event,
     recording: Path | None,
 ) -> str:
-    """Return the database's name, after waiting for the node if need be; empty when stopped."""
+    """Return the name of the chain's database, after waiting for the node; "" when stopped. While
+    the node is away, the name that it had last is used."""
     source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
     key = settings.rpc_urls[0]
     while not stop.is_set():
         try:
             name = database_name(read_identity(source))
-            if recording is not None:  # others of this chain begin with the same genesis block
+            if recording is not None:  # other recordings of the chain have the same genesis block
                 return f"{name}_{sha256(recording.read_bytes()).hexdigest()[:8]}"
             postgres.remember_chain(key, name)
             return name
@@ -198,7 +201,7 @@ def _follow_chain(
     stop: threading.Event,
     recording: Path | None,
 ) -> None:
-    """Runs until it is stopped or the node serves a different chain."""
+    """Run indexer and API until stopped, or until the node serves a different chain."""
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
@@ -273,7 +276,8 @@ def _keep_running(
 
 
 def _advice(settings: Settings) -> str:
-    """Return what a developer's own machine may do without, where only it reaches the service."""
+    """Return advice on limits that a developer's own machine does not need; "" where others reach
+    the service."""
     if not own_machine.serves_own_machine(settings):
         return ""
     raised = f"{own_machine.RAISE_REQUESTS} {own_machine.RAISE_PAGES}"

@@ -19,7 +19,7 @@ STOP_S = GRACE_S + 15.0  # a chain's `scan run` stops its children, then Postgre
 
 
 def run(settings: Settings, file: Path) -> int:
-    """Run until Ctrl-C, which stops all; return the exit code."""
+    """Run until Ctrl-C, which stops all processes, and return the exit code."""
     if settings.database_url:
         reason = "must not be set with --chains; set it in the tables of the chains"
         raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
@@ -47,7 +47,8 @@ def run(settings: Settings, file: Path) -> int:
 
 
 def _environment(settings: Settings, chain: Chain) -> dict[str, str]:
-    """A chain's process is reached through the gateway alone, which it trusts."""
+    """Return the environment of a chain's process, which only the gateway can reach and which
+    trusts it."""
     address = urlsplit(chain.url)
     if address.hostname != "127.0.0.1" or address.port is None:
         raise SettingError("url", chain.url, "must be http://127.0.0.1:PORT, or left out")

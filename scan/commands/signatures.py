@@ -1,4 +1,4 @@
-"""`scan signatures`: manages signatures that decode calls and logs of unverified contracts."""
+"""`scan signatures`: signatures that decode calls and logs of unverified contracts."""
 
 import argparse
 import json
@@ -54,7 +54,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 
 class Line(NamedTuple):
-    """A line is a signature in a file, with its selector or topic if the file has it."""
+    """A signature in a file, with its line's number, and its selector or topic if it is given."""
 
     number: int
     hash: str | None
@@ -67,7 +67,7 @@ class Fault(NamedTuple):
 
 
 class Faults:
-    """Faults are the first invalid lines, and the number of all."""
+    """The first invalid lines, and the number of all invalid lines."""
 
     def __init__(self) -> None:
         self.first: list[Fault] = []
@@ -126,7 +126,7 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def delete(settings: Settings, options: argparse.Namespace) -> int:
-    """Deletes by selector or by signature."""
+    """Delete signatures, each given by its selector or itself."""
     selectors = [_selector(text) for text in options.selectors]
     with connected(settings, NAME) as database, database.transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
@@ -144,7 +144,7 @@ def _selector(text: str) -> bytes:
 
 
 def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int]:
-    """Store signatures; return their number, and the number of new ones."""
+    """Store signatures. Return their number, and the number of new ones."""
     tx.execute("commands/signatures_begin_import")
     count = 0
     batch: list[tuple[bytes, str]] = []
@@ -160,7 +160,7 @@ def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int
 
 
 def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, str]]:
-    """Return selector and canonical text of the valid lines."""
+    """Yield the selector and canonical text of each valid line, and add the others to `faults`."""
     for line in lines:
         try:
             yield _checked(line)
@@ -183,7 +183,7 @@ def _text_lines(file: TextIO) -> Iterator[Line]:
     while text := file.readline(MAX_LINE + 1):
         number += 1
         while not text.endswith("\n") and (rest := file.readline(MAX_LINE + 1)):
-            text = text[: MAX_LINE + 1] + rest[-1]  # long enough to be rejected
+            text = text[: MAX_LINE + 1] + rest[-1]  # still long enough to be rejected
         content = text.strip()
         if content and not content.startswith("#"):
             match = _LINE.fullmatch(content)
@@ -191,7 +191,8 @@ def _text_lines(file: TextIO) -> Iterator[Line]:
 
 
 def _json_lines(file: TextIO) -> Iterator[Line]:
-    """Parse JSON incrementally; raises InvalidParameter if it does not have this form."""
+    """Parse a JSON object of selectors and signatures incrementally. Raises InvalidParameter if the
+    file has another form."""
     tokens = _tokens(file)
     _expect(tokens, "{")
     token, line = next(tokens)
@@ -208,7 +209,7 @@ def _json_lines(file: TextIO) -> Iterator[Line]:
 
 
 def _strings(tokens: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Read a string, or an array of strings."""
+    """Yield the string, or the strings of the array, that comes next, each with its line."""
     token, line = next(tokens)
     if token != "[":
         yield _string(token, line), line
@@ -246,7 +247,7 @@ def _not_expected(token: str, line: int) -> InvalidParameter:
 
 
 def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
-    """Yield (token, line); after the last one the rest of the text, empty in valid JSON."""
+    """Yield each token with its line; after the last one the rest of the text, "" in valid JSON."""
     buffer, line = "", 1
     while True:
         piece = file.read(1 << 16)

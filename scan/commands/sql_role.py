@@ -8,7 +8,7 @@ from scan.commands.startup import connected
 from scan.settings import Settings
 
 NAME = re.compile(r"(?!pg_)[a-z][a-z0-9_]{0,30}")
-# What a role may do where the role of DATABASE_URL cannot revoke it.
+# Rights that remain where the role of DATABASE_URL cannot revoke them.
 LEFT = (
     "it may create temporary tables, which fill the disk; let the database's owner run:"
     " REVOKE TEMPORARY ON DATABASE … FROM PUBLIC",
@@ -47,7 +47,8 @@ def _time(text: str) -> str:
 
 
 def create(settings: Settings, options: argparse.Namespace) -> int:
-    """Print the role's password, which is stored nowhere else; an existing role gets a new one."""
+    """Create the role, or give an existing one a new password. The password is printed, and stored
+    nowhere else."""
     password = secrets.token_hex(16)
     with connected(settings, "scan-sql-role") as database:
         database.rows(

@@ -28,7 +28,7 @@ READ_ONLY = (
 
 
 def require_order(first: int | None, last: int | None) -> None:
-    """Check the order of the range of blocks that --from and --to give."""
+    """Raise SettingError where --from is after --to."""
     if first is not None and last is not None and first > last:
         raise SettingError("--to", str(last), "is before --from")
 
@@ -44,7 +44,8 @@ def require_node(settings: Settings) -> None:
 
 
 def with_running_database(settings: Settings) -> Settings:
-    """If DATABASE_URL is not set, uses the database of `scan run` with the same SCAN_DATA_DIR."""
+    """Return the settings; without DATABASE_URL, with the database of the running `scan run` that
+    has the same SCAN_DATA_DIR. Raises SettingError."""
     path = settings.data_dir / DATABASE_FILE
     if not settings.database_url and path.exists():
         url = path.read_text(encoding="utf-8")
@@ -55,22 +56,22 @@ def with_running_database(settings: Settings) -> Settings:
 
 @contextmanager
 def connected(settings: Settings, name: str) -> Iterator[Database]:
-    """Open the database as with_running_database(), for statements that may take any time."""
+    """Open the database of with_running_database() without a statement time-out."""
     url = with_running_database(settings).database_url
     with closing(Database(url, statement_timeout_ms=0, name=name)) as database:
         yield database
 
 
 def publish_database(settings: Settings) -> None:
-    """Publish the URL for other commands with the same SCAN_DATA_DIR, while `scan run` runs."""
+    """Write the database's URL to a file, for other commands with the same SCAN_DATA_DIR."""
     write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
 
 
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:
     """Check the database and update its schema, at every start.
 
-    Raises SettingError as require_usable_database(). If the database is unavailable, raises
-    Unavailable; with `may_be_away` only logs it, since the subcommand itself waits for it.
+    Raises SettingError as require_usable_database() does. If the database is unavailable, raises
+    Unavailable, or with `may_be_away` logs that, since the subcommand itself waits for it.
     """
     require_usable_database(settings, reads=reads)
     try:
@@ -82,9 +83,9 @@ def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bo
 
 
 def require_usable_database(settings: Settings, *, reads: bool = False) -> None:
-    """Raises SettingError if the database responds but is not usable, not if it is unavailable.
+    """Raise SettingError if the database responds but is not usable; do not if it is unavailable.
 
-    With `reads` READ_DATABASE_URL is checked, too.
+    With `reads`, READ_DATABASE_URL is checked, too.
     """
     _require_usable("DATABASE_URL", settings.database_url, takes_writes=True)
     if reads and settings.reads_replica:

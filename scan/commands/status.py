@@ -1,4 +1,4 @@
-"""`scan status`: reports /readyz of a running service, and its database's disk, as text or JSON."""
+"""`scan status`: /readyz of a running service and its database's disk, as text or JSON."""
 
 import argparse
 import json
@@ -41,7 +41,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    """Returns 0 if the service is ready and follows the node, otherwise 1; prints the reason."""
+    """Print the status. Return 0 if the service is ready and follows the node, else 1."""
     base = (options.url or settings.base_url).rstrip("/")
     if options.watch:
         return _watch(base)
@@ -75,7 +75,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _watch(base: str) -> int:
-    """Print the status until Ctrl-C; the speed is of the time since the first line."""
+    """Print the status until Ctrl-C. The speed is the average since the first line."""
     began_at, first_block = time.monotonic(), None
     try:
         while True:
@@ -100,7 +100,8 @@ def _watch(base: str) -> int:
 
 
 def _fetch_disk(address: str) -> dict[str, Any]:
-    """Fetch the disk's figures; empty where /metrics is not shown, or the disk is elsewhere."""
+    """Return the figures of the database's disk; {} where /metrics cannot be read, or the disk is
+    on another machine."""
     try:
         with urlopen(address, timeout=TIMEOUT_S) as response:
             text = response.read(MOST_METRICS_BYTES).decode(errors="replace")

@@ -159,7 +159,7 @@ class BlockSource:
             count = self._rereads.count(number, header, receipts)
             if count >= equal and not advice:
                 if part in self._unmatched or self._has_form(number, part):
-                    self._believe(number, part, fields)
+                    self._accept(number, part, fields)
                     break
                 advice = ADVICE
             if not remaining or time.monotonic() > end:
@@ -169,7 +169,7 @@ class BlockSource:
             [(header, receipts)] = self._pairs(number, number)
         return header, receipts
 
-    def _believe(self, number: int, part: str, fields: str) -> None:
+    def _accept(self, number: int, part: str, fields: str) -> None:
         if part not in (HEADER, BODY):
             self._uncompared.add(part)
             what = f"have what is compared with no root: {part}"
