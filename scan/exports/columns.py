@@ -1,4 +1,4 @@
-"""The columns of rows in Parquet files, one kind of row a file: schemas, and arrays of values.
+"""Arrow schemas and arrays of the rows in Parquet files; a file has rows of one kind.
 
 A uint256 is four columns of unsigned 64-bit limbs: `value_0` has the lowest bits, `value_3` the
 highest. PyArrow's decimal256 takes 72 us a value to load, and DuckDB reads it as a floating-point
@@ -70,16 +70,16 @@ _TYPES: Mapping[column_types.ColumnType, ColumnType] = {
 
 
 def _declared(columns: Mapping[str, column_types.Column]) -> dict[str, ColumnFormat]:
-    """Rows from before the migration that added a column may lack it."""
+    """Return the formats of declared columns; older rows lack a column that a migration added."""
     return {
         name: ColumnFormat(_TYPES[column.type], column.is_nullable or bool(column.added_by))
         for name, column in columns.items()
     }
 
 
-# Columns of each kind of row, named as those of the table. What is an unsigned integer in a column
-# of bytes is so in the table too: big-endian, without leading zeros.
-# Those of blocks and transactions follow from the records of scan/ethereum/blocks.py.
+# Columns of each kind of row, named as in the table. Unsigned integers in columns of bytes are
+# stored as in the table: big-endian, without leading zeros.
+# Columns of blocks and transactions follow from the records of scan/ethereum/blocks.py.
 KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
     "blocks": {
         **_declared(BLOCK_COLUMNS),
@@ -230,14 +230,14 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         transaction_index=INDEX,
         topic0=_optional(HASH),
         address=ADDRESS,
-        topics=BYTES,  # the others, 32 bytes each
+        topics=BYTES,  # those after topic0, 32 bytes each
         data=BYTES,
     ),
 }
 
 
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
-    """Return the Arrow schema, with the limbs of each uint256 in its place."""
+    """Return the Arrow schema of a kind of row; limbs take the place of each uint256."""
     return pyarrow.schema(
         [
             pyarrow.field(field_name, field_type, nullable=column.is_nullable)
@@ -261,7 +261,7 @@ def limb_names(name: str) -> list[str]:
 def make_table(
     kind: Mapping[str, ColumnFormat], columns: Mapping[str, Sequence[object]]
 ) -> pyarrow.Table:
-    """Return an Arrow table of the values of each column, a uint256's as ints.
+    """Return an Arrow table of `columns`, the values by column name; a uint256 is given as an int.
 
     Raises OverflowError for an int outside its column, ValueError for null where none may be, and
     pyarrow's errors for other types.

@@ -1,4 +1,4 @@
-"""The columns of each list's CSV file, made of its records."""
+"""The columns of each list's CSV file, and the cells that a record has in them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,8 +24,8 @@ Record = Mapping[str, Any]
 
 
 class Context(NamedTuple):
-    """What a row is made with beside its record: the address below whose path its list is, the
-    coin's symbol, of a list of holders the token's record, and the chain's id."""
+    """Values that cells need beside their record: `own` is the address in the list's path, `coin`
+    the coin's symbol, `token` the record of the token whose holders are listed."""
 
     own: str | None
     coin: str
@@ -61,7 +61,7 @@ def _wei(name: str, key: str) -> Column:
 
 
 def _direction(record: Record, context: Context) -> str:
-    """Return the direction of a transfer: who created a contract sent to it, too."""
+    """Return `in`, `out` or `self`, seen from `own`; a created contract is a recipient, too."""
     is_sender = record["fromAddress"] == context.own
     recipient = record["toAddress"] or record.get("contractAddress")
     if is_sender:
@@ -70,15 +70,14 @@ def _direction(record: Record, context: Context) -> str:
 
 
 def _fee(record: Record, context: Context) -> str | None:
-    """Return the fee, which the sender pays also for a failed transaction; None in another's
-    list."""
+    """Return the fee in wei, also of a failed transaction; None in the list of another than the sender."""
     if context.own is not None and record["fromAddress"] != context.own:
         return None
     return str(record["fee"])
 
 
-def _part(name: str) -> Callable[[Record, Context], Cell]:
-    """Return the cell of a part of the fee, empty where the fee is or has no such part."""
+def _fee_part(name: str) -> Callable[[Record, Context], Cell]:
+    """Return the cell of a part of the fee, empty where there is no fee or no such part."""
 
     def cell(record: Record, context: Context) -> Cell:
         return wei(record.get("feeParts", {}).get(name)) if _fee(record, context) else None
@@ -86,20 +85,20 @@ def _part(name: str) -> Callable[[Record, Context], Cell]:
     return cell
 
 
-def _moved(record: Record, _: Context) -> str:
-    """Return what the transaction moved: nothing, if it failed."""
+def _transferred(record: Record, _: Context) -> str:
+    """Return the amount of coins that the transaction transferred: 0 if it failed."""
     return amount(record["value"], COIN_DECIMALS) if record["status"] else "0"
 
 
 def _change(record: Record, _: Context) -> str:
-    """Return what the address has more, or less."""
+    """Return the change of the address's balance, with its sign."""
     if record["direction"] == "self":
         return "0"
     return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
 
 
 def _token_amount(key: str, token: str) -> Callable[[Record, Context], Cell]:
-    """Return the cell of an amount, None where the token's decimals are not known."""
+    """Return the cell of a token's amount, empty where its decimals are not known."""
 
     def cell(record: Record, _: Context) -> Cell:
         decimals = record[f"{token}Decimals"]
@@ -135,8 +134,8 @@ _PARTIES = (
 )
 _YES_NO = {True: "yes", False: "no", None: ""}
 _COIN = Column("symbol", lambda _, context: text(context.coin))
-# Of a record that says itself what it is an amount of.
-_DESCRIBED = (
+# Each record has the symbol and decimals of its own token.
+_BALANCE = (
     Column("amount", lambda record, _: amount(record["balance"], record.get("decimals", 0))),
     Column("symbol", lambda record, _: text(record["symbol"])),
     Column("name", lambda record, _: text(record["name"])),
@@ -188,7 +187,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("status", lambda record, _: "success" if record["status"] else "failed"),
         *_PARTIES,
         _field("contract_created", "contractAddress"),
-        Column("amount", _moved),
+        Column("amount", _transferred),
         _COIN,
         Column("fee", lambda record, context: coins(_fee(record, context))),
         _wei("value_wei", "value"),
@@ -196,8 +195,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("gas_used", "gasUsed"),
         _wei("gas_price_wei", "gasPrice"),
         *(_field("nonce"), _field("method_id", "methodId"), _field("type")),
-        Column("l1_fee_wei", _part("l1")),
-        Column("operator_fee_wei", _part("operator")),
+        Column("l1_fee_wei", _fee_part("l1")),
+        Column("operator_fee_wei", _fee_part("operator")),
         Column("mint_wei", lambda record, _: wei(record.get("mint"))),
     ),
     "transfers": (
@@ -376,8 +375,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _wei("fees_wei", "fees"),
         _wei("burnt_fees_wei", "burntFees"),
     ),
-    "tokenBalances": _DESCRIBED,
-    "itemBalances": (*_DESCRIBED, _TOKEN_ID),
+    "tokenBalances": _BALANCE,
+    "itemBalances": (*_BALANCE, _TOKEN_ID),
     "items": (
         _field("token", "tokenAddress"),
         _TOKEN_ID,
@@ -390,11 +389,12 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
 
 
 def csv_text(kind: str, records: Sequence[Record]) -> bytes:
-    """Return a short list as a whole file, of records that need nothing else."""
+    """Return a short list as a CSV file; its cells need no context."""
     shown, context = columns(kind, None), Context(None, "", {})
     rows = [[column.cell(record, context) for column in shown] for record in records]
     return BYTE_ORDER_MARK + lines([[column.name for column in shown], *rows])
 
 
 def columns(kind: str, own: str | None) -> Sequence[Column]:
+    """Return the columns of a list; `own` is the address in its path, if it has one."""
     return [column for column in COLUMNS[kind] if own is not None or not column.of_own]

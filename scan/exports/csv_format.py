@@ -1,7 +1,7 @@
 """Cells of a CSV file, as spreadsheets take them (RFC 4180).
 
-Spreadsheets keep 15 digits of a number. What must be exact is text: base units are followed by
-`wei` or `units`, a token's id follows `#`. Amounts are numbers, to be summed.
+Spreadsheets keep 15 digits of a number. Values that must be exact are text: base units are followed
+by `wei` or `units`, a token's id follows `#`. Amounts are numbers, which can be summed.
 """
 
 import csv
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from scan.ethereum.units import COIN_DECIMALS, in_units
 
-# Excel takes a file without it for one in the machine's own encoding; LibreOffice takes either.
+# Excel reads a file without it in the machine's own encoding; LibreOffice reads either.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-# What spreadsheets take for a formula, also at the beginning of a cell that begins where another
-# separator is used, and in full-width letters.
+# The place before a character that begins a formula in a spreadsheet: at the start of a cell, also
+# of one that another separator begins. The character may be a full-width one.
 _FORMULA = re.compile(
     r'(^|[;,|\t\r\n"])(?=\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}'
     r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}])|^(?=[\t\r])"
@@ -25,7 +25,8 @@ Cell = str | int | None
 
 
 def text(value: str) -> str:
-    """Return what anybody may have written into a contract, with an apostrophe before a formula."""
+    """Return a text from a contract, which anybody may have written, with an apostrophe before a
+    formula."""
     return _FORMULA.sub(r"\1'", value)
 
 
@@ -35,7 +36,7 @@ def amount(units: str, decimals: int) -> str:
 
 
 def coins(value: str | None) -> str | None:
-    """Return wei as an amount of the coin."""
+    """Return wei as a decimal number of coins."""
     return None if value is None else amount(value, COIN_DECIMALS)
 
 

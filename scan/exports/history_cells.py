@@ -1,17 +1,17 @@
-"""Cells of a history with a line for each transaction, made of the rows of the transaction."""
+"""Cells of a history with one line a transaction, made from the transaction's rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scan.exports.csv_format import text
 
-MAX_IN_CELL = 100  # of a spreadsheet, which takes 32,767 characters
+MAX_IN_CELL = 100  # entries; a cell of a spreadsheet holds 32,767 characters
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def assets(rows: Rows, direction: str) -> str:
-    """Return what moved this way, the fee aside: `1.5 ETH; 20 USDC; #7 PUNK`."""
+    """Return the amounts of one direction without the fee: `1.5 ETH; 20 USDC; #7 PUNK`."""
     return _joined(
         f"#{row['tokenId']} {row['symbol']}"
         if row["tokenType"] == "BEP721"
@@ -30,7 +30,7 @@ def counterparties(rows: Rows) -> str:
 
 
 def _joined(texts: Iterable[str]) -> str:
-    """Return the first of them, and how many there are where that is more."""
+    """Return the first MAX_IN_CELL texts, followed by the number of all where there are more."""
     every = [*texts]
     more = [f"{len(every)} in all"] if len(every) > MAX_IN_CELL else []
     return text("; ".join([*every[:MAX_IN_CELL], *more]))

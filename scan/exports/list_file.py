@@ -22,7 +22,7 @@ from scan.queries.reader import Reader
 
 MAX_ROWS = 100_000
 MAX_BYTES = 64 * 1024 * 1024
-# 100,000 rows take 2 to 4 s of processors, and many times that where those are busy. Below
+# 100,000 rows take 2 to 4 s of processor time, and many times that on busy processors. Less than
 # proxy_read_timeout of @scan_file in deploy/nginx.conf.
 MAX_WRITING_S = 30.0
 BYTES_IN_MEMORY = 1024 * 1024
@@ -37,8 +37,8 @@ class Format(Enum):
 
 
 class ListSource(NamedTuple):
-    """A list: `kind` names its columns, `own` is the address below whose path it is, `coin` the
-    symbol of the chain's coin, `chain_id` the chain's."""
+    """A list to write: `kind` is its key in COLUMNS, `own` the address in its path, `coin` the
+    coin's symbol."""
 
     kind: str
     read: Callable[[Window], Page]
@@ -48,8 +48,8 @@ class ListSource(NamedTuple):
 
 
 class ListFile(NamedTuple):
-    """A list's file, open at its beginning, and the name under which a client saves it; `last` is
-    the last page in it, without its records."""
+    """A list's file, open at its beginning; clients save it as `name`, and `last` is its last page,
+    without the records."""
 
     file: IO[bytes]
     name: str
@@ -59,10 +59,10 @@ class ListFile(NamedTuple):
 def write_list(
     reader: Reader, source: ListSource, file_format: Format, window: Window, folder: Path
 ) -> ListFile:
-    """Write the list into a file; raises what reading does, and Unavailable where the file cannot
-    be written.
+    """Write the list into a file; raises the errors of `source.read`, and Unavailable where the
+    file cannot be written.
 
-    On disk it has no name: nothing is left of it when its process has ended, however that did.
+    The file has no name on disk, so that none is left when the process ends, however it ends.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def write_list(
 
 def _name(source: ListSource, file_format: Format, *, is_complete: bool) -> str:
     of = "" if source.own is None else f"-{source.own}"
-    end = "" if is_complete else "-incomplete"  # a person sees no headers
+    end = "" if is_complete else "-incomplete"  # people do not see the headers that say so
     return f"{source.kind}{of}{end}.{file_format.value}"
 
 

@@ -1,4 +1,4 @@
-"""What an export's folder holds: which chain, and each range of blocks by the hash of its end."""
+"""The manifest of an export's folder: its chain, files, and ranges of blocks with their hashes."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,8 +24,8 @@ class ExportedFile:
 
 @dataclass(frozen=True)
 class ExportedRange:
-    """A range of exported blocks: both ends belong to it; hashes are hex, and the parent's is of
-    its first block."""
+    """A range of exported blocks, both ends included; hashes are hex, and `parent_hash` is the
+    first block's."""
 
     block_from: int
     block_to: int
@@ -45,8 +45,7 @@ class ExportedTokens:
 
 @dataclass
 class Manifest:
-    """What an export's folder holds: `ranges` follow each other; those of the same export have
-    all its tables."""
+    """The content of an export's folder; `ranges` are consecutive, without gaps."""
 
     chain_id: str
     genesis_hash: str
@@ -59,15 +58,15 @@ class Manifest:
     version: int = VERSION
 
     def _kind(self) -> tuple[object, ...]:
-        """Return what exports that may go on in one folder have this in common."""
+        """Return the values that an export must share with the folder's in order to continue it."""
         return (
             *(self.version, self.chain_id, self.genesis_hash, self.format),
             *(sorted(self.tables), self.blocks_per_file, self.block_from),
         )
 
     def continued(self, folder: Path) -> "Manifest":
-        """Return the folder's manifest, this one where there is none; raises ScanError where the
-        folder has another export."""
+        """Return the folder's manifest, or this one where there is none; raises ScanError where
+        the folder holds another export."""
         earlier = read_manifest(folder)
         if earlier is not None and earlier._kind() != self._kind():
             raise ScanError(
@@ -89,8 +88,8 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return the folder's manifest, None where there is none; raises ScanError for one that
-    cannot be read."""
+    """Return the folder's manifest, or None where there is none; raises ScanError where it cannot
+    be read."""
     path = folder / FILE_NAME
     if not path.exists():
         return None

@@ -14,14 +14,14 @@ COMPRESSION = "zstd"
 
 
 def write_file(path: Path, table: pyarrow.Table) -> None:
-    """Write a file that is whole or absent, where others may be writing it, too."""
+    """Write a file that is whole or absent, even where several processes write it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, f".{os.getpid()}-{os.urandom(4).hex()}") as file:
         parquet.write_table(table, file, compression=COMPRESSION)
 
 
 def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:
-    """Read a file; raises ValueError where the file has other columns."""
+    """Return a file's rows; raises ValueError where the file has other columns."""
     table = parquet.ParquetFile(path).read()
     if not table.schema.equals(schema(kind)):
         raise ValueError(f"{path} has other columns than its kind of row")

@@ -1,8 +1,8 @@
-"""Tables of a range of blocks into a folder, range after range; an interrupted export goes on.
+"""Exports tables into a folder, range by range of blocks; an interrupted export is continued.
 
 Each range is read in a snapshot of its own, which lasts seconds. Hashes show that ranges are of
-one chain: each begins with a child of the block that the one before it ended with. Where a fork
-took that block, its range is removed, and exported anew.
+one chain: the first block of each is a child of the last block of the range before. Where a fork
+removed that block, its range is removed and exported again.
 """
 
 import logging
@@ -32,7 +32,7 @@ from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
 
-_OURS = re.compile(rf"\d{{12,}}-\d{{12,}}\.\w+|\..+{re.escape(UNFINISHED)}", re.ASCII)
+_EXPORTED = re.compile(rf"\d{{12,}}-\d{{12,}}\.\w+|\..+{re.escape(UNFINISHED)}", re.ASCII)
 
 MAX_FORKS = 100  # in a row
 FORK_WAIT_S = 0.1  # in which the indexer writes the blocks of the other branch
@@ -50,7 +50,7 @@ class ExportOptions(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The indexed chain; the blocks are the oldest and the newest that are indexed."""
+    """The indexed chain, with the numbers of its oldest and newest indexed blocks."""
 
     id: str
     genesis_hash: bytes
@@ -61,7 +61,7 @@ class Chain(NamedTuple):
 
 def export(database: Database, options: ExportOptions) -> Manifest:
     """Export the tables; raises ScanError where the folder holds another export, OSError where
-    it takes no files."""
+    files cannot be written."""
     chain = _chain(database)
     manifest = _open(options, chain)
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def export(database: Database, options: ExportOptions) -> Manifest:
 def _export_ranges(
     database: Database, options: ExportOptions, manifest: Manifest, last: int
 ) -> None:
-    """Export ranges up to block `last`, or to the newest where a fork has left fewer."""
+    """Export ranges up to block `last`, or to the newest where a fork has shortened the chain."""
     _drop_partial(manifest, last)
     forks = 0
     with tqdm(unit=" blocks", disable=None, leave=False) as bar:
@@ -123,7 +123,7 @@ def _open(options: ExportOptions, chain: Chain) -> Manifest:
 
 
 def _drop_orphaned(database: Database, manifest: Manifest) -> None:
-    """Forget ranges whose last block is in the chain no more."""
+    """Remove ranges whose last block is no longer in the chain."""
     while manifest.ranges:
         newest = manifest.ranges[-1]
         (known,) = database.rows("queries/blocks_get_hash", number=newest.block_to)[0][1:]
@@ -134,7 +134,7 @@ def _drop_orphaned(database: Database, manifest: Manifest) -> None:
 
 
 def _drop_partial(manifest: Manifest, last: int) -> None:
-    """Forget the newest range where its file can now have more blocks."""
+    """Remove the newest range where its file can now have more blocks."""
     if manifest.ranges:
         newest = manifest.ranges[-1]
         if newest.block_to < min(last, _range_end(manifest, newest.block_from)):
@@ -142,15 +142,16 @@ def _drop_partial(manifest: Manifest, last: int) -> None:
 
 
 def _range_end(manifest: Manifest, first: int) -> int:
-    """Files begin at multiples of their size, whichever block is the first."""
+    """Return the last block of the file with block `first`; files begin at multiples of their
+    size."""
     return first - first % manifest.blocks_per_file + manifest.blocks_per_file - 1
 
 
 def _export_range(
     database: Database, options: ExportOptions, manifest: Manifest, last: int
 ) -> ExportedRange | None:
-    """Export the next range, and return it; None where it is not of the chain that was exported
-    before it."""
+    """Export the next range and return it; None where blocks are missing, or where the first is
+    no child of the last exported block."""
     first = manifest.next_block()
     last = min(last, _range_end(manifest, first))
     with database.transaction(snapshot=True):
@@ -193,10 +194,10 @@ def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens
 
 
 def _remove_unknown(folder: Path, manifest: Manifest) -> None:
-    """Remove what a killed export, or a fork, left in the folders of the tables; nobody else's
-    files."""
+    """Remove the files that a killed export or a fork left in the tables' folders, but no files
+    with other names than an export's."""
     known = {file.path for file in manifest.files()}
     for table in manifest.tables:
         for path in (folder / table).glob("*"):
-            if path.relative_to(folder).as_posix() not in known and _OURS.fullmatch(path.name):
+            if path.relative_to(folder).as_posix() not in known and _EXPORTED.fullmatch(path.name):
                 path.unlink()

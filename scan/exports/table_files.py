@@ -1,4 +1,4 @@
-"""Files of rows, Parquet or CSV: whole or absent, with the memory of one batch."""
+"""Parquet and CSV files of a table's rows: whole or absent, with one batch in memory."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -17,7 +17,7 @@ from scan.exports.whole_file import whole_file
 
 PARQUET, CSV = "parquet", "csv"
 FORMATS = (PARQUET, CSV)
-# Unsigned integers in columns of bytes.
+# Columns of bytes that hold unsigned integers.
 _INTEGERS = frozenset(
     name
     for name, column in (BLOCK_COLUMNS | TRANSACTION_COLUMNS).items()
@@ -56,8 +56,8 @@ class _Parquet:
 
 
 class _Csv:
-    """A CSV file for programs: integers in digits, bytes in hex, lists with spaces between, null
-    is empty."""
+    """A CSV file for programs: integers in digits, bytes in hex, lists separated by spaces, null as
+    an empty cell."""
 
     def __init__(self, file: IO[bytes], columns: Columns) -> None:
         self._file = file

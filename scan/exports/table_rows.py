@@ -1,4 +1,4 @@
-"""Rows of whole tables by ranges of blocks, a few thousand at once."""
+"""Rows of whole tables by ranges of blocks, in batches of about ROWS_AT_ONCE."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -23,7 +23,7 @@ TOKEN_COLUMNS = {
     "holder_count": KINDS["blocks"]["number"],
     "transfer_count": KINDS["blocks"]["number"],
 }
-# Tables of whose rows exports/blocks_count_rows returns how many a block has.
+# Tables whose rows exports/blocks_count_rows counts for each block, in the order of its columns.
 _COUNTED = (
     *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
     *("credits", "uncles"),
@@ -36,7 +36,7 @@ Values = dict[str, list[object]]
 
 
 class BlockRows(NamedTuple):
-    """A block, and how many rows it has by table."""
+    """A block, with the number of its rows by table."""
 
     number: int
     hash: bytes
@@ -60,7 +60,8 @@ def count_rows(database: Database, block_from: int, block_to: int) -> list[Block
 
 
 def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
-    """Return the values of each column, for consecutive blocks; a uint256 is an int."""
+    """Yield the table's rows of consecutive blocks in batches, as values by column; a uint256 is an
+    int."""
     for first, last in _batches(table, blocks):
         rows = database.rows(
             f"exports/{table}_get_range",
@@ -72,7 +73,7 @@ def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> I
 
 
 def _batches(table: str, blocks: Sequence[BlockRows]) -> Iterator[tuple[int, int]]:
-    """Return ranges of blocks of about ROWS_AT_ONCE rows, or of one block with more."""
+    """Yield the first and last numbers of ranges of blocks with about ROWS_AT_ONCE rows each."""
     first, rows = 0, 0
     for index, block in enumerate(blocks):
         rows += block.counts.get(table, 1)

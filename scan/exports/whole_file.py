@@ -11,10 +11,10 @@ UNFINISHED = ".unfinished"
 
 @contextmanager
 def whole_file(path: Path, suffix: str = UNFINISHED) -> Iterator[IO[bytes]]:
-    """Open a new file under another name, with the suffix, which is renamed once all of it is on
-    disk.
+    """Open a new file under a hidden name with the suffix; it is renamed to `path` once it is whole
+    on disk.
 
-    Removed where writing fails; what a killed process leaves is overwritten by the next.
+    It is removed where writing fails; one that a killed process left is overwritten by the next.
     """
     unfinished = path.with_name(f".{path.name}{suffix}")
     try:
