@@ -1,7 +1,7 @@
-"""The open streams: one thread reads what is new once, and gives it to every client it concerns.
+"""The open streams: one thread reads each new block once, and sends clients the events they want.
 
-A client that is behind, as each is when it connects, is served by a few other threads until it has
-everything; then it joins those that are sent what is new. Threads never wait for a client.
+A client that is behind, as every client is when it connects, is served by a few other threads until
+it has caught up; then its stream is live. Threads never wait for a client.
 """
 
 import logging
@@ -30,29 +30,29 @@ log = logging.getLogger(__name__)
 
 CATCHING_UP_THREADS = 2
 HEARTBEAT_S = 15.0
-LOOK_EVERY_S = 1.0  # where a notification has not come
-LOOK_EVERY_ON_REPLICA_S = 0.1  # which receives none
+LOOK_EVERY_S = 1.0  # where no notification comes
+LOOK_EVERY_ON_REPLICA_S = 0.1  # which receives no notifications
 RETRY_AFTER_S = 1.0
-MAX_AHEAD_S = 60.0  # that the database may take to have a client's block
-# Of one client that is behind before the next one's turn: few, so that both read the same blocks.
+MAX_AHEAD_S = 60.0  # for which the database may lack a client's newest block
+# Blocks for a client that is behind before the next one's turn: few, so that both read the same.
 BLOCKS_AT_A_TIME = 10
-MAX_TURN_S = 0.1  # after which the block at hand is its last one
-# A client is given more once it has taken this; a live one that a block has more for is behind.
+MAX_TURN_S = 0.1  # after which the turn ends with the current block
+# A client is sent more once it has taken this much; a stream with a larger block to send is behind.
 MOST_SENT_BYTES = 512 * 1024
 
 
 class Sink(Protocol):
-    """A sink is a client's connection; neither method waits."""
+    """A client's connection; neither method waits."""
 
     def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
         """Send data; `then` is called once the client has taken everything."""
 
     def end(self) -> None:
-        """End the connection after what was sent; close() of its stream is called then."""
+        """End the connection once all data are sent, and call close() of its stream."""
 
 
 class Stream:
-    """A stream is one client's. While it is behind, what it was sent reaches up to `position`."""
+    """One client's stream; while it is behind, it has been sent all events up to `position`."""
 
     def __init__(
         self, streams: "Streams", client: Hashable, address: Hashable, stream_filter: StreamFilter
@@ -73,7 +73,7 @@ class Stream:
         self._streams.resume(self)
 
     def close(self) -> None:
-        """Close the stream; it may be called again."""
+        """Close the stream; closing it again has no effect."""
         self._streams.remove(self)
 
     def close_unless_attached(self) -> None:
@@ -93,7 +93,7 @@ class Stream:
 
 class Streams:
     def __init__(self, reads: Database, listener: Listener | None) -> None:
-        """`listener` of the index's version; None where `reads` is a replica."""
+        """`listener` receives new versions of the index; it is None where `reads` is a replica."""
         self._reads = reads
         self._behind = SharedReads(reads)
         self._listener = listener
@@ -101,9 +101,9 @@ class Streams:
         self._process = 0
         self._open = OpenStreams[Stream]()
         self._turns = FairQueue[Stream]()
-        self._arriving: deque[Stream] = deque()  # that have read everything
-        self._waiting: deque[Stream] = deque()  # that are to try again
-        # Of the thread that reads what is new, alone.
+        self._arriving: deque[Stream] = deque()  # have caught up, and are not live yet
+        self._waiting: deque[Stream] = deque()  # are resumed after RETRY_AFTER_S
+        # Used only by the thread that reads new blocks.
         self._position: Position | None = None
         self._live: dict[StreamFilter, set[Stream]] = {}
         self._by_address: defaultdict[str | None, set[StreamFilter]] = defaultdict(set)
@@ -117,9 +117,9 @@ class Streams:
         position: Position | None,
         address: Hashable = None,
     ) -> Stream:
-        """Open a stream from a position, or from the newest; it is to be attached or closed.
+        """Open a stream from a position, None for the newest; the caller attaches or closes it.
 
-        Raises RateLimited and Unavailable, before anything is read, and PositionLost.
+        Raises RateLimited and Unavailable before anything is read, and PositionLost.
         """
         stream = Stream(self, client, address or client, stream_filter)
         self._open.add(stream)
@@ -132,7 +132,7 @@ class Streams:
         return stream
 
     def _known_position(self, position: Position | None) -> Position:
-        """Return where to begin; raises PositionLost where that is no more known."""
+        """Return the position to begin at; raises PositionLost where it is no longer known."""
         if position is not None:
             block_events.read_next(self._reads, position, (), self._behind.orphaned)
             return position
@@ -146,12 +146,12 @@ class Streams:
         self._open.remove(stream)
 
     def resume(self, stream: Stream) -> None:
-        """Have it read what it lacks, when it is the turn of its client's address."""
+        """Have a thread send the events that a stream lacks, when it is its address's turn."""
         self._turns.add(stream.address, stream)
         self._threads.submit(self._catch_up)
 
     def _start(self) -> None:
-        """Start the thread, once a process: threads do not survive a fork."""
+        """Start the threads once a process: they do not survive a fork."""
         with self._lock:
             if self._process != os.getpid():
                 self._start_threads()
@@ -167,7 +167,7 @@ class Streams:
     # Clients that are behind
 
     def _catch_up(self) -> None:
-        """Send the next events that a stream lacks: one step, after which the turn is another's."""
+        """Send the next events that the stream lacks whose turn it is."""
         stream = self._turns.next()
         if stream.is_closed:
             return
@@ -196,7 +196,7 @@ class Streams:
             stream.end(ScanError("The stream failed; it has been logged."))
 
     def _next_of(self, stream: Stream) -> tuple[bytes, Events]:
-        """Return what is to be sent to a stream, up to its new position, and what was read last."""
+        """Return the text to send to a stream, whose position it advances, and the last events."""
         texts: list[bytes] = []
         size, position = 0, stream.position
         ends_at = time.monotonic() + MAX_TURN_S
@@ -214,25 +214,25 @@ class Streams:
                 if size >= MOST_SENT_BYTES:
                     position = parse_position(event.position, "position")
                     break
-            is_whole = size >= MOST_SENT_BYTES or time.monotonic() >= ends_at
-            if is_whole or events.is_newest or events.is_ahead:
+            is_full = size >= MOST_SENT_BYTES or time.monotonic() >= ends_at
+            if is_full or events.is_newest or events.is_ahead:
                 break
         stream.position = position
         return b"".join(texts), events
 
     def _wait_for_block(self, stream: Stream) -> None:
-        """Wait where another instance, or the primary before a failover, had a newer block."""
+        """Wait for a block that another instance, or the primary before a failover, has shown."""
         stream.ahead_since = stream.ahead_since or time.monotonic()
         if time.monotonic() - stream.ahead_since > MAX_AHEAD_S:
             raise PositionLost(f"Block {stream.position.number} is not indexed.")
         self._try_again(stream)
 
     def _try_again(self, stream: Stream) -> None:
-        """Have it resumed soon, also where nobody else has the loop awake."""
+        """Have a stream resumed after RETRY_AFTER_S, and wake the thread that does it."""
         self._waiting.append(stream)
         self._wake()
 
-    # What is new
+    # Clients that have caught up
 
     def _run(self) -> None:
         while True:
@@ -252,10 +252,9 @@ class Streams:
                 time.sleep(RETRY_AFTER_S)
 
     def _admit(self) -> None:
-        """Take in streams that have read everything; those that lack something by now read on.
+        """Make streams live that have caught up; those that lack a newer block read on.
 
-        One that comes twice with the same position has read another database than this thread, one
-        of several replicas.
+        A stream that arrives twice at one position has read another replica than this thread.
         """
         self._drop_closed()
         for _ in range(len(self._arriving)):
@@ -289,7 +288,7 @@ class Streams:
                     del self._by_address[address]
 
     def _read_new(self) -> Events | None:
-        """Read what is new; None where there is nothing new, or nobody to send it to."""
+        """Return the events of the next block; None where there is none, or no live stream."""
         if not self._live or self._position is None:
             return None
         types = frozenset().union(*(stream_filter.types for stream_filter in self._live))
@@ -311,7 +310,7 @@ class Streams:
         texts: defaultdict[StreamFilter, list[bytes]] = defaultdict(list)
         for event in events.events:
             text = event_text(event)
-            for stream_filter in self._concerned(event):
+            for stream_filter in self._candidates(event):
                 if stream_filter.matches(event):
                     texts[stream_filter].append(text)
         for stream_filter, pieces in texts.items():
@@ -323,15 +322,15 @@ class Streams:
         self._position = events.position
 
     def _leave_behind(self, stream_filter: StreamFilter) -> None:
-        """Have streams of this filter read by themselves what is new, in pieces."""
+        """Have the streams of a filter read the new block by themselves, in pieces."""
         assert self._position is not None
         for stream in self._live[stream_filter]:
             stream.position = self._position
             self.resume(stream)
         self._live[stream_filter] = set()
 
-    def _concerned(self, event: BlockEvent) -> set[StreamFilter]:
-        """Return the filters of any address, and those of the addresses that the event has."""
+    def _candidates(self, event: BlockEvent) -> set[StreamFilter]:
+        """Return the filters without addresses, and those with one of the event's addresses."""
         filters = set(self._by_address.get(None, ()))
         if event.type == "heads":
             return set(self._live)
@@ -340,7 +339,7 @@ class Streams:
         return filters
 
     def _send_heartbeats(self) -> None:
-        """Send the position, which events that do not concern a client have moved on."""
+        """Resume waiting streams; send live ones the position, which other events have moved."""
         now = time.monotonic()
         if now - self._retried_at >= RETRY_AFTER_S:
             self._retried_at = now
@@ -361,10 +360,10 @@ class Streams:
         return [stream for streams in self._live.values() for stream in streams]
 
     def _wait(self) -> None:
-        """Wait until a block has come, somebody arrives, or it is time to look."""
+        """Wait until a block or a stream arrives, or until it is time to look for one."""
         is_idle = not (self._live or self._waiting)
         if self._listener is not None and is_idle:
-            self._listener.close()  # nobody reads what would come
+            self._listener.close()  # nobody would read its notifications
         if self._listener is None or is_idle:
             readable = select.poll()
             readable.register(self._wake_read, select.POLLIN)

@@ -1,6 +1,6 @@
-"""In what order streams that are behind read on: the addresses of their clients take turns.
+"""The order in which streams that are behind are served: their clients' addresses take turns.
 
-Ten streams of one address, each with its own turn, delayed a newcomer to 4.4 s.
+With a turn for every stream, ten of one address delayed a new client by 4.4 s.
 """
 
 import threading
@@ -13,7 +13,7 @@ _S = TypeVar("_S")
 
 class FairQueue(Generic[_S]):
     def __init__(self) -> None:
-        self._waiting: dict[Hashable, deque[_S]] = {}  # by address, whose turn is next first
+        self._waiting: dict[Hashable, deque[_S]] = {}  # by address, in the order of turns
         self._lock = threading.Lock()
 
     def add(self, address: Hashable, stream: _S) -> None:
@@ -21,7 +21,7 @@ class FairQueue(Generic[_S]):
             self._waiting.setdefault(address, deque()).append(stream)
 
     def next(self) -> _S:
-        """Remove the stream whose turn it is, and put its address last; one must be waiting."""
+        """Remove and return the stream whose turn it is; the queue must not be empty."""
         with self._lock:
             address = next(iter(self._waiting))
             streams = self._waiting.pop(address)

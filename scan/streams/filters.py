@@ -1,4 +1,4 @@
-"""Which events a stream sends: of some types, addresses, tokens or topics."""
+"""Filters of streams: the types, addresses, tokens and topics of the events that one sends."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from scan.queries.logs import TOPIC_NAMES
 
 MAX_ADDRESSES = 100
 FILTER_KEYS = ("types", "address", "token", *TOPIC_NAMES)
-# The fields of records that a filter is compared with. Heads are not filtered.
+# The fields of records that a filter's addresses are compared with. Heads are not filtered.
 PARTIES = {
     "transactions": ("fromAddress", "toAddress", "contractAddress"),
     "token_transfers": ("fromAddress", "toAddress"),
@@ -23,7 +23,7 @@ TOKENS = {"token_transfers": ("tokenAddress",), "dex_trades": ("tokenIn", "token
 
 
 class StreamFilter(NamedTuple):
-    """A filter has addresses and topics as records do; empty and None match everything."""
+    """A stream's filter, in hex as in records; what is empty or None matches every event."""
 
     types: frozenset[str]
     addresses: frozenset[str] = frozenset()
@@ -49,19 +49,22 @@ class StreamFilter(NamedTuple):
 
 
 def parties(event: BlockEvent) -> list[str]:
-    """Return the addresses that a filter may name; a head has none."""
+    """Return the event's addresses that filters are compared with; a head has none."""
     return [event.record[field] for field in PARTIES.get(event.type, ())]
 
 
 def read_filter(arguments: Mapping[str, str]) -> StreamFilter:
-    """Read FILTER_KEYS; a parameter that no chosen type has is refused: it would not narrow."""
+    """Return the filter of the parameters FILTER_KEYS.
+
+    Raises InvalidParameter, also for a parameter that has no effect on the chosen types.
+    """
     names = arguments.get("types", "heads").split(",")
     types = [parameters.one_of(name, "types", TYPES) for name in names]
     topics = [
         to_hex(parameters.hash32(arguments[name], name)) if name in arguments else None
         for name in TOPIC_NAMES
     ]
-    while topics and topics[-1] is None:  # it would demand that a log has so many
+    while topics and topics[-1] is None:  # it would leave out logs with fewer topics
         topics.pop()
     stream_filter = StreamFilter(
         frozenset(types),

@@ -1,4 +1,4 @@
-"""Clients that are behind read a block once, where several of them come to it.
+"""Reads of blocks that several clients behind the newest one share.
 
 After a restart many clients resume at nearby positions, and advance in turns.
 """
@@ -12,9 +12,9 @@ from scan.queries import block_events
 from scan.queries.block_events import Events, OrphanedEvents, Position
 
 CACHE_BYTES = 32 * 1024 * 1024
-# A block's events do not change, but what a fork took is known for a limited time.
+# A block's events do not change, but those that a fork removed are known for a limited time.
 MAX_AGE_S = 60.0
-# A record takes about four times its text; the event besides.
+# In memory: a record takes about four times its text, which is kept too, and the event itself.
 RECORD_TIMES, EVENT_BYTES = 5, 500
 
 
@@ -25,8 +25,8 @@ class SharedReads:
         self.orphaned = OrphanedEvents(database)
 
     def read_next(self, position: Position, types: Collection[str]) -> Events:
-        """As block_events.read_next(). Where a fork has taken the block by now, what it had comes
-        nevertheless, and its removal after that."""
+        """Return the same as block_events.read_next(), perhaps from memory: where a fork has
+        removed the block since, its events come first, and its removal after them."""
         key = (position, types)
         cached = self._read.get(key)
         if cached is not None and time.monotonic() - cached[1] < MAX_AGE_S:

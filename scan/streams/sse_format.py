@@ -1,4 +1,4 @@
-"""The text of server-sent events: how a stream begins, its events, heartbeats and its end. Pure."""
+"""The text of server-sent events: a stream's beginning, events, heartbeats and end."""
 
 import orjson
 
@@ -20,7 +20,7 @@ def event_text(event: BlockEvent) -> bytes:
 
 
 def heartbeat(position: Position | None) -> bytes:
-    """Return a comment with the position, which blocks without events for a client have moved."""
+    """Return a comment with the position, which moves also with blocks that match no filter."""
     return f":\nid: {position}\n\n".encode()
 
 

@@ -1,4 +1,4 @@
-"""Which streams are open, and how many may be: of a client, of an address, in all."""
+"""The open streams, and their limits by client, by address and in all."""
 
 import resource
 import threading
@@ -30,7 +30,7 @@ class OpenStreams(Generic[_S]):
         self._lock = threading.Lock()
 
     def add(self, stream: _S) -> None:
-        """Count a stream. Raises RateLimited and Unavailable."""
+        """Add a stream; raises RateLimited where its client has too many, else Unavailable."""
         with self._lock:
             _check(self._by_client[stream.client], MAX_STREAMS_PER_CLIENT)
             _check(self._by_address[stream.address], MAX_STREAMS_PER_ADDRESS)
@@ -42,7 +42,7 @@ class OpenStreams(Generic[_S]):
             metrics.STREAMS.set(len(self._streams))
 
     def remove(self, stream: _S) -> None:
-        """Forget a stream, which may be gone already."""
+        """Remove a stream; removing it again has no effect."""
         with self._lock:
             if stream not in self._streams:
                 return
@@ -70,6 +70,6 @@ def _take_one(counts: Counter[Hashable], key: Hashable) -> None:
 
 
 def _most_open() -> int:
-    """Return how many may be open: each takes a file, whose limit gunicorn.conf.py has raised."""
+    """Return the limit of all streams: each takes a file descriptor (see gunicorn.conf.py)."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_STREAMS if files == resource.RLIM_INFINITY else min(MAX_STREAMS, files // 4)
