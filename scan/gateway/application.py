@@ -1,4 +1,4 @@
-"""Which chain a request is for: by its path, its query or its form. A WSGI application."""
+"""The gateway as a WSGI application: it finds a request's chain by path, query or form."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,7 +56,7 @@ class Gateway:
         self._of_id = {str(service.chain.chain_id): service for service in services}
         self._trusted_proxies = trusted_proxies
         self._page = _page(chains)
-        # A service holds at most REQUESTS_AT_ONCE of them, however slow it is.
+        # A service takes at most REQUESTS_AT_ONCE of these threads, however slow it is.
         self._pool = ThreadPoolExecutor(REQUESTS_AT_ONCE * len(chains))
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -135,7 +135,7 @@ class Gateway:
         return service
 
     def _verification_job(self, environ: Environ) -> Forwarded:
-        """Ask all chains at once: an id says nothing of its chain, and only one has the job."""
+        """Ask the services of all chains at once: a job's id does not tell its chain."""
         target, body = _target(environ), _body(environ)
         unavailable, not_found = None, None
         requests = [
@@ -159,7 +159,7 @@ class Gateway:
         return list(self._pool.map(Service.state, self._of_path.values()))
 
     def _readiness(self) -> WsgiResponse:
-        """Return /readyz of all chains in one: ready where each is, as far behind as the last."""
+        """Return /readyz of all chains in one: ready if all are, with the largest lag."""
         states = self._states()
         problems = [f"{state.chain.path}: {state.problem}" for state in states if state.problem]
         value = {
@@ -203,9 +203,9 @@ def _body(environ: Environ) -> bytes:
 
 
 def _chain_id(environ: Environ, body: bytes) -> str:
-    """Return the `chainid` of a form, else of the query; the name in any letter case.
+    """Return the `chainid` of the form, else of the query; the name may be in any letter case.
 
-    Of a form only this field is read, by searching for it: to parse 5 MB takes 50 ms.
+    A form is searched for this field, not parsed: 5 MB would take 50 ms.
     """
     return _chain_id_of_form(environ.get("CONTENT_TYPE", ""), body) or _chain_id_of_query(environ)
 

@@ -21,7 +21,7 @@ _OWN_KEYS = {"chain_id", "name", "url"}
 _PATH = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+?(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?")
-# What `scan run --chains` itself sets for the process of a chain.
+# Variables that `scan run --chains` itself sets for the process of a chain.
 _SET_HERE = {
     *("HOST", "PORT", "SCAN_BASE_PATH", "SCAN_CHAIN_NAME", "SCAN_DATA_DIR"),
     *("SCAN_TRUSTED_PROXIES", "WEB_CONCURRENCY"),
@@ -29,7 +29,7 @@ _SET_HERE = {
 
 
 class Chain(NamedTuple):
-    """A chain: its path without slashes, the URL of its service, the environment it is run with."""
+    """A chain: its path without slashes, its service's URL, its process's environment."""
 
     path: str
     chain_id: int
@@ -39,7 +39,10 @@ class Chain(NamedTuple):
 
 
 def read_chains(file: Path, settings: Settings) -> tuple[Chain, ...]:
-    """Raises SettingError. A chain without `url` has the next free number after PORT as port."""
+    """Return the chains of a file; raises SettingError.
+
+    The nth chain, where it has no `url`, is served at the port PORT + n.
+    """
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -17,7 +17,7 @@ from scan.server.file_body import FileBody
 from scan.server.streamed_response import EVENT_STREAM, OpenResponse
 from scan.server.wsgi import Environ, Headers
 
-# Of one chain: a service that hangs takes no more, and requests of other chains go on.
+# For each chain, so that a service that hangs does not hold up requests of other chains.
 REQUESTS_AT_ONCE = 32
 STREAMS_AT_ONCE = 100
 FILES_AT_ONCE = 16  # responses that lie on disk until their clients have taken them
@@ -27,7 +27,7 @@ CONNECT_S = 2.0
 READ_S = 120.0  # as nginx waits for a verification
 STREAM_READ_S = 60.0  # something comes every 15 s
 
-# RFC 9110, 7.6.1, and what only a proxy that a chain's service trusts may say.
+# Hop-by-hop headers (RFC 9110, 7.6.1), and those that a service believes only from its proxy.
 _HOP_BY_HOP = {
     *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer"),
     *("transfer-encoding", "upgrade", "proxy-connection"),
@@ -50,7 +50,7 @@ class Forwarded(NamedTuple):
 
 
 class ServiceState(NamedTuple):
-    """What a chain's service says of itself; empty `problem`: it is ready, and of this chain."""
+    """The state of a chain's service; `problem` is empty where it is ready, and of this chain."""
 
     chain: Chain
     is_answering: bool
@@ -73,7 +73,7 @@ class Service:
     def forward(
         self, environ: Environ, target: str, body: bytes, read_s: float = READ_S
     ) -> Forwarded:
-        """Forward a request; `target` is its path, without the chain's own, and its query.
+        """Forward a request; `target` is its path, without the chain's prefix, and its query.
 
         Raises Unavailable where the service does not answer, or has too many requests already.
         """
@@ -134,7 +134,7 @@ class Service:
             raise self._unavailable("does not answer") from error
 
     def _headers(self, environ: Environ, *, has_body: bool) -> dict[str, str]:
-        """Return the client's headers, and its address in the place of whatever it says of that."""
+        """Return the client's headers, with its true address instead of any that it claims."""
         headers = {}
         for key, value in environ.items():
             name = key.removeprefix("HTTP_").replace("_", "-").title()
@@ -148,7 +148,7 @@ class Service:
             headers["Accept-Encoding"] = urllib3.util.SKIP_HEADER
         if "User-Agent" not in headers:
             headers["User-Agent"] = urllib3.util.SKIP_HEADER
-        # Of IPv6, the network without its length: the service finds the same network in it.
+        # An IPv6 network is sent without its length; the service derives the same network from it.
         address = client_address(
             environ.get("REMOTE_ADDR") or "",
             environ.get("HTTP_X_FORWARDED_FOR", ""),
@@ -160,7 +160,7 @@ class Service:
         return headers
 
     def _body(self, response: urllib3.BaseHTTPResponse) -> Iterable[bytes]:
-        """The whole body, so that no thread and no connection waits for the client."""
+        """Return the whole body, so that no thread or connection waits for the client."""
         start = response.read(LARGE_RESPONSE_BYTES)
         if len(start) < LARGE_RESPONSE_BYTES:
             return [start]
@@ -195,7 +195,7 @@ class Service:
 
 
 class ForwardedStream:
-    """A response that does not end, which a thread of its own reads."""
+    """An event stream of a chain's service, which a thread of its own reads."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse, release: Callable[[], None]) -> None:
         self._response = response
@@ -206,7 +206,7 @@ class ForwardedStream:
         threading.Thread(target=self._read, args=(sink,), name="stream", daemon=True).start()
 
     def close(self) -> None:
-        """Called in the worker's loop, which must not wait: the thread ends with the next piece."""
+        """Have the thread end at the next piece: the worker's loop calls this and must not wait."""
         self._is_closed = True
 
     def _read(self, sink: OpenResponse) -> None:
