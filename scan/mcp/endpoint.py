@@ -1,4 +1,4 @@
-"""POST /mcp: the protocol over streamable HTTP, without sessions: a message, a response."""
+"""POST /mcp: the protocol over streamable HTTP, without sessions; each message has a response."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from scan.mcp.tools import ApiRequest, ApiResponse, Json
 from scan.server.wsgi import Environ, refuse
 
 PATH = "/mcp"
-# A call of a contract may have thousands; validating a value takes ten times as long as parsing it.
+# A call of a contract may have thousands of values; validating one takes ten times its parsing.
 MAX_MESSAGE_VALUES = 10_000
 # Who the caller is: the API charges its address or key for each call of a tool.
 CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
@@ -24,7 +24,7 @@ INTERFACE = Interface(refuse, paths=frozenset({PATH}), has_page_limit=True, call
 
 
 def endpoint(document: Callable[[], Json]) -> Blueprint:
-    """`document` is the API's OpenAPI document."""
+    """Return the endpoint's blueprint; `document` returns the API's OpenAPI document."""
     blueprint = Blueprint("mcp", __name__)
 
     @blueprint.post(PATH)
@@ -40,7 +40,7 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
             raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
         environ, api = request.environ, current_app.wsgi_app
         body = whole_body(InvalidJson, is_kept=False)
-        try:  # before the protocol's packages parse it; they find out what else is wrong
+        try:  # before the protocol's packages parse the message, and report its other faults
             check_json(body.decode("latin-1"), MAX_MESSAGE_VALUES)
         except ValueError as error:
             raise InvalidJson(f"The message is refused: {error}.") from None
@@ -58,7 +58,7 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
 
 
 def _request_api(api: object, caller: Environ, sent: ApiRequest) -> ApiResponse:
-    """Pass a request by all steps that one over HTTP takes: its limit, its cache, its log."""
+    """Request the API through all steps that a request over HTTP takes: limit, cache, log."""
     builder = EnvironBuilder(
         method=sent.method,
         path=sent.path,

@@ -1,4 +1,4 @@
-"""The protocol's side: it lists the tools, and passes a call of one on to the API."""
+"""The protocol's server: it lists the tools, and passes their calls on to the API."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -28,7 +28,7 @@ Send = Callable[[ApiRequest], Awaitable[ApiResponse]]
 
 
 def make_server(document: Json, send: Send) -> "Server[Any]":
-    """`send` passes a request on to the API; it may raise ScanError."""
+    """Return a server of the document's tools; `send` requests the API, and may raise ScanError."""
     tools = tools_of(document)
     listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
 
@@ -56,7 +56,7 @@ def make_server(document: Json, send: Send) -> "Server[Any]":
 
 
 def serving(server: "Server[Any]") -> Application:
-    """An ASGI application for one request, answered as JSON and without a session."""
+    """Return an ASGI application for one request, answered as JSON and without a session."""
     manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 
     async def application(scope: Any, receive: Any, send: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a call of a tool returns: the text of the API's response or error, of bounded size."""
+"""Results of tools: the text of the API's response or error, of bounded size."""
 
 import mcp_types as types
 import orjson

@@ -8,7 +8,7 @@ from scan.errors import InvalidParameter
 
 Json = dict[str, Any]
 
-# By name; their operations in the document. Descriptions and schemas come from there.
+# The document's operation of each tool, from which its description and schema are made.
 OPERATIONS = {
     "search": "search",
     "get_network": "getStats",
@@ -25,15 +25,13 @@ OPERATIONS = {
 }
 # Tools return one page of JSON.
 LEFT_OUT = frozenset({"format"})
-# Of a schema, what a model can use; examples and formats take the most room and help the least.
+# The keys of a schema that help a model; examples and formats take the most room for the least use.
 KEPT = frozenset(
     ("type", "enum", "const", "pattern", "minimum", "maximum", "maxLength", "maxItems", "default")
 )
 
 
 class ApiRequest(NamedTuple):
-    """`body` is None where there is none."""
-
     method: str
     path: str
     query: str
@@ -55,7 +53,8 @@ class Tool(NamedTuple):
     in_query: frozenset[str]
 
     def request(self, arguments: Mapping[str, Any]) -> ApiRequest:
-        """Raises InvalidParameter; what an argument must be, the API checks."""
+        """Return the request of a call; raises InvalidParameter for unknown, missing and empty
+        arguments. The API checks their values."""
         unknown = sorted(set(arguments) - set(self.input_schema["properties"]))
         if unknown:
             known = ", ".join(self.input_schema["properties"])
@@ -66,12 +65,12 @@ class Tool(NamedTuple):
         path, query, body = self.path, {}, {}
         for name, value in arguments.items():
             if value is None and name not in self.input_schema["required"]:
-                continue  # which models send for what they leave out
+                continue  # models send null for an argument that they leave out
             if name in self.in_path:
                 text = _text(name, value)
-                if not text:  # the path would be that of a list
+                if not text:  # the path would be a list's
                     raise InvalidParameter(f"The argument {name} is empty.", field=name)
-                if "/" in text:  # which WSGI would not tell from a slash of the path
+                if "/" in text:  # WSGI does not tell an escaped slash from one of the path
                     raise InvalidParameter(f"{name} must not have a slash.", field=name)
                 path = path.replace(f"{{{name}}}", quote(text, safe=""))
             elif name in self.in_query:
@@ -131,7 +130,7 @@ def _tool(name: str, method: str, path: str, operation: Json, document: Json) ->
 
 
 def _schema(schema: Json, document: Json, description: str = "") -> Json:
-    """Without references, and without alternatives of objects: not every model accepts them."""
+    """Return a schema without references and alternatives of objects, which some models refuse."""
     schema = _resolved(schema, document)
     description = description or schema.get("description", "")
     if "oneOf" in schema and all("properties" in _resolved(s, document) for s in schema["oneOf"]):
@@ -153,11 +152,11 @@ def _schema(schema: Json, document: Json, description: str = "") -> Json:
 
 
 def _merged(alternatives: Sequence[Json]) -> Json:
-    """One object with the properties of all; a value that tells them apart becomes an enum."""
+    """Return one object schema with all properties; values that tell them apart become an enum."""
     properties: Json = {}
     for alternative in alternatives:
         for name, value in alternative["properties"].items():
-            properties[name] = _both(properties[name], value) if name in properties else value
+            properties[name] = _combined(properties[name], value) if name in properties else value
     required = [
         name
         for name in alternatives[0]["required"]
@@ -166,7 +165,7 @@ def _merged(alternatives: Sequence[Json]) -> Json:
     return {"type": "object", "properties": properties, "required": required}
 
 
-def _both(first: Json, second: Json) -> Json:
+def _combined(first: Json, second: Json) -> Json:
     if "properties" in first and "properties" in second:
         return {**first, **_merged([first, second])}
     values = [*_values(first), *(value for value in _values(second) if value not in _values(first))]

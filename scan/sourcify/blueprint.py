@@ -1,4 +1,4 @@
-"""Endpoints for contracts, verification and the list of chains, which has one."""
+"""Endpoints for contracts, verification and the list of chains, which has one entry."""
 
 import re
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def verify_metadata(chain_id: str, address: str) -> Response:
 
 @blueprint.get("/v2/verify/<verification_id>")
 def get_verification(verification_id: str) -> Response:
-    """Waits up to WAIT_FOR_JOB_S for the job to end, so that clients need few requests."""
+    """Return a job, after waiting up to WAIT_FOR_JOB_S for its end to spare clients requests."""
     job = services().jobs.wait(verification_id, WAIT_FOR_JOB_S)
     if job is None:
         raise JobNotFound(f"No verification job found for id {verification_id[:100]}")

@@ -19,7 +19,7 @@ from scan.sourcify.fields import Selection
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.verifier import MESSAGES
 
-# Sourcify's names; other kinds have our own.
+# Sourcify's names of proxies; other kinds keep Scan's names.
 PROXY_TYPES = {
     "eip1167": "EIP1167Proxy",
     "eip1967": "EIP1967Proxy",
@@ -55,7 +55,7 @@ def minimal_record(
     chain_id: str, address: bytes, match: str | None, creation_match: str | None
 ) -> dict[str, Any]:
     """Return the fields of every answer; `creationMatch` is null both for creation code that
-    differs, as a `warning` says, and for one that was not compared."""
+    differs, which a `warning` says, and for code that was not compared."""
     record = {
         "match": MATCHES[match],
         "creationMatch": MATCHES[creation_match],
@@ -132,7 +132,7 @@ def _standard_input(stored: Contract) -> dict[str, Any]:
 
 
 def _standard_output(stored: Contract) -> dict[str, Any]:
-    """Return the compiler's output for only this contract, as in Sourcify, and only values that
+    """Return the compiler's output for this contract alone, as Sourcify does, with the values that
     are stored."""
     contract = {
         "abi": _json(stored.abi),

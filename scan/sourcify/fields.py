@@ -1,4 +1,4 @@
-"""Parses the selection of a contract's fields by `fields` or `omit`."""
+"""Parses the parameters `fields` and `omit`, which select a contract's fields."""
 
 from collections.abc import Mapping
 
@@ -46,7 +46,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "proxyResolution": ("isProxy", "proxyType", "implementations"),
 }
 
-Selection = Mapping[str, tuple[str, ...]]  # selected members by field; empty if it has none
+Selection = Mapping[str, tuple[str, ...]]  # selected members by field; () where it has none
 
 
 def selected(arguments: Mapping[str, str]) -> Selection:
