@@ -22,7 +22,7 @@ _RETRIED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED, errno.EINTR}
 
 
 class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """What is received on a connection is the business of the class that inherits from it."""
+    """A worker that accepts, watches and closes connections; a subclass reads from them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -55,10 +55,11 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
                 self._make_room("all connections are in use")
 
     def set_accept_enabled(self, enabled: bool) -> None:
-        """When stopping: take what has connected already, then refuse.
+        """Enable or disable accepting; a stopping worker accepts those who have connected already,
+        then closes its sockets.
 
-        Left open, as gunicorn does, the socket takes connections that nobody will answer; refused
-        ones go to another instance at once.
+        Left open, as by gunicorn, a socket takes connections that nobody will answer; refused
+        clients go to another instance at once.
         """
         super().set_accept_enabled(enabled and self.alive)
         if not self.alive and not self._is_stopping:
@@ -102,7 +103,7 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
     def watch(
         self, conn: Connection, events: int, callback: Callable[..., None] | None = None
     ) -> None:
-        """Wait for `events` of the connection's socket; 0: for none."""
+        """Call `callback` on `events` of the connection's socket; 0 stands for no events."""
         if conn.watched == (events, callback):
             return
         if conn.watched[0]:
@@ -112,12 +113,12 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         conn.watched = (events, callback)
 
     def _on_event(self, conn: Connection, callback: Callable[..., None], _sock: Any) -> None:
-        """An event of a connection that another event of the same poll has closed is dropped."""
+        """Handle an event, unless another event of the same poll has closed the connection."""
         if conn in self._connections:
             self.guard(conn, callback, conn)
 
     def guard(self, conn: Connection, step: Callable[..., object], *args: Any) -> None:
-        """Run a step of one connection: an exception ends that connection, and not the loop."""
+        """Run a step of one connection; an exception closes the connection but not the loop."""
         try:
             step(*args)
         except Exception:

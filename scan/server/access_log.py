@@ -1,4 +1,4 @@
-"""gunicorn's own lines in the shape of ours."""
+"""gunicorn's log lines in the form of Scan's."""
 
 import logging
 from typing import Any

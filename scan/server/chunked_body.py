@@ -1,4 +1,4 @@
-"""A request body in chunks, of which not everything has come."""
+"""A request body in chunks, decoded as far as it has been received."""
 
 import os
 import time
@@ -11,16 +11,16 @@ from scan.server.received_bytes import MoreNeeded, ReceivedBytes
 
 # A chunk takes 4 us to decode, whatever it holds.
 MAX_CHUNKS = 65_536
-# So much is waited for until it is decoded without having seen what may be its end.
+# From this size on a body is decoded although nothing in it looks like its end.
 FIRST_DECODED_BYTES = 1024 * 1024
-# A client can send what looks like the end again and again; later ones are tried less often.
+# A client can send bytes that look like the end again and again: later attempts are rarer.
 QUICK_ATTEMPTS = 16
 LATER_ATTEMPTS_S = 0.5
 _END = b"\r\n\r\n"  # of the last chunk, or of the trailers behind it
 
 
 class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's reader, which goes on at the last chunk that had not come whole."""
+    """gunicorn's reader, which resumes at the first chunk that was not complete."""
 
     def __init__(self, request: Any, received: ReceivedBytes) -> None:
         super().__init__(request, received)
@@ -45,9 +45,10 @@ class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
         return self._may_be_whole and (is_quick or time.monotonic() >= self._next_attempt_at)
 
     def decode(self, max_bytes: int) -> bytes:
-        """Return the body, or one byte more than max_bytes of a longer one.
+        """Return the body; a longer one is cut after `max_bytes` + 1 bytes.
 
-        Raises MoreNeeded, and is called again then; ParseException or NoMoreData.
+        Raises MoreNeeded where chunks are missing, and may be called again then; raises
+        ParseException or NoMoreData for malformed chunks.
         """
         self._attempts += 1
         try:
@@ -65,7 +66,7 @@ class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
             raise
 
     def parse_chunk_size(self, unreader: ReceivedBytes, data: bytes | None = None) -> Any:
-        """gunicorn calls it between chunks; what lies before is never read again."""
+        """Release what lies before the chunk, which is never read again, and count the chunk."""
         unreader.release(unused=len(data or b""))
         self._whole_chunks_bytes = self.buf.tell()
         self._chunks += 1

@@ -3,7 +3,7 @@ of a request, and until the client has taken the response."""
 
 HEAD_WAIT_S = 10.0
 BODY_WAIT_S = 30.0
-SEND_WAIT_S = 60.0  # in an event stream: without having taken anything
-FILE_BYTES_PER_S = 32 * 1024  # a client that takes a file more slowly is left
+SEND_WAIT_S = 60.0  # in an event stream: since the client has last taken any bytes
+FILE_BYTES_PER_S = 32 * 1024  # a client that takes a file more slowly is disconnected
 CLOSE_WAIT_S = 2.0
-STOP_WAIT_S = 5.0  # for what is being received or sent when the worker stops
+STOP_WAIT_S = 5.0  # for requests and responses under way when the worker stops

@@ -1,5 +1,5 @@
-"""One client's connection, without any waiting: what has come, what is being answered, what is
-still to be sent. gunicorn parses requests and writes responses."""
+"""One client's connection: bytes received, the current request, bytes to send. Nothing here waits;
+gunicorn parses requests and writes responses."""
 
 import io
 import socket
@@ -17,17 +17,17 @@ from scan.server.file_body import FileBody
 from scan.server.received_bytes import MoreNeeded, ReceivedBytes
 
 MAX_HEAD_BYTES = 64 * 1024
-# The largest body that any path takes is 5 MiB; who announces more is refused without reading it.
+# The largest body that any path takes is 5 MiB; a request that announces more is refused unread.
 MAX_BODY_BYTES = 5 * 1024 * 1024 + 64 * 1024
-# Of a body in chunks, with their sizes.
+# Of a body in chunks as sent, with the lines of their sizes.
 MAX_CHUNKED_BYTES = 2 * MAX_BODY_BYTES
 MAX_IGNORED_BYTES = 16 * 1024 * 1024
 _READ_BYTES = 64 * 1024
-FILE_PIECES_AT_ONCE = 4  # then others have their turn
+FILE_PIECES_AT_ONCE = 4  # before it is the turn of other connections
 
 
 class ResponseBuffer:
-    """To gunicorn the socket that a response is written to; it sends without waiting."""
+    """The socket that gunicorn writes to: it keeps the bytes, and sends them without waiting."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -36,7 +36,7 @@ class ResponseBuffer:
         self._file_bytes = 0  # sent since taken_file_bytes()
 
     def __len__(self) -> int:
-        """How many bytes in memory the client has yet to take."""
+        """Return how many bytes in memory are still to be sent."""
         return len(self._data)
 
     def sendall(self, data: bytes) -> None:
@@ -45,14 +45,14 @@ class ResponseBuffer:
     send = sendall
 
     def attach(self, file: FileBody) -> None:
-        """Send it after what is here already; it is closed here."""
+        """Send a file after the bytes written so far, and close it then."""
         self._file = file
 
     def has_file(self, body: object) -> bool:
         return body is not None and body is self._file
 
     def taken_file_bytes(self) -> int:
-        """How many bytes of a file the client has taken since this was last called."""
+        """Return how many bytes of a file were sent since the last call."""
         taken, self._file_bytes = self._file_bytes, 0
         return taken
 
@@ -76,7 +76,7 @@ class ResponseBuffer:
         return not self._data and self._file is None
 
     def close(self) -> None:
-        """Nothing more of a file is sent."""
+        """Close the file, of which nothing more is sent."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -91,8 +91,8 @@ class State(Enum):
 
 
 class Connection:
-    """`deadline` (time.monotonic()) is for what is awaited; `request` is set from the end of its
-    head to the end of its response."""
+    """A client's connection. `deadline` (time.monotonic()) ends the current state; `request` is set
+    from the end of its head to the end of its response."""
 
     def __init__(self, cfg: Any, sock: socket.socket, client: Any, server: Any) -> None:
         self.sock = sock
@@ -113,10 +113,10 @@ class Connection:
         self._parser = RequestParser(cfg, (), client)
         self._parser.unreader = self.received
         self._chunks: ChunkedBody | None = None  # until they are decoded
-        self._is_cut = False  # the body goes on, and nobody reads that
+        self._is_cut = False  # the rest of the body is not read
 
     def receive(self) -> int | None:
-        """How many bytes came now; None for none. The end is noted in `received`."""
+        """Return how many bytes were read, None where none came; 0 sets `received.has_ended`."""
         try:
             data = self.sock.recv(_READ_BYTES)
         except BlockingIOError:
@@ -129,7 +129,7 @@ class Connection:
         return len(data)
 
     def ignore(self) -> bool:
-        """Return whether the client is gone, or sent too much that nobody reads any more."""
+        """Drop received bytes; return whether the client has left, or sent MAX_IGNORED_BYTES."""
         try:
             data = self.sock.recv(_READ_BYTES)
         except BlockingIOError:
@@ -140,7 +140,7 @@ class Connection:
         return not data or self.ignored_bytes > MAX_IGNORED_BYTES
 
     def may_have_head(self) -> bool:
-        """Return whether parsing is worth a try; it refuses a head that is too long."""
+        """Return whether parse_head() is worth a call, also to refuse a head that is too long."""
         data = self.received.data
         return (
             data.find(b"\n\r\n") >= 0
@@ -150,9 +150,10 @@ class Connection:
         )
 
     def parse_head(self) -> bool:
-        """Return whether there is a request now; raises what gunicorn raises for one it refuses.
+        """Parse the head of a request, and return whether it is complete.
 
-        StopIteration and NoMoreData: the client has left.
+        Raises StopIteration or NoMoreData where the client has left, and gunicorn's errors for a
+        malformed head.
         """
         end = self.received.data.find(b"\r\n\r\n")
         if (len(self.received.data) if end < 0 else end) > MAX_HEAD_BYTES:
@@ -175,7 +176,7 @@ class Connection:
         return True
 
     def body_has_come(self) -> bool:
-        """Also where no more of it is awaited: it is too long, or the client sends no more."""
+        """Return whether no more of the body is awaited: it is complete, too long or has ended."""
         if self.received.has_ended:
             return True
         if self._chunks is not None:
@@ -184,14 +185,14 @@ class Connection:
         return missing <= 0 or missing > MAX_BODY_BYTES
 
     def is_whole(self) -> bool:
-        """Return whether another request may follow: where it begins is known, and has come."""
+        """Return whether the body is complete: only then is the next request's beginning known."""
         assert self.request is not None
         if self._is_cut or self._chunks is not None or self.request.body.failed:
             return False
         return self._missing_bytes() <= 0
 
     def end_body(self) -> None:
-        """What has come is all that is read; raises MoreNeeded where chunks are to be awaited."""
+        """End the body with the bytes received; raises MoreNeeded where chunks are missing."""
         if self._chunks is None:
             if not self.is_whole():
                 self.received.has_ended = True
@@ -212,14 +213,14 @@ class Connection:
         self._chunks = None
 
     def end_request(self) -> None:
-        """What the application has not read of the body is no part of the next request."""
+        """Skip the rest of the body, so that it is not parsed as the next request."""
         self._parser.finish_body()
         self.received.release()
         self.forget_request()
 
     def forget_request(self) -> None:
-        """What is in an environ leads back to it: left to the garbage collector, which comes by
-        rarely, bodies of 5 MB piled up to 800 MB."""
+        """Break the cycles between an environ and its values: left to the garbage collector, bodies
+        of 5 MB piled up to 800 MB."""
         self.request = self.response = None
         self.environ.clear()
 
@@ -229,7 +230,7 @@ class Connection:
 
 
 class _BrokenBody(io.RawIOBase):
-    """A body that raises what gunicorn raised, whoever reads it."""
+    """A body that raises gunicorn's error when the application reads it."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error

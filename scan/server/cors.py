@@ -16,8 +16,8 @@ PREFLIGHT_CACHED_S = 86_400
 
 
 def preflight_headers(allow: str, requested: str = SENT_HEADERS) -> Headers:
-    """Return what the answer to OPTIONS has besides: the methods of a path, and the headers that
-    the browser's page wants to send."""
+    """Return the headers of an answer to OPTIONS: `allow` are the path's methods, `requested` the
+    headers that the browser's page wants to send."""
     return [
         ("Allow", allow),
         ("Access-Control-Allow-Methods", allow),

@@ -9,13 +9,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-CHOOSE_EVERY_S = 10.0  # anew, since others may need the processor
+CHOOSE_EVERY_S = 10.0  # since other processes may need the processor
 
 _PROCESS = Path("/proc/self")
 
 
 class OneProcessor:
-    """Of those that the process may use, the one that the kernel puts its main thread on."""
+    """Confines a process to the processor on which the kernel runs its main thread."""
 
     def __init__(self) -> None:
         is_linux = hasattr(os, "sched_setaffinity")
@@ -24,7 +24,10 @@ class OneProcessor:
         self._is_free = True
 
     def check(self, now: float) -> None:
-        """Call it about twice a second: the kernel may move free threads until the next call."""
+        """Confine the threads, or free them every CHOOSE_EVERY_S for the kernel to move them.
+
+        Call it about twice a second: free threads are confined again by the next call.
+        """
         if len(self._allowed) < 2:
             return
         if self._is_free:
@@ -42,5 +45,5 @@ class OneProcessor:
 
 
 def _last_processor() -> int:
-    """Of the main thread: field 39 of proc(5), of which the name, in brackets, is the second."""
+    """Return the main thread's processor: field 39 of proc_pid_stat(5); field 2 has brackets."""
     return int((_PROCESS / "stat").read_text().rpartition(")")[2].split()[36])

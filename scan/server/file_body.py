@@ -8,7 +8,7 @@ PIECE_BYTES = 256 * 1024
 
 
 class FileBody:
-    """To a WSGI server the body of a response; to our worker a file that it need not read whole.
+    """A response's body for any WSGI server; ours attaches the file instead of iterating over it.
 
     `closed` is called once, when the file has been sent or its client is gone.
     """
@@ -20,7 +20,7 @@ class FileBody:
         file.seek(0)
 
     def __del__(self) -> None:
-        """Where what made it failed before anybody could close it."""
+        """Close a body that was never served, since making its response failed."""
         self.close()
 
     def __iter__(self) -> Iterator[bytes]:
@@ -29,7 +29,7 @@ class FileBody:
         self.close()
 
     def read(self) -> bytes:
-        """The next piece; empty at the end."""
+        """Return the next piece; it is empty at the end."""
         return self._file.read(PIECE_BYTES)
 
     def close(self) -> None:

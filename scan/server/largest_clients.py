@@ -1,5 +1,5 @@
-"""Chooses whose bytes go where those of all clients together take too much memory: of the client
-that takes most. Who takes what is sent, or sends what is announced, loses nothing to others."""
+"""Chooses the connections to close where the bytes of all take too much memory: those of the client
+with most. Clients that receive and send without delay lose none to others."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,8 +16,8 @@ def first_of_largest(sizes: Mapping[C, int], client_of: Callable[[C], str]) -> C
 
 
 def beyond(sizes: Mapping[C, int], client_of: Callable[[C], str], most: int) -> list[C]:
-    """Return the connections without which the others have at most so many bytes: each time of the
-    client that has most then, and of its connections the one with most."""
+    """Return the connections to close until the others have at most `most` bytes: each is the
+    largest one of the client that has most bytes at that point."""
     total, left, chosen = sum(sizes.values()), dict(sizes), []
     if total <= most:
         return []

@@ -1,4 +1,4 @@
-"""The response to what is no HTTP request, or one that gunicorn refuses."""
+"""Errors for requests that gunicorn cannot parse or refuses."""
 
 from gunicorn.http import errors
 
@@ -20,7 +20,7 @@ class MalformedRequest(ScanError):
 
 
 class UnparsedRequest:
-    """To gunicorn's Response, the request that could not be parsed."""
+    """The request that gunicorn's Response needs, in place of one that could not be parsed."""
 
     method = "GET"
     version = (1, 1)

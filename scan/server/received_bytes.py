@@ -1,4 +1,4 @@
-"""Bytes that a client has sent, for gunicorn's parser, which would read a socket otherwise."""
+"""Received bytes, from which gunicorn's parser reads as if from a socket."""
 
 from gunicorn.http.unreader import Unreader
 
@@ -7,11 +7,11 @@ _PIECE_BYTES = 8192
 
 
 class MoreNeeded(Exception):
-    """What has come is not the whole of what is read."""
+    """The parser needs bytes that have not been received yet."""
 
 
 class ReceivedBytes(Unreader):  # type: ignore[misc]  # gunicorn has no types
-    """`data` begins with the first byte that the parser has not taken for good."""
+    """Received bytes; `data` begins with the first one that release() has not dropped."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,11 +20,11 @@ class ReceivedBytes(Unreader):  # type: ignore[misc]  # gunicorn has no types
         self._position = 0  # in `data`: the first byte that the parser has not been given yet
 
     def __len__(self) -> int:
-        """How many bytes the parser has not used."""
+        """Return how many bytes the parser has not used."""
         return len(self.data) - self._position + int(self.buf.getbuffer().nbytes)
 
     def chunk(self, size_hint: int | None = None) -> bytes:
-        """The next piece; raises MoreNeeded where the parser would wait for the client."""
+        """Return the next piece; raises MoreNeeded where the parser would wait for the client."""
         if self._position < len(self.data):
             end = self._position + max(size_hint or 0, _PIECE_BYTES)
             piece = bytes(self.data[self._position : end])
@@ -35,13 +35,13 @@ class ReceivedBytes(Unreader):  # type: ignore[misc]  # gunicorn has no types
         raise MoreNeeded
 
     def release(self, unused: int = 0) -> None:
-        """Forget what the parser has used; it holds the last `unused` bytes that it was given."""
+        """Drop the bytes that the parser has used: all it was given but the last `unused`."""
         used = self._position - int(self.buf.getbuffer().nbytes) - unused
         del self.data[:used]
         self._position -= used
 
     def rewind(self) -> None:
-        """Give the parser everything again that has not been released."""
+        """Have the parser read again from the first byte that has not been released."""
         self.take_buffered()
         self._position = 0
 

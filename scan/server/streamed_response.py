@@ -1,4 +1,4 @@
-"""A response that does not end: what an application sends on it from other threads."""
+"""The response of an event stream, on which other threads of the application send."""
 
 import selectors
 import time
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from scan.server.worker import Worker
 
 EVENT_STREAM = "scan.event_stream"  # in an environ: the application's EventStream
-# What a client has yet to take; one that is slower is disconnected.
+# A client that has more than this still to take is disconnected.
 MAX_UNSENT_BYTES = 1024 * 1024
 FOREVER = float("inf")
 
 
 class EventStream(Protocol):
-    """What the application leaves in the environ; close() is called once the client is gone."""
+    """The application's stream, left in the environ; close() is called once the client is gone."""
 
     def attach(self, sink: "OpenResponse") -> None: ...
 
@@ -26,7 +26,7 @@ class EventStream(Protocol):
 
 
 class OpenResponse:
-    """send() and end() are for any thread; everything else is the loop's."""
+    """A response that stays open. Any thread may call send() and end(); the rest is the loop's."""
 
     def __init__(self, worker: "Worker", conn: Connection, stream: EventStream) -> None:
         self._worker = worker
@@ -36,27 +36,27 @@ class OpenResponse:
         self._is_closed = False
 
     def start(self, body: Iterable[bytes]) -> None:
-        """In the thread that ran the application: the headers, and what the stream begins with."""
+        """Write the headers and the stream's beginning; called in the application's thread."""
         self._conn.response.force_close()
         for piece in body:
             self._conn.response.write(piece)
         self._stream.attach(self)
 
     def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
-        """`then` is called in the loop once the client has taken everything; it must not wait."""
+        """Send data; the loop calls `then`, which must not wait, once the client has taken all."""
         self._worker.defer(self._conn, self._write, data, then)
 
     def end(self) -> None:
         self._worker.defer(self._conn, self.finish)
 
     def begin(self) -> None:
-        """The thread is done with the connection."""
+        """Take over the connection from the application's thread."""
         self._conn.state = State.STREAMING
         self._conn.received.clear()
         self._flush()
 
     def finish(self) -> None:
-        """The last chunk, after which the client connects again."""
+        """Send the last chunk and end the connection; the client connects again."""
         if self._is_closed or self._conn.state is not State.STREAMING:
             return
         self._conn.response.close()
@@ -64,7 +64,7 @@ class OpenResponse:
         self._worker.end(self._conn)
 
     def close(self) -> None:
-        """The connection is closed; what is still sent goes nowhere."""
+        """Close the stream of a closed connection; data sent later are dropped."""
         self._is_closed = True
         self._stream.close()
 
@@ -95,7 +95,7 @@ class OpenResponse:
             self._worker.watch(conn, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
 
     def _ready(self, conn: Connection) -> None:
-        """The client takes more, has left, or sends what nobody reads."""
+        """Drop what the client sends; send it more, or close the connection where it has left."""
         if conn.ignore():
             self._worker.close(conn)
         else:

@@ -1,7 +1,7 @@
 """gunicorn's threaded worker with connections of our own: no thread waits for a client.
 
-The loop receives requests and sends responses, and answers by itself what needs no waiting;
-threads run Flask. What it uses of gunicorn is listed in tests/http/test_gunicorn.py.
+The loop receives requests and sends responses, and answers itself where nothing has to wait;
+threads run Flask. The parts of gunicorn in use are listed in tests/http/test_gunicorn.py.
 """
 
 import selectors
@@ -43,7 +43,7 @@ CHECK_EVERY_S = 0.5
 class Worker(AcceptedConnections):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._unsent_bytes = 0  # at most: exact after _limit_unsent()
+        self._unsent_bytes = 0  # an upper bound, exact after _limit_unsent()
         self._checked_at = 0.0
         self._processor = OneProcessor()
 
@@ -53,7 +53,7 @@ class Worker(AcceptedConnections):
         self.cfg.__dict__.update(
             (name, setting.get()) for name, setting in self.cfg.settings.items()
         )
-        # Another application on these settings, as in benchmarks, has no such steps.
+        # Another application, as in benchmarks, has no such steps.
         application = getattr(self.wsgi, "wsgi_app", None)
         self._begin_request = getattr(application, "begin", _leave_to_thread)
         self._charging = getattr(application, "charging", _leave_to_thread)
@@ -74,7 +74,7 @@ class Worker(AcceptedConnections):
         self._advance(conn)
 
     def _limit_received(self) -> None:
-        """Refuse the oldest upload of the client that has sent most of what is not whole yet."""
+        """Refuse the oldest upload of the client whose unfinished uploads have most bytes."""
         uploads = {
             conn: conn.received_bytes
             for conn in self._connections
@@ -88,7 +88,7 @@ class Worker(AcceptedConnections):
         return self._client_of(conn.environ) if conn.request else str(conn.client)
 
     def _advance(self, conn: Connection) -> None:
-        """As far as what has come allows."""
+        """Parse and serve the request as far as its bytes have been received."""
         if conn not in self._connections or conn.state is not State.RECEIVING:
             return
         if conn.request is None and not self._begin(conn):
@@ -99,7 +99,7 @@ class Worker(AcceptedConnections):
             self.watch(conn, selectors.EVENT_READ, self._receive)
 
     def _begin(self, conn: Connection) -> bool:
-        """Whether there is a request that waits for its body, or for a thread."""
+        """Parse a head; return whether its request now waits for its body or for a thread."""
         try:
             if not conn.may_have_head() or not conn.parse_head():
                 self.watch(conn, selectors.EVENT_READ, self._receive)
@@ -118,7 +118,7 @@ class Worker(AcceptedConnections):
         return not self._try_step(conn, self._begin_request) and not self._is_charging(conn)
 
     def _is_charging(self, conn: Connection) -> bool:
-        """Whether the request is being counted elsewhere, which this loop does not wait for."""
+        """Return whether the request is being counted elsewhere; it is resumed afterwards."""
         counted = self._charging(conn.environ)
         if counted is None:
             return False
@@ -129,7 +129,7 @@ class Worker(AcceptedConnections):
 
     def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
         conn.state = State.RECEIVING
-        # What is counted first may be what allows to count the rest, also elsewhere.
+        # A first count may allow a second one, which may be made elsewhere, too.
         if not self._try_step(conn, self._resume_request) and not self._is_charging(conn):
             self._advance(conn)
 
@@ -141,7 +141,7 @@ class Worker(AcceptedConnections):
             future.add_done_callback(partial(self.defer, conn, self._flask_ran, conn))
 
     def _try_step(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
-        """Whether a step of the middleware that does not wait has answered."""
+        """Take a step of the middleware that never waits; return whether it has answered."""
         try:
             body = step(conn.environ, conn.response.start_response)
             if body is None:
@@ -154,7 +154,7 @@ class Worker(AcceptedConnections):
         return True
 
     def _run_flask(self, conn: Connection) -> bool:
-        """In a thread. False: more of the body has to come first."""
+        """Run the application in a thread; return False where more of the body must come first."""
         began = datetime.now()
         try:
             conn.end_body()
@@ -253,7 +253,7 @@ class Worker(AcceptedConnections):
         self.defer(conn, self._advance, conn)
 
     def end(self, conn: Connection) -> None:
-        """Closing before the client does could take from it what it has not read yet."""
+        """End the connection once the client closes it: before, it could lose unread bytes."""
         self._forget_received(conn)
         conn.received.clear()
         try:
@@ -273,7 +273,7 @@ class Worker(AcceptedConnections):
     # Time
 
     def murder_pending(self) -> None:
-        """gunicorn calls it after each wait of the loop, once a second at least."""
+        """Check deadlines and limits; gunicorn calls this at least once a second."""
         now = time.monotonic()
         if now - self._checked_at < CHECK_EVERY_S:
             return
@@ -303,7 +303,7 @@ class Worker(AcceptedConnections):
             self.close(conn)
 
     def _limit_unsent(self) -> None:
-        """Close connections until what the others have to take fits into MAX_UNSENT_BYTES."""
+        """Close connections until the unsent bytes of the others fit into MAX_UNSENT_BYTES."""
         states = (State.SENDING, State.STREAMING)
         unsent = {
             conn: len(conn.to_send)

@@ -1,4 +1,4 @@
-"""WSGI's values: an environ, a whole response, and an error as one."""
+"""WSGI's values: an environ, headers, and whole responses, also of errors."""
 
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same li
 
 
 class WsgiResponse(NamedTuple):
-    """A whole response. `route` is the one it is counted for in the metrics."""
+    """A whole response; the metrics count it for `route`."""
 
     status: str
     headers: Headers
@@ -24,12 +24,12 @@ class WsgiResponse(NamedTuple):
 
 
 def json_response(status: int, value: object, headers: list[tuple[str, str]]) -> WsgiResponse:
-    """A response that Flask does not see."""
+    """Return a JSON response that is made without Flask."""
     body = orjson.dumps(value)
     fixed = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
     return WsgiResponse(f"{status} {HTTPStatus(status).phrase}", [*fixed, *headers], body)
 
 
 def refuse(error: ScanError) -> WsgiResponse:
-    """An error in the shape of /api/v1."""
+    """Return an error in the form of /api/v1."""
     return json_response(error.status, error.body(), list(error.headers.items()))
