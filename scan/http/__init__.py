@@ -1,6 +1,6 @@
-"""What every HTTP request passes before and after Flask.
+"""The steps of every HTTP request before and after Flask.
 
 Input: a WSGI request. Output: a response with its id, its limits and its metrics.
 Start with middleware.py (the steps in order), then rate_limit.py (which key or address is charged)
-and response_cache.py; requests.py and responses.py are what views use.
+and response_cache.py; views use requests.py and responses.py.
 """

@@ -1,4 +1,4 @@
-"""What distinguishes one cached response from another."""
+"""Keys of cached responses."""
 
 import io
 
@@ -11,7 +11,7 @@ from scan.http.request_state import CacheKey, RequestState
 from scan.server.wsgi import Environ
 
 QUERY = f"{API}/query"
-# By path; other open paths are files.
+# Seconds by path; all other open paths are files.
 CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0, "/metrics": 1.0}
 FILE_CACHED_FOR_S = 60.0
 MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
@@ -42,7 +42,7 @@ def accepts_gzip(environ: Environ) -> bool:
 
 
 def _small_body(environ: Environ) -> bytes | None:
-    """Read a small body, or None if it is long or ends early; Flask may read it again."""
+    """Return a small body, or None if it is long or ends early; Flask can read it again."""
     length = environ.get("CONTENT_LENGTH", "")
     is_number = length.isascii() and length.isdecimal() and len(length) < 20
     if not is_number or int(length) > MAX_CACHED_BODY_BYTES:

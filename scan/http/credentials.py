@@ -1,4 +1,4 @@
-"""Who sends a request: its address, and the API key that comes along."""
+"""The sender of a request: its address and its API key."""
 
 import io
 import re
@@ -16,17 +16,17 @@ LONGEST_FIELD_HEAD = 200  # of a field in a multipart form
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 
 _FORM_KEY = re.compile(rb"scan_[0-9a-f]{64}")
-# What stands before the key: `apikey=`, or a part's head with that name and an empty line.
+# The text before the key: `apikey=`, or a part's head with that name and an empty line.
 _FIELD_NAME = re.compile(
     rb'(?:(?:\A|&)apikey=|;\s*name="?apikey"?(?:\s*;[^\r\n]*)?(?:\r\n[^\r\n]+)*\r\n\r\n)\Z', re.I
 )
 
 
 class Caller(NamedTuple):
-    """What a request says of its sender; `api_key` is None where it names none.
+    """The sender as the request states it; `api_key` is None where it has no key.
 
-    An unknown key is refused, unless it is `is_lenient`: then it counts as none. `limit_key` is
-    what deploy/nginx.conf chose this instance by: a key's text or "address"; else it is empty.
+    An unknown key is refused, or ignored if `is_lenient`. `limit_key` is the value by which
+    deploy/nginx.conf chose this instance: a key's text or "address", or empty without nginx.
     """
 
     peer: str
@@ -37,7 +37,7 @@ class Caller(NamedTuple):
 
 
 def caller_of(environ: Environ, parameter: str | None = None, form: bytes | None = None) -> Caller:
-    """Return who sends a request.
+    """Return the sender of a request.
 
     The key is sent as X-API-Key, as `Authorization: Bearer scan_…`, or where an interface has a
     `parameter` for it, in the query or in a form.
@@ -62,9 +62,9 @@ def caller_of(environ: Environ, parameter: str | None = None, form: bytes | None
 
 
 def key_in_form(form: bytes) -> str | None:
-    """Find the key that a form holds in its field `apikey`, in any letter case, without parsing it.
+    """Return the key in a form's field `apikey` (in any letter case), without parsing the form.
 
-    A form of megabytes would take seconds, and is not worth them before its sender is charged.
+    Parsing megabytes takes seconds, which are not spent before their sender is charged.
     """
     for key in islice(_FORM_KEY.finditer(form), MAX_KEYS_TRIED):
         name = form[max(0, key.start() - LONGEST_FIELD_HEAD) : key.start()]
@@ -74,10 +74,10 @@ def key_in_form(form: bytes) -> str | None:
 
 
 def read_form(environ: Environ) -> bytes:
-    """Read the whole body, which Flask may read again."""
+    """Return the whole body, which Flask can read again."""
     try:
         body: bytes = environ["wsgi.input"].read(MAX_FORM_BYTES)
     except (OSError, ParseException):
-        return b""  # whoever reads it again finds what is wrong with it
+        return b""  # the next reader meets the same error, and reports it
     environ["wsgi.input"] = io.BytesIO(body)
     return body

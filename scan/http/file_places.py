@@ -7,7 +7,7 @@ MAX_OPEN = 16  # being written or sent: their bytes lie on disk
 
 
 class FilePlaces:
-    """A client has one file at a time; one that reads slowly keeps its place, but no thread."""
+    """Limits of files: a client has one at a time; one that reads slowly occupies no thread."""
 
     def __init__(self) -> None:
         self.open = ConcurrencyLimit(

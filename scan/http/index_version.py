@@ -12,21 +12,21 @@ CHANNEL = "scan_chain"
 UNVERIFIED_S = 5.0
 # A replica receives no notifications: reads alone report how new it is, see replica_poller.py.
 UNVERIFIED_ON_REPLICA_S = 0.1
-IDLE_AFTER_S = 10.0  # without a request for a cached response: nobody reads for them then
+IDLE_AFTER_S = 10.0  # without a request for a cached response: the replica is not polled then
 
 
 class IndexVersion:
-    """Learns of versions by notification and by reading.
+    """The newest known version of the index, learnt by notification and by reading.
 
-    A version counts back only where a failover lost commits; `rewinds` counts how often that was
-    seen, since the same numbers then mean something else.
+    Versions decrease only where a failover lost commits; `rewinds` counts how often that was seen,
+    since the same numbers then stand for other contents.
 
     index_version() of schema.sql is the sum of the chain's version and the labels' version. Each
     is notified apart, since transactions that change either may commit together.
     """
 
     def __init__(self, listener: Listener | None) -> None:
-        """`listener` of the channel; None where a replica is read."""
+        """`listener` listens on CHANNEL; it is None where a replica is read."""
         self._listener = listener
         self._unverified_s = UNVERIFIED_S if listener else UNVERIFIED_ON_REPLICA_S
         self._lock = threading.Lock()
@@ -62,17 +62,17 @@ class IndexVersion:
         self._expired_at = time.monotonic()
 
     def notified(self) -> int | None:
-        """Return the newest version that notifications tell, None where none come. Never waits."""
+        """Return the newest known version, None where no notifications come. Never waits."""
         if self._listener is None or not self._listener.is_connected:
             return None
         self.read_notifications()
         return max(self._read, sum(self._notified.values()))
 
     def read_notifications(self) -> bool:
-        """Read what has come, and return whether the listener is connected. Never waits.
+        """Read notifications, and return whether the listener is connected. Never waits.
 
-        Also for a process that has no requests: PostgreSQL's backend waits for whoever does not
-        read, and with it a DROP DATABASE of any database, and in the end every NOTIFY.
+        A process without requests calls it, too: a listener that does not read holds up its
+        backend, with it a DROP DATABASE of any database, and in the end every NOTIFY.
         """
         if self._listener is None:
             return False
@@ -91,7 +91,7 @@ class IndexVersion:
     def record(self, version: int, read_at: float) -> None:
         """Record that a statement begun at `read_at` (time.monotonic()) has read a version."""
         with self._lock:
-            # Replicas may be behind each other; what one primary has shown, it shows from then on.
+            # Replicas may be behind each other; on a primary, a smaller version is a rewind.
             if version < self._read and self._listener is not None and read_at > self._recorded_at:
                 self.rewinds += 1
                 self._notified = {"chain": 0, "labels": 0}
@@ -103,7 +103,7 @@ class IndexVersion:
                 self._read_at = max(self._read_at, read_at)
 
     def listen(self) -> None:
-        """Connect the listener where it is not; one thread waits for that."""
+        """Connect the listener unless it is connected; one thread waits for that."""
         if self._listener is None or self._listener.is_connected:
             return
         with suppress(Unavailable):
@@ -113,9 +113,9 @@ class IndexVersion:
                     self._notified = {"chain": int(row[0]), "labels": int(row[1])}
 
     def _record_notification(self, payload: str) -> None:
-        """`chain 17` or `labels 3`."""
+        """Record a notification, such as `chain 17` or `labels 3`."""
         name, _, number = payload.partition(" ")
-        # Any role of the database may notify: a digit of another script is none to int().
+        # Any role of the database may notify any text.
         is_version = number.isascii() and number.isdecimal() and len(number) < len(str(2**63))
         if name in self._notified and is_version:
             self._notified[name] = max(self._notified[name], int(number))

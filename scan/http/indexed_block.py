@@ -1,7 +1,7 @@
-"""The newest block in the database that is read: what a response shows, and a client may require.
+"""The newest block in the database that is read, which responses show and clients may require.
 
-A client that has been shown block N by one instance sends `X-Scan-At-Least-Block: N` with what it
-asks next, and no other instance answers from a database that does not have that block yet.
+A client that has been shown block N by one instance sends `X-Scan-At-Least-Block: N` with its next
+request, and no other instance answers that from a database that does not have the block yet.
 """
 
 import re
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class Position(NamedTuple):
-    """A version of the index and its newest block; -1 before the first."""
+    """A version of the index and its newest block, -1 where it has none."""
 
     version: int
     block: int
@@ -49,8 +49,8 @@ class IndexedBlock:
     def shown_by(self, version: int) -> int | None:
         """Return the newest block that a response of a version may show; None if it is not known.
 
-        For a version that is the newest no more, the block of one that came after it: whoever
-        requires that block sees nothing older. Asks the database once for each version.
+        For an older version it is the block of a later one: a client that requires it sees nothing
+        older. The database is read once for each version.
         """
         if version > self._newest.version:
             with suppress(Unavailable):
@@ -106,7 +106,7 @@ class NotIndexedYet(Unavailable):
 
 
 def required_block(environ: Environ) -> int | None:
-    """Raises InvalidParameter."""
+    """Return the number in the header REQUIRED, None without it; raises InvalidParameter."""
     text = environ.get("HTTP_X_SCAN_AT_LEAST_BLOCK")
     if text is None:
         return None

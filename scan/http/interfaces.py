@@ -1,4 +1,4 @@
-"""Which interface a path belongs to, and how each refuses a request."""
+"""The interfaces, such as the API and the pages: their paths, and how each refuses a request."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -14,16 +14,16 @@ MARKDOWN = "text/markdown"
 
 
 class Interface(NamedTuple):
-    """`paths` are exact but for slashes at their end; `prefixes` have paths below them."""
+    """An interface has its `paths`, with slashes at their end or not, and all below `prefixes`."""
 
     refuse: Callable[[ScanError], WsgiResponse]
     refuse_as_markdown: Callable[[ScanError], WsgiResponse] | None = None  # of pages
     paths: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
     has_page_limit: bool = False  # instead of the API's; keys do not count
-    has_address_limit: bool = False  # that of the address over all keys, instead of the API's
-    calls_api: bool = False  # with the caller's key, which is charged for that
-    api_key_parameter: str | None = None  # of the query or the form; an unknown key is ignored
+    has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
+    calls_api: bool = False  # with the caller's key, which is charged for the calls
+    api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
 
     def has(self, path: str) -> bool:
         return path.rstrip("/") in self.paths or any(
@@ -32,14 +32,14 @@ class Interface(NamedTuple):
 
 
 REST = Interface(refuse, prefixes=(API,))
-# Of paths that no interface has programs get JSON, browsers a page where there are pages.
+# For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
 UNKNOWN = Interface(refuse, has_page_limit=True)
 
 
 def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface:
-    """Unknown paths are charged as pages are. Who reads pages as Markdown reads errors as such."""
+    """Return the interface of a path; a client that prefers Markdown gets errors of pages in it."""
     accept = environ.get("HTTP_ACCEPT", "")
     for interface in interfaces:
         if interface.has(path):

@@ -1,4 +1,4 @@
-"""Whether a list is to be a page of JSON or a whole file, by `format` or the header Accept."""
+"""The format of a list, a page of JSON or a whole file, by `format` or the header Accept."""
 
 from collections.abc import Mapping
 
@@ -13,8 +13,9 @@ FORMATS = (JSON, *(file.value for file in Format))
 
 
 def file_format(arguments: Mapping[str, str], accept: str) -> Format | None:
-    """Return the file's format, None for JSON; `format` counts before Accept; may raise
-    InvalidParameter."""
+    """Return the file's format, None for JSON; `format` takes precedence over Accept.
+
+    Raises InvalidParameter."""
     if PARAMETER in arguments:
         name = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
         return None if name == JSON else Format(name)
@@ -22,9 +23,9 @@ def file_format(arguments: Mapping[str, str], accept: str) -> Format | None:
 
 
 def accepted_file(accept: str) -> Format | None:
-    """The file that a client asks for by name and rather than JSON (RFC 9110, 12.5.1).
+    """Return the file's format that a client names and prefers to JSON (RFC 9110, 12.5.1).
 
-    Whoever takes anything gets JSON, as browsers do, which name neither.
+    Clients that accept anything, as browsers do, get JSON: None.
     """
     if "csv" not in accept.lower() and "ndjson" not in accept.lower():
         return None
@@ -36,7 +37,7 @@ def accepted_file(accept: str) -> Format | None:
     weight = weights.get(TYPES[best], 0.0)
     if JSON_TYPE in weights:
         return best if weight > weights[JSON_TYPE] else None
-    # Of those that are weighed alike, the one that is named.
+    # A named type goes before a wildcard of the same weight.
     others = weights.get("application/*", weights.get("*/*", 0.0))
     return best if weight > 0 and weight >= others else None
 

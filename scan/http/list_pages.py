@@ -1,4 +1,4 @@
-"""What all lists have in common: which part of one a request asks for, and the body of a page."""
+"""The window of a list that a request asks for, and the body of a page, alike for all lists."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -25,7 +25,8 @@ class Times(TypedDict, total=False):
 
 
 def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
-    """Read a list's window from its query string: PAGED, RANGE and orderBy, if it has them."""
+    """Return a list's window by the parameters PAGED, RANGE and orderBy; may raise
+    InvalidParameter."""
     if "orderBy" in arguments:
         direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
     cursor = arguments.get("cursor")
@@ -48,7 +49,7 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
 
 
 def times_of(values: Mapping[str, Any]) -> Times:
-    """Read the times of a Window that a query string or a filter has."""
+    """Return the times of a Window, by `timeFrom` and `timeTo` of a query string or a filter."""
     times: Times = {}
     if "timeFrom" in values:
         times["time_from"] = parameters.time_s(values["timeFrom"], "timeFrom")
@@ -58,7 +59,7 @@ def times_of(values: Mapping[str, Any]) -> Times:
 
 
 def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: object) -> Response:
-    """{name: [...], total, more, next}; the next page is in the header Link, too.
+    """Return {name: [...], total, more, next}; the header Link leads to the next page, too.
 
     `arguments` are the request's.
     """
@@ -77,7 +78,7 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: objec
 
 
 def kept_text(kept_from: KeptFrom) -> str:
-    """Where a list begins that does not have all rows, as JSON."""
+    """Return as JSON the oldest block of a list whose older rows were removed."""
     return f'{{"blockNumber":{kept_from.number},"timestamp":"{kept_from.timestamp}"}}'
 
 
@@ -86,7 +87,7 @@ def json_text(text: str | None) -> str:
 
 
 def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
-    """Return the request's own path, with the cursor in the place of the page's number."""
+    """Return the header Link: the request's URL with `cursor` instead of `page`."""
     kept = "".join(
         f"{name}={text if text.isascii() and text.isalnum() else quote_plus(text)}&"
         for name, text in arguments.items()

@@ -25,7 +25,7 @@ from scan.rate_limits.responses import rate_limited
 from scan.server.file_body import FileBody
 
 FOLDER = "files"  # in SCAN_DATA_DIR
-# Of the query string of such a list, and of one that is ordered along the chain.
+# Parameters of a list, and of one that is ordered along the chain.
 LISTED = (*PAGED, PARAMETER)
 ORDERED = (*LISTED, *RANGE, "orderBy")
 NAMES = {
@@ -45,8 +45,8 @@ ReadPage = Callable[[Window], Page]
 
 
 def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
-    """A list that can be filtered by all keys of its entity but those that its path fixes, and
-    those `left_out` because they say the same."""
+    """Return a list with all filters of its entity, except those `fixed` by its path and those
+    `left_out`, which mean the same."""
     keys = [key for key in FILTER_KEYS[entity] if key not in fixed and key not in left_out]
     arguments = query_arguments(*keys, *ORDERED)
     filters = {**arguments, **fixed}
@@ -69,8 +69,11 @@ def list_response(
     read_for_file: ReadPage | None = None,
     body: Callable[[str, Page, Mapping[str, str]], Response] = list_body,
 ) -> Response:
-    """`name` is the list's in JSON, `kind` in csv_columns.py where it has another; `own` is the
-    address below whose path it is. `read_for_file` has a file's rows where `read` cannot."""
+    """Return a page of a list, or all of it as a file.
+
+    `name` is the list's key in JSON, `kind` that in csv_columns.py where it is another; `own` is
+    the address in its path. `read_for_file` reads a file's rows where `read` cannot.
+    """
     chosen = file_format(arguments, request.environ.get("HTTP_ACCEPT", ""))
     if chosen is None:
         return body(name, read(window_of(arguments, direction)), arguments)

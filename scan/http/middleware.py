@@ -63,8 +63,8 @@ class Middleware:
         logs_requests: bool,
         base_path: str = "",
     ) -> None:
-        """`replica_poller` where a replica is read; `open_paths` are never charged and the same for
-        everybody; `allowed_methods` of a path, by the routes."""
+        """`replica_poller` is None where no replica is read; `open_paths` are never charged, and
+        alike for all clients; `allowed_methods` returns the methods of a path's routes."""
         self._flask = flask
         self._rate_limit = rate_limit
         self._index_version = index_version
@@ -100,13 +100,13 @@ class Middleware:
         self._index_version.read_notifications()
 
     def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
-        """Take the steps that never wait, in the worker's loop, to a response if they lead to one.
+        """Take the steps that never wait, in the worker's loop; return a response if they have one.
 
-        Else what is known of the request stands in `environ`: where charging() has a future,
-        resume() goes on when that is done; else it does so when the body has come.
+        Else `environ` keeps the request's state, and resume() is called when the future of
+        charging() is done, or where it has none, when the body has been received.
         """
         state = environ[REQUEST_STATE] = self._new_request_state(environ)
-        if self._logs_requests:  # whoever writes a line may wait for its reader
+        if self._logs_requests:  # writing a line may wait for the log's reader
             state.waits_for = Wait.THREAD
             return None
         return self._go_on(state, start_response)
@@ -162,7 +162,7 @@ class Middleware:
         return response
 
     def _new_request_state(self, environ: Environ) -> RequestState:
-        """Paths below the base path are served as those without it."""
+        """Return the state of a new request, whose path is then without the base path."""
         if self._base_path and environ["PATH_INFO"].startswith(f"{self._base_path}/"):
             environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(self._base_path)
         for field in PARSED_FIELDS:
@@ -184,12 +184,12 @@ class Middleware:
             and not (is_api and environ.get("QUERY_STRING"))  # which Flask may refuse
         )
         state.cached_for_s = CACHED_FOR_S.get(page, FILE_CACHED_FOR_S if state.is_open else None)
-        if not state.is_open or is_api:  # its responses show what is left
+        if not state.is_open or is_api:  # the API's responses show the limit
             state.interface = interface_of(path, environ, self._interfaces, self._pages)
         return state
 
     def _refused_at_once(self, state: RequestState) -> WsgiResponse | None:
-        """Refuse a request for which a thread would have no place to wait in, or no node."""
+        """Return a refusal where a thread could not serve the request now, None where it could."""
         if state.interface is None or not self._prerequisites.may_be_missing():
             return None
         client = self._rate_limit.address_of(state.environ)
@@ -197,7 +197,7 @@ class Middleware:
         return None if refusal is None else state.interface.refuse(refusal)
 
     def _preflight(self, state: RequestState) -> Steps:
-        """Answer what a path allows, which browsers ask first, and which costs them nothing."""
+        """Answer OPTIONS, which browsers send before other requests; it is not charged."""
         if state.interface is not None and not state.interface.has_page_limit:
             state.charged = yield from self._rate_limit.peek(state.environ)
         methods = [*self._allowed_methods(state.path)] or ["GET", "HEAD"]
@@ -216,7 +216,7 @@ class Middleware:
         return response if int(shown) >= state.required_block else None
 
     def _ask_flask(self, state: RequestState, start_response: Any) -> Iterable[bytes]:
-        """Flask's response: cached where it may be, and passed on as it comes where not."""
+        """Return Flask's response, cached where it may be, else passed on piece by piece."""
         try:
             least_version = self._wait_for_block(state)
         except Unavailable as error:
@@ -231,7 +231,7 @@ class Middleware:
         for version in versions:
             self._index_version.record(version, began_at)
         if min(versions, default=least_version) < least_version:
-            # Addresses of several replicas lead to one that is behind the one just asked.
+            # Flask may have read another replica, which is behind the one that has the block.
             _close(body)
             return self._refuse(state, NotIndexedYet(state.required_block), start_response)
         headers = [*headers, *self._block_header(state)]
@@ -251,7 +251,7 @@ class Middleware:
         return self._send(state, response, start_response)
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
-        """Put the base path before where a redirect leads, or where a list goes on."""
+        """Return a header with the base path before the target of a redirect or of a next page."""
         if name == "Location" and value.startswith("/"):
             return name, f"{self._base_path}{value}"
         if name == "Link" and value.startswith("</"):
@@ -279,8 +279,8 @@ class Middleware:
         return self._send(state, state.interface.refuse(error), start_response)
 
     def _may_cache(self, state: RequestState, status: str, version_before: int | None) -> bool:
-        """Not what a change of the index came into: some statements return no version, and what
-        they read before it would be served as of the version after it."""
+        """Return whether a response may be cached: not if the index changed while it was made,
+        since some statements return no version, and may have read before the change."""
         if state.cache_key is None or (state.method == "HEAD" and not state.is_open):
             return False
         if state.reader is not None and not state.reader.is_cacheable:
@@ -333,8 +333,8 @@ class Middleware:
         return [*CORS, *limits, ("X-Request-Id", state.request_id)]
 
     def _observe(self, state: RequestState, status_line: str, *, is_in_loop: bool = False) -> None:
-        """The loop writes no line: it would wait for whoever reads them, and what it refuses by the
-        thousand would fill the log."""
+        """Count a request, and log it. The loop writes no line: it would wait for the log's reader,
+        and thousands of refusals would fill the log."""
         status, seconds = int(status_line[:3]), time.perf_counter() - state.began
         request_log.count_request(state.route, state.method, status, seconds)
         refusal = state.charged.refusal if state.charged else None
@@ -363,7 +363,7 @@ def _is_unmodified(state: RequestState, response: WsgiResponse) -> bool:
 
 
 def _plain_get(state: RequestState) -> Environ:
-    """Return a GET of the whole response, which serves later requests, too."""
+    """Return the environ of an unconditional GET, whose response serves later requests, too."""
     conditions = ("HTTP_RANGE", "HTTP_IF_")
     plain = {
         name: value for name, value in state.environ.items() if not name.startswith(conditions)

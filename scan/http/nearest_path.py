@@ -1,4 +1,4 @@
-"""Which path of the API was probably meant by one that does not exist."""
+"""Finds the path of the API that was probably meant by an unknown one."""
 
 import difflib
 import re
@@ -21,8 +21,7 @@ def nearest_path(path: str, rules: Iterable[str]) -> str | None:
 
 
 def _likeness(path: str, rule: str) -> float:
-    """Return a likeness from 0 to 1; the prefix and what stands in a variable's place do not
-    count."""
+    """Return a likeness from 0 to 1; the prefix and the values of variables do not count."""
     segments = path.removeprefix(API).rstrip("/").split("/")
     rule_segments = rule.removeprefix(API).split("/")
     for index in range(1, min(len(segments), len(rule_segments))):

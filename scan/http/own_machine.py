@@ -1,7 +1,8 @@
-"""Names the setting that lifts a bound, to a client on the machine that Scan runs on for itself.
+"""Names the setting that lifts a bound, to clients on a developer's own machine.
 
-Behind a proxy everybody comes from loopback: such a request has a header of the proxy, another
-host's name, or a service that listens or trusts proxies beyond this machine, and is told nothing.
+Behind a proxy every client seems to come from loopback. It is not told the setting, since its
+request has a header of the proxy or another host's name, or Scan listens or trusts proxies beyond
+this machine.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What a view cannot answer without, beside the database: its requests are refused at once while
-that is missing, in the loop, instead of taking a thread to find out."""
+"""Prerequisites of views beside the database: while one is missing, the loop refuses their requests
+at once, instead of having a thread find out."""
 
 from collections.abc import Callable, Hashable, Mapping
 from enum import Enum
@@ -27,7 +27,7 @@ Of = Prerequisite | None | Callable[[str], Prerequisite | None]
 
 
 def requires(prerequisite: Of) -> Callable[[_V], _V]:
-    """Decorates a view; where its query string decides, with a function of that."""
+    """Decorate a view with its prerequisite, or with a function that returns it for a query."""
 
     def decorate(view: _V) -> _V:
         setattr(view, _ATTRIBUTE, prerequisite)
@@ -37,7 +37,7 @@ def requires(prerequisite: Of) -> Callable[[_V], _V]:
 
 
 def prerequisite_of(view: object, query: str = "") -> Prerequisite | None:
-    """Return the prerequisite of a view, or of what was decorated likewise."""
+    """Return the prerequisite that a view, or another object, was decorated with."""
     prerequisite: Of = getattr(view, _ATTRIBUTE, None)
     return prerequisite(query) if callable(prerequisite) else prerequisite
 
@@ -58,11 +58,11 @@ class Prerequisites:
         self._waiting_threads = waiting_threads
 
     def may_be_missing(self) -> bool:
-        """Return at once whether anybody waits now; nearly always nobody does."""
+        """Return quickly whether any thread waits now; nearly always none does."""
         return self._waiting_threads.are_in_use()
 
     def refusal(self, state: RequestState, client: Hashable) -> Unavailable | None:
-        """Return what a thread would refuse the request with now; never waits."""
+        """Return the error with which a thread would refuse the request now, else None."""
         refusal_of_node = self._gateway.refusal(client)
         refusal_of_wait = self._waiting_threads.refusal_for_long(client)
         if refusal_of_node is None and refusal_of_wait is None:

@@ -34,8 +34,8 @@ class RateLimit:
         is_one_of_several: bool = False,
         serves_own_machine: bool = False,
     ) -> None:
-        """`is_one_of_several` instances that each count in their own memory, behind a proxy that
-        sends each request to the instance that counts it."""
+        """`is_one_of_several`: instances count each in their own memory, and a proxy sends each
+        request to the instance that counts it."""
         self.store = limiter.store
         self._limiter = limiter
         self._key_lookup = key_lookup
@@ -83,10 +83,10 @@ class RateLimit:
         return self._address(caller_of(environ))
 
     def _charge_caller(self, state: RequestState, parameter: str | None) -> ChargeSteps:
-        """Charge the caller's key, or its address if it has none or makes one.
+        """Charge the caller's key, or its address if it has no key or is creating one.
 
-        A request is admitted by the address's ceiling before its key is looked up or looked for in
-        a form, which a thread does.
+        Before a thread looks the key up, or searches a form for it, the request is charged to the
+        ceiling of its address.
         """
         caller = caller_of(state.environ, parameter)
         may_be_in_form = caller.api_key is None and parameter is not None and state.has_body
@@ -121,9 +121,9 @@ class RateLimit:
         return charged if key is None else charged._replace(key=key)
 
     def _charge_page(self, caller: Caller, interface: Interface) -> ChargeSteps:
-        """Charge the limit of pages to the address; a key that comes along is not looked at.
+        """Charge the address by the limit of pages, whatever its key.
 
-        Of an interface that `calls_api`, a known key is: by the instance that counts the calls.
+        Where the interface `calls_api`, a known key decides which of several instances charges it.
         """
         key = None
         if interface.calls_api and self._is_one_of_several and caller.api_key is not None:
@@ -143,7 +143,7 @@ class RateLimit:
         return self._charged((yield windows), None, "pages")
 
     def _charge_address(self, caller: Caller) -> ChargeSteps:
-        """Charge the limit of the address over all keys; a key is not looked at."""
+        """Charge the address by its limit over all keys, whatever its key."""
         elsewhere = self._counted_elsewhere(caller, None)
         if elsewhere is not None:
             return elsewhere
@@ -151,7 +151,7 @@ class RateLimit:
         return self._charged((yield windows), None, "requests")
 
     def _admit(self, caller: Caller) -> ChargeSteps:
-        """Charge the ceiling of the caller's address, and go on in a thread unless that refuses."""
+        """Charge the ceiling of the caller's address, and continue in a thread if it allows it."""
         windows = self._limiter.of_unknown_key(self._address(caller))
         admission = self._charged((yield windows), None, "requests", GET_A_KEY)
         if admission.refusal is None:
@@ -159,7 +159,7 @@ class RateLimit:
         return admission
 
     def _find_cached(self, caller: Caller) -> CachedKey | None:
-        """Find the caller's key without waiting; None where it has to be looked up."""
+        """Return the cached key of the caller; None where it has to be looked up. Never waits."""
         return NO_KEY if caller.api_key is None else self._key_lookup.find_cached(caller.api_key)
 
     def _windows(
@@ -183,8 +183,8 @@ class RateLimit:
         return Charged(result, refusal=refusal)
 
     def _counted_elsewhere(self, caller: Caller, key: ApiKey | None) -> Charged | None:
-        """Return a refusal that makes nginx pass the request on, where it chose this instance by
-        something else than what is charged; the locations are those of deploy/nginx.conf."""
+        """Return a refusal that has nginx pass the request on to the instance that counts it, None
+        where this one does; the locations are defined in deploy/nginx.conf."""
         limit_key = "address" if key is None else caller.api_key
         if not self._is_one_of_several or caller.limit_key in ("", limit_key):
             return None

@@ -1,4 +1,4 @@
-"""Asks a replica for its version often, since notifications do not reach one."""
+"""Reads a replica's version often, since replicas receive no notifications."""
 
 import logging
 import os
@@ -11,11 +11,11 @@ from scan.http.indexed_block import IndexedBlock
 
 log = logging.getLogger(__name__)
 
-POLL_EVERY_S = 0.025  # a quarter of how long cached responses are served after one of them
+POLL_EVERY_S = 0.025  # a quarter of UNVERIFIED_ON_REPLICA_S, the age of a version in use
 
 
 class ReplicaPoller:
-    """One thread of a process, which reads while cached responses are asked for."""
+    """Reads the version in a thread of its own, while cached responses are requested."""
 
     def __init__(self, indexed_block: IndexedBlock, index_version: IndexVersion) -> None:
         self._indexed_block = indexed_block
@@ -24,7 +24,7 @@ class ReplicaPoller:
         self._process = 0
 
     def start(self) -> None:
-        """Once a process: threads do not survive a fork."""
+        """Start the thread once a process: threads do not survive a fork."""
         if self._process == os.getpid():
             return
         with self._lock:

@@ -1,4 +1,4 @@
-"""The state of one request: what each step of the HTTP path has learnt, and the steps to come."""
+"""The state of one request, which its steps complete, and the types of these steps."""
 
 from collections.abc import Generator
 from concurrent.futures import Future
@@ -31,7 +31,7 @@ Steps = Generator[Yielded, Sent, WsgiResponse | None]
 
 
 class CacheKey(NamedTuple):
-    """What distinguishes one cached response from another; `path` is unquoted, `query` as sent."""
+    """The key of a cached response; `path` is unquoted, `query` as sent."""
 
     path: str
     query: str = ""
@@ -41,7 +41,7 @@ class CacheKey(NamedTuple):
 
 
 class Charged(NamedTuple):
-    """What is left of the limit, and the key that was charged; with `refusal` the request ends."""
+    """The result of a charge, and the key that was charged; with `refusal` the request ends."""
 
     result: RateLimitResult
     key: ApiKey | None = None

@@ -1,4 +1,4 @@
-"""What a view reads of its request: the query string, a JSON body, the API key it came with."""
+"""Reads a request for its view: the query string, the body, the API key, the client's address."""
 
 import re
 from binascii import a2b_qp
@@ -48,9 +48,9 @@ def api_key() -> ApiKey | None:
 
 
 def client_address() -> str:
-    """Return the address of the client, by the proxies that settings trust.
+    """Return the client's address, as reported by the proxies that settings trust.
 
-    Places to wait in are counted by it, also of requests with a key: an address may have many keys.
+    Waiting requests are counted by it even if they have a key: an address may have many keys.
     """
     environ = request.environ
     return addresses.client_address(
@@ -68,7 +68,7 @@ def is_own_machine() -> bool:
 
 
 def reader() -> Reader:
-    """Return what this request reads the chain with; it decides how the response is cached."""
+    """Return the request's Reader of the chain; the versions that it reads decide on caching."""
     state = request_state_of(request.environ)
     if state.reader is None:
         state.reader = Reader(services().sources, client_address)
@@ -76,7 +76,7 @@ def reader() -> Reader:
 
 
 def note_changed_index() -> None:
-    """Have this process's next responses be of the index as the request leaves it."""
+    """Have this process's next responses show the index as this request leaves it."""
     request_state_of(request.environ).has_changed_index = True
 
 
@@ -87,7 +87,7 @@ def query_arguments(*known: str) -> Mapping[str, str]:
     Names that begin with `_` are ignored: caches and trackers append them. Flask's own request.args
     takes 25 us.
     """
-    # WSGI has bytes in the place of characters.
+    # In WSGI each character of the text stands for a byte.
     text = request.environ["QUERY_STRING"].encode("latin-1").decode("utf-8", "surrogateescape")
     if not text:
         return {}
@@ -152,13 +152,13 @@ def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
 
 
 def _boundary() -> bytes:
-    """Return what stands before each field of a multipart form; empty for other bodies."""
+    """Return the separator before each field of a multipart form; empty for other bodies."""
     name = request.mimetype_params.get("boundary", "")
     return f"--{name}".encode() if name and request.mimetype == MULTIPART else b""
 
 
 def _large_urlencoded(body: bytes) -> ImmutableMultiDict[str, str]:
-    """Read a large form, 5 MB in 50 ms. Python's own parser takes up to 3.4 s, and holds the
+    """Parse a large form, 5 MB in 50 ms. Python's own parser takes up to 3.4 s, and holds the
     interpreter for 1 s."""
     if _MALFORMED_ESCAPE.search(body):
         raise InvalidParameter("The form is malformed: % is not followed by two hex digits.")
@@ -174,14 +174,15 @@ def _unquoted(escaped: bytes) -> str:
 
 
 def json_object() -> dict[str, object]:
-    """The body; raises UnsupportedMediaType unless it is declared JSON, InvalidJson, TooLarge."""
+    """Return the body as an object; raises UnsupportedMediaType where it is not declared JSON,
+    InvalidJson and TooLarge."""
     if not request.is_json:
         raise UnsupportedMediaType("Send the body as JSON, with Content-Type: application/json.")
     return json_bodies.json_object(whole_body(InvalidJson, is_kept=False))
 
 
 def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
-    """The body, which Flask parses afterwards if it `is_kept`.
+    """Return the body, which Flask can still parse if it `is_kept`.
 
     Raises `incomplete` for one that ended early, TooLarge for one beyond max_content_length.
     """
@@ -191,7 +192,7 @@ def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
         raise incomplete(INCOMPLETE_BODY) from None
     if len(body) < (request.content_length or 0):
         raise incomplete(INCOMPLETE_BODY)
-    # Of a body sent in chunks no more is read than is allowed, and nothing tells that it went on.
+    # A body in chunks is read up to the limit, and nothing tells whether more would have followed.
     if request.content_length is None and len(body) >= (request.max_content_length or 0):
         raise TooLarge(TooLarge.of_body)
     return body

@@ -1,4 +1,4 @@
-"""Whole responses in memory, each for as long as what it was made from stays the same."""
+"""Whole responses in memory, each until the index changes that it was made from."""
 
 import threading
 import time
@@ -29,8 +29,8 @@ class _Timed(NamedTuple):
 
 
 class ResponseCache:
-    """A response says itself which version of the index it was read from, and is served from here
-    while no newer one is known; some others are served for a time."""
+    """Responses by key. Most are served while no newer version of the index is known than the one
+    they were read from; some others are served for a time."""
 
     def __init__(self, index_version: IndexVersion) -> None:
         self._index_version = index_version
@@ -41,7 +41,7 @@ class ResponseCache:
         self._bytes = 0
 
     def find(self, key: CacheKey) -> WsgiResponse | None:
-        """Return the cached response if it is current; find() never waits."""
+        """Return the cached response if it is current. Never waits."""
         version, rewinds, responses = self._current
         response = responses.get(key)
         if response is not None:

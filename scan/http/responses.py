@@ -32,7 +32,7 @@ Response = flask.Response | JsonResponse
 
 
 def json_body(body: str | bytes, status: int = 200) -> JsonResponse:
-    """JSON that PostgreSQL has already made."""
+    """Return a response with a body that is JSON already, mostly made by PostgreSQL."""
     return JsonResponse(body.encode() if isinstance(body, str) else body, status)
 
 

@@ -1,4 +1,4 @@
-"""Routes of the application, which match paths; no URL is built from one."""
+"""Routes that match paths; no URL is built from one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,7 @@ from werkzeug.routing import Rule
 
 
 class MatchedRule(Rule):
-    """A MatchedRule builds no URLs: compiling the function for that takes 30 ms of a start for all
-    routes."""
+    """A route that builds no URLs: compiling the functions for that takes 30 ms of each start."""
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., Any]:
         return _refuse

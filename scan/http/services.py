@@ -1,4 +1,4 @@
-"""What a request is served with, for as long as the process lives."""
+"""The services that views use, which live as long as the process."""
 
 from dataclasses import dataclass
 from typing import cast

@@ -13,7 +13,7 @@ def advance(state: RequestState, store: WindowStore, *, may_wait: bool) -> WsgiR
     """Run the steps of a request to the response, or to None where Flask has to make it.
 
     Without `may_wait` they stop before the first one that waits, which is then in
-    `state.waits_for`; whoever calls this again says that the wait is over.
+    `state.waits_for`; call this again when the wait is over.
     """
     steps, waited_for = state.steps, state.waits_for
     assert steps is not None
