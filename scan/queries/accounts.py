@@ -1,4 +1,4 @@
-"""Addresses by balance, the largest first: those that have a coin or more."""
+"""Addresses by balance, the largest first, of at least one coin (10^18 wei)."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ MOST_COUNTED = 10_000
 
 @dataclass(frozen=True)
 class AccountPage(Page):
-    """`reason` says why a balance may not be the newest block's: None where all are."""
+    """A page of addresses; `reason` says why balances may not be the newest block's, or is None."""
 
     reason: str | None = None
 
@@ -20,8 +20,8 @@ class AccountPage(Page):
 def page(reader: Reader, window: Window) -> AccountPage:
     """Return a page of balances as they were read last; the total is None above MOST_COUNTED.
 
-    Raises InvalidParameter for an offset beyond it, which would read as many rows; a cursor goes on
-    at any depth.
+    Raises InvalidParameter for an offset beyond MOST_COUNTED, which would read as many rows; a
+    cursor works at any depth.
     """
     traversal = window.traversal("accounts", {}, (AMOUNT, ADDRESS), has_blocks=False)
     if window.offset >= MOST_COUNTED:

@@ -1,4 +1,4 @@
-"""Addresses: what the index has of one, of many, what they hold, what they are called."""
+"""Addresses: records of one or many, the tokens and items that they hold, names, counts."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
@@ -37,8 +37,8 @@ def tokens_held(
 class Address(NamedTuple):
     """An address's record; `first_seen` and `last_seen` (ISO 8601) are None if it was never seen.
 
-    `recent` has its newest 25 transactions as JSON text. `delegate` is whose code an account runs
-    (EIP-7702), of which it has so many `authorizations`.
+    `recent` has its newest 25 transactions as JSON text. `delegate` is the address whose code the
+    account runs (EIP-7702), `authorizations` counts the account's authorizations.
     """
 
     balance: Balance
@@ -52,7 +52,7 @@ class Address(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A summary is what a list shows of an address."""
+    """The values of an address that lists show."""
 
     balance: Balance
     transaction_count: int
@@ -60,17 +60,18 @@ class Summary(NamedTuple):
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
-    """Return the tokens held after a block, by transfers; may raise HistoryUnavailable."""
+    """Return the tokens held after a block, computed from transfers; raises HistoryUnavailable
+    where these are not kept."""
     if reader.kept_from is not None and block.number < reader.kept_from.number - 1:
         raise HistoryUnavailable(
-            f"What was held then is not known: transfers before block {reader.kept_from.number}"
+            f"The tokens held then are not known: transfers before block {reader.kept_from.number}"
             " are not kept."
         )
     filters = {"address": address, "block": block.hash}
     traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
     data, count, total, token = reader.row(
         "queries/addresses_list_tokens_at",
-        planned_per_call=True,  # few at once: it reads all of them
+        planned_per_call=True,  # so that few run at once: each reads all the transfers
         address=address,
         block_number=block.number,
         is_from_end=reader.kept_from is not None,
@@ -83,7 +84,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
 
 
 def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
-    """Return an address, seen or not, with its balance after a block, or at the head."""
+    """Return an address, seen or not, with its balance after `block`, or at the head."""
     *row, head_number, head_hash, unchanged_from = reader.row(
         "queries/addresses_get", address=address, state_block=block.number if block else BIGINT_MAX
     )
@@ -99,7 +100,7 @@ def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address
 
 
 def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
-    """Return a summary of each, in the order of `addresses`, which may be any."""
+    """Return the summaries of addresses, seen or not, in their order."""
     rows, *head = reader.row("queries/addresses_list", addresses=addresses)
     records = orjson.loads(rows)
     stored = [
@@ -114,7 +115,7 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
 
 
 def items_held(reader: Reader, address: bytes, window: Window) -> Page:
-    """List the BEP721 and BEP1155 items held, those first moved last first; none if never seen."""
+    """Return the BEP721 and BEP1155 items held, in descending order of their first transfers."""
     traversal = window.traversal("items held", {"address": address}, has_blocks=False)
     data, count, total, first_ordinal = reader.row(
         "queries/addresses_list_items",
@@ -128,14 +129,14 @@ def items_held(reader: Reader, address: bytes, window: Window) -> Page:
 
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:
-    """Return {address: what is known of it} as JSON text."""
+    """Return {address: {label, token, contract, pool}} as JSON text, of addresses with a name."""
     known: str
     (known,) = reader.row("queries/addresses_list_names", addresses=addresses)
     return known
 
 
 def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
-    """Return what lists say of each address: label, contract, isContract, token, pool."""
+    """Return {label, contract, isContract, token, pool} of each address that has any of them."""
     if not addresses:
         return {}
     (known,) = reader.row("queries/transactions_list_parties", addresses=addresses)
@@ -143,6 +144,6 @@ def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, A
 
 
 def counts(reader: Reader, address: bytes, most: int) -> dict[str, Any]:
-    """Return how many rows the lists of an address have; see the statement."""
+    """Return the lengths of an address's lists, some up to `most` + 1; see the statement."""
     (record,) = reader.row("queries/addresses_get_counts", address=address, most=most)
     return cast("dict[str, Any]", orjson.loads(record))

@@ -1,4 +1,4 @@
-"""Authorizations (EIP-7702): who let whose code run in its name, in which transaction."""
+"""Authorizations (EIP-7702), by which accounts delegate to the code of a contract."""
 
 import json
 
@@ -10,7 +10,7 @@ from scan.queries.reader import Reader
 
 
 def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
-    """Return a page. That of a transaction is read from its block alone."""
+    """Return a page; a transaction's authorizations are read from its block alone."""
     blocks = 0, BIGINT_MAX
     transaction_hash = filters.get("transaction")
     if isinstance(transaction_hash, bytes):

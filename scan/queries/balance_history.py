@@ -1,4 +1,4 @@
-"""The balance of an address over time, from its newest balance and all that changed it since."""
+"""The balance of an address over time, computed backwards from its newest balance."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,7 +16,7 @@ from scan.queries.network import coin_symbol
 from scan.queries.pages import Window, in_blocks
 from scan.queries.reader import Reader
 
-# Of each of an address's lists; PostgreSQL takes up to a microsecond a row that is in memory.
+# In each list of an address; PostgreSQL takes up to a microsecond a row that is in memory.
 MAX_ROWS_READ = 10_000
 INTEGER_MAX = 2**31 - 1
 WHOLE = Window(1, 0)
@@ -26,7 +26,7 @@ POSITION = (ORDINAL, HASH, WEI)
 
 class BalanceHistory(NamedTuple):
     """`points` are records of blocks, oldest first, with the balance after each in the smallest
-    unit. `check` has why they may be wrong, `next` leads to the balances before these. `at` is the
+    unit. `check` says why they may be wrong, `next` is the cursor of older balances. `at` is the
     record of the block at the end of a window."""
 
     points: list[dict[str, Any]]
@@ -44,11 +44,12 @@ def page(
     token: bytes | None = None,
     window: Window = WHOLE,
 ) -> BalanceHistory:
-    """Return balances after so many evenly spaced blocks, from the first change to the newest one,
-    or to the end of the window. No state of an older block is read from the node.
+    """Return the balances after `points` evenly spaced blocks, from the first change to the newest
+    one, or to the end of the window. No state of an older block is read from the node.
 
-    Raises InvalidParameter for a cursor of another list or of blocks that a fork took, NotFound
-    for an unknown token and for a block or time before all that are kept, UpstreamFailed.
+    Raises InvalidParameter for a cursor of another list or of orphaned blocks, NotFound for an
+    unknown token and where no block is indexed at the window's end, HistoryUnavailable where its
+    rows are not kept, UpstreamFailed.
     """
     symbol, decimals = _unit(reader, token)
     check = history.page(reader, address, WHOLE, HistoryFilter(token=token))
@@ -88,7 +89,7 @@ def page(
         )
         if before is not None or not has_more:
             break
-        most *= 4  # one block has more of its rows
+        most *= 4  # a single block has more rows than that
     following = None
     if has_more and before is not None:
         wei = int(before_balance).to_bytes(WEI.most, signed=True)
@@ -106,7 +107,7 @@ def _point(block: Mapping[str, Any] | None, balance: int) -> dict[str, Any] | No
 
 
 def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
-    """Return the record of the last block of a window that ends somewhere."""
+    """Return the record of a window's last block; None where the window has no end."""
     if window.block_to == BIGINT_MAX and window.time_to is None:
         return None
     last = in_blocks(reader, window).block_to
@@ -116,7 +117,7 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
         raise NotFound("No block is indexed at or before this block or time.")
     if reader.kept_from is not None and last < reader.kept_from.number - 1:
         raise HistoryUnavailable(
-            f"What it had then is not known: rows before block {reader.kept_from.number} are not"
+            f"The balance then is not known: rows before block {reader.kept_from.number} are not"
             " kept."
         )
     block: Mapping[str, Any] = orjson.loads(record)
@@ -134,7 +135,7 @@ def _unit(reader: Reader, token: bytes | None) -> tuple[str, int]:
 def _newest(
     reader: Reader, address: bytes, token: bytes | None, traversal: Traversal
 ) -> Mapping[str, Any]:
-    """Return the balance that older ones are computed from, and the block that it was after."""
+    """Return the balance that older ones are computed from, and its block, as parameters."""
     if traversal.cursor is not None:
         number, hash_, wei = traversal.cursor.position
         [current] = reader.row("queries/blocks_get_hash", number=number)
@@ -148,7 +149,7 @@ def _newest(
 
 
 def _filled(balances: str, blocks: str) -> list[dict[str, Any]]:
-    """Return a record for each block: a balance holds until the next change."""
+    """Return a record for each block, with the balance of the newest change up to it."""
     changed = {record["point"]: record["balance"] for record in orjson.loads(balances)}
     points: dict[int, dict[str, Any]] = {}
     balance = "0"

@@ -1,4 +1,4 @@
-"""The balance of an address at the newest indexed block: one rule, whoever wants to know it."""
+"""The balance of an address at the newest indexed block, or at another."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Balance(NamedTuple):
     is_current: bool = False  # whether it is the newest block's
 
     def required_wei(self) -> str:
-        """Return the balance. Raises UpstreamFailed if the node does not tell it now."""
+        """Return the balance; raises UpstreamFailed where none has been read."""
         if self.wei is None:
             raise UpstreamFailed(UNREAD)
         return self.wei
@@ -40,9 +40,9 @@ class Balance(NamedTuple):
 def at_head(
     reader: Reader, addresses: Sequence[bytes], stored: Sequence[Balance], head: Head
 ) -> list[Balance]:
-    """Return stored balances where they are of the head, else the node's, else the stored ones.
+    """Return stored balances where they are of the head, else the node's, else older stored ones.
 
-    Those are the head's, too, where nothing indexed has changed them since they were read.
+    An older one is the head's, too, where no indexed row has changed it since it was read.
     """
     stale = [
         address
@@ -69,7 +69,7 @@ def at_head(
 
 
 def of_token_at_head(reader: Reader, token: bytes, address: bytes, head: Head) -> int | None:
-    """Call the token's balanceOf(), in its smallest unit; None where that, or the node, fails."""
+    """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
     if reader.has_node_failed or head.number is None or head.hash is None:
         return None
     return reader.sources.account_states.token_balance_at(
@@ -78,7 +78,7 @@ def of_token_at_head(reader: Reader, token: bytes, address: bytes, head: Head) -
 
 
 def at_genesis(reader: Reader, address: bytes) -> int | None:
-    """Return the wei before the first transaction; None where the node does not give them."""
+    """Return the balance after block 0 in wei; None where the node does not give it."""
     [block_hash] = reader.row("queries/blocks_get_hash", number=0)
     if block_hash is None or reader.has_node_failed:
         return None
@@ -87,7 +87,7 @@ def at_genesis(reader: Reader, address: bytes) -> int | None:
 
 
 def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
-    """Ask the node. Raises HistoryUnavailable, UpstreamFailed, Unavailable."""
+    """Return the node's balance; raises HistoryUnavailable, UpstreamFailed, Unavailable."""
     account = to_hex(address)
     calls = [Call(method, (account, block)) for method in ("eth_getBalance", "eth_getCode")]
     balance, code = past_state.read(reader.node, block, calls)

@@ -1,4 +1,4 @@
-"""What happened after a position in the chain, block by block, or was taken back by a fork."""
+"""The chain's events after a position, block by block, and the events that a fork removed."""
 
 import re
 import threading
@@ -20,7 +20,7 @@ _POSITION = re.compile(r"(0|[1-9][0-9]{0,17})-0x([0-9a-f]{64})-(0|[1-9][0-9]{0,9
 
 
 class Position(NamedTuple):
-    """A position follows the first `event_count` events of a block, and all blocks before it."""
+    """A position in the chain, after the first `event_count` events of a block."""
 
     number: int
     hash: bytes
@@ -31,7 +31,7 @@ class Position(NamedTuple):
 
 
 class BlockEvent(NamedTuple):
-    """An event's `json` is the record as text; its `position` is a reader's who has had it."""
+    """An event; `json` is its record as text, `position` where a reader stands after it."""
 
     position: str
     type: str
@@ -42,8 +42,8 @@ class BlockEvent(NamedTuple):
 class Events(NamedTuple):
     """Events in the order they are sent, and the position after them.
 
-    None follow where the position `is_newest`; one that `is_ahead` is of a block that this database
-    does not have yet.
+    No events follow a position that `is_newest`; one that `is_ahead` is in a block that this
+    database does not have yet.
     """
 
     events: list[BlockEvent]
@@ -66,7 +66,7 @@ def newest_position(database: Database) -> Position | None:
 
 
 class OrphanedEvents:
-    """Events of orphaned blocks are read once for all readers, who are given them in pieces."""
+    """Events of orphaned blocks, each read once for all readers, who get them in pieces."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -75,7 +75,7 @@ class OrphanedEvents:
         self._lock = threading.Lock()
 
     def lines(self, block_hash: bytes) -> list[str]:
-        """Return lines of type and record. One block at a time is read."""
+        """Return a block's events as lines of type and record; one block is read at a time."""
         with self._lock:
             if block_hash not in self._held:
                 text = self._database.prepared_value(
@@ -136,7 +136,7 @@ def _added(position: Position, lines: str | None) -> Events:
 def _removed(
     position: Position, parent_hash: bytes, types: Collection[str], orphaned: OrphanedEvents
 ) -> Events:
-    """Return what the reader has had of an orphaned block, from the last event to the first."""
+    """Return as removed the events that a reader has had of an orphaned block, the last first."""
     parent = Position(position.number - 1, parent_hash, _END)
     if not types:  # nothing is sent, and nothing read
         return Events([], parent)

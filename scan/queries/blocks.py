@@ -1,4 +1,4 @@
-"""Blocks: their list, one by number or hash, the nearest to a moment."""
+"""Blocks: their list, one by number, hash or time, blocks of a producer, the pace of the chain."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -15,8 +15,8 @@ from scan.queries.reader import Reader
 
 
 class Countdown(NamedTuple):
-    """How many blocks follow the newest up to another, 0 where it is indexed, and in how many
-    seconds at the pace of the newest hundred."""
+    """The newest block's number, how many blocks remain to a later one (0 where it is indexed), and
+    the seconds that these take at the pace of the newest hundred."""
 
     newest: int
     remaining: int
@@ -37,7 +37,7 @@ def page(reader: Reader, window: Window) -> Page:
 
 
 def get(reader: Reader, named: int | bytes | None) -> str | None:
-    """Return a block by its number or its hash, or the newest, as JSON text."""
+    """Return a block by its number or hash, or the newest, as JSON text; None if not indexed."""
     is_number, is_hash = isinstance(named, int), isinstance(named, bytes)
     record: str | None
     (record,) = reader.row(
@@ -56,7 +56,7 @@ def nearest(reader: Reader, time_s: int) -> NearestBlocks:
 
 
 def at_time(reader: Reader, time_s: int) -> str | None:
-    """Return the newest block at or before a moment, as get() does; None before the first."""
+    """Return the newest block at or before a Unix time as JSON text; None before the first."""
     number = nearest(reader, time_s).before
     return None if number is None else get(reader, number)
 
@@ -97,8 +97,8 @@ def by_miner(
     before: int = BIGINT_MAX,
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Return {number, seconds, block, reward} of blocks that an address produced, the newest first,
-    and the number of the last one where more follow; a reward is that of a block whose rows are
-    kept. Deep offsets are the caller's to bound."""
+    and the number of the last one where more follow. Rewards are right only where the block's rows
+    are kept; callers bound the offset."""
     rows, following = reader.row(
         "queries/blocks_list_by_miner",
         miner=miner,
@@ -111,13 +111,13 @@ def by_miner(
 
 
 def amounts(reader: Reader, numbers: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Return sums of fees and counts of blocks, by number as text; see the statement."""
+    """Return sums of fees and counts of rows of blocks, by number as text; see the statement."""
     (rows,) = reader.row("queries/blocks_list_amounts", numbers=[*numbers])
     return cast("dict[str, dict[str, Any]]", orjson.loads(rows))
 
 
 def countdown(reader: Reader, target: int) -> Countdown | None:
-    """Return how far a block is ahead; None where too few blocks are indexed to have a pace."""
+    """Return the countdown to a block; None where too few blocks are indexed to have a pace."""
     newest, interval_s = pace(reader)
     if newest is None or interval_s is None:
         return None
@@ -126,12 +126,11 @@ def countdown(reader: Reader, target: int) -> Countdown | None:
 
 
 def confirmations(number: int, newest: int | None) -> int:
-    """Return how many blocks confirm one, itself among them."""
+    """Return how many blocks confirm block `number`, itself included."""
     return 0 if newest is None else newest - number + 1
 
 
 def pace(reader: Reader) -> tuple[int | None, float | None]:
-    """Return the newest block, and the seconds from one block to the next; None where there are
-    none."""
+    """Return the newest block's number, and the seconds between blocks; each may be None."""
     newest, interval_s = reader.row("queries/blocks_get_interval")
     return newest, interval_s

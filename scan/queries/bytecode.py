@@ -24,8 +24,9 @@ MAX_PATTERN_BYTES = 128 * 1024
 
 
 class Bytecode(NamedTuple):
-    """`delegate` is whose code an account runs (EIP-7702); `similar_to` a verified contract whose
-    code differs in values of immutables and metadata alone, None where this one is verified."""
+    """`delegate` is the address whose code an account runs (EIP-7702); `similar_to` a verified
+    contract whose code differs in values of immutables and metadata alone, None where this contract
+    is verified."""
 
     code: bytes
     code_hash: bytes
@@ -37,7 +38,7 @@ class Bytecode(NamedTuple):
 
     @property
     def instructions_end(self) -> int:
-        """Return where metadata begins, unless it can run: code may be written to read as such."""
+        """Return where the metadata begins, or the code's end where it can run: then it is code."""
         if self.metadata is None or can_reach(self.code, self.metadata.start):
             return len(self.code)
         return self.metadata.start
@@ -84,7 +85,7 @@ def similar_to(reader: Reader, code: bytes) -> bytes | None:
 
 
 def _code_of_node(reader: Reader, address: bytes) -> bytes:
-    """Ask the node: accounts that delegate, and what was never called, are not indexed."""
+    """Return the node's code: delegating accounts and contracts never called are not indexed."""
     reader.do_not_cache()
     try:
         code = reader.node.within(TIMEOUT_S).call(

@@ -1,4 +1,4 @@
-"""The coin of an address after each block that changed it, from its history and one balance."""
+"""An address's balance after each block that changed it, from its history and one balance."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -19,8 +19,9 @@ MAX_ROWS = 1000
 
 
 class CoinBalance(NamedTuple):
-    """A balance after a block, in wei; None where the node does not give the one it follows from.
-    `transaction_hash` is None where several moved coin, or none."""
+    """`value` is the balance after a block in wei, None where the node does not give the balance
+    that it is computed from; `delta` is the block's change. `transaction_hash` is None where
+    several transactions moved coin, or none."""
 
     block_number: int
     timestamp: str
@@ -57,7 +58,7 @@ def page(
 def _rows(
     reader: Reader, address: bytes, limit: int, block_to: int
 ) -> tuple[Sequence[Mapping[str, Any]], bool]:
-    """Read rows until they are of more blocks than a page has, or too many."""
+    """Return rows of more blocks than a page has, up to MAX_ROWS, and whether older ones follow."""
     rows: list[Mapping[str, Any]] = []
     cursor = None
     while True:

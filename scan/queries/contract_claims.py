@@ -1,4 +1,4 @@
-"""What other explorers claim about contracts that are not verified here."""
+"""Claims of other explorers about contracts that are not verified here."""
 
 from typing import Any
 

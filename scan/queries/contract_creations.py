@@ -1,4 +1,4 @@
-"""Who created a contract, in which transaction, with which code."""
+"""Creations of contracts: creator, transaction and creation code."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from scan.queries.filters import Value
 from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
 
-# Filters that take look-ups for each contract, 4 to 20 us in memory, and of how many for a page.
+# Filters that look each contract up, in 4 to 20 us in memory, and the most look-ups for a page.
 LOOKED_UP = frozenset({"verified", "proxy"})
 MAX_LOOKED_UP = 16_384
 TRACER = {"tracer": "callTracer"}
@@ -23,7 +23,7 @@ TRACER = {"tracer": "callTracer"}
 
 class ContractCreation(NamedTuple):
     """Addresses, hashes and code are hex. `creator` sent the transaction; `factory` is the contract
-    that created this one, where it was no transaction."""
+    that created this one, None where the transaction itself did."""
 
     address: str
     creator: str
@@ -35,7 +35,7 @@ class ContractCreation(NamedTuple):
 
 
 class IndexedCreation(NamedTuple):
-    """An IndexedCreation is a ContractCreation in bytes, with the time in ISO 8601."""
+    """A creation as indexed, without code: addresses and hash in bytes, the time in ISO 8601."""
 
     creator: bytes
     factory: bytes | None
@@ -45,7 +45,7 @@ class IndexedCreation(NamedTuple):
 
 
 def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
-    """List contracts by their creations; those by contracts only of blocks that were traced."""
+    """Return contracts by their creations; creations by contracts are known of traced blocks."""
     if window.max_entries and not LOOKED_UP.isdisjoint(filters):
         window = window._replace(max_entries=MAX_LOOKED_UP)
     return filtered_page(reader, "contract_creations", filters, window)
@@ -73,8 +73,8 @@ def creation_record(creation: IndexedCreation | None) -> dict[str, object] | Non
 
 
 def of_contracts(reader: Reader, addresses: Sequence[bytes]) -> list[ContractCreation]:
-    """Of those that are contracts, in this order; one whose creation neither a transaction nor a
-    trace shows is left out. Raises UpstreamFailed, Unavailable.
+    """Return the creations of contracts, in the order of `addresses`; one that neither a
+    transaction nor a trace shows is left out. Raises UpstreamFailed, Unavailable.
     """
     [records] = reader.row("queries/contracts_get_creations", addresses=addresses)
     rows = orjson.loads(records)
@@ -109,7 +109,7 @@ def _by_transactions(
 
 
 def _by_traces(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, ContractCreation]:
-    """Return creations of one block, where this code was first seen; none without its traces."""
+    """Return the creations in the block where the code was first seen; none without traces."""
     if reader.sources.traces == "off":
         return {}
     number = hex(int(rows[0]["blockNumber"]))
@@ -127,7 +127,7 @@ def _by_traces(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, C
         by_address = {row["address"]: row for row in rows}
         creations = {}
         for transaction, trace in zip(whole["transactions"], traces, strict=True):
-            if trace.get("result") is None:  # this one the node did not trace
+            if trace.get("result") is None:  # the node did not trace this transaction
                 reader.do_not_cache()
                 continue
             for frame in walk_calls(trace["result"]):
@@ -142,7 +142,7 @@ def _by_traces(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, C
                     )
         return creations
     except (KeyError, TypeError, AttributeError, ValueError):
-        reader.do_not_cache()  # refused, malformed, or of another chain: the next one may have it
+        reader.do_not_cache()  # refused, malformed, or of another chain: a later answer may be good
         return {}
 
 

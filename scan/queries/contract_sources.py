@@ -17,9 +17,9 @@ from scan.queries.reader import Reader
 STANDARD_INPUT = "standard-input.json"
 MAX_PATH = 200
 MAX_PART = 100
-TIME = (1980, 1, 1, 0, 0, 0)  # the archive of the same sources is the same
+TIME = (1980, 1, 1, 0, 0, 0)  # of all files, so that equal sources make equal archives
 
-# Not only what leads out of a folder: also what Windows takes for a drive, a device or a stream.
+# Characters that Windows takes for a drive or a stream, control characters, changes of direction.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\u202a-\u202e\u2066-\u2069]")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.I)
 
@@ -34,7 +34,7 @@ def get(reader: Reader, address: bytes) -> Contract:
 
 
 def standard_input(contract: Contract) -> bytes:
-    """Return what the compiler takes; the settings are those of its metadata."""
+    """Return the compiler's standard JSON input; its settings are those of the metadata."""
     settings: dict[str, Any] = json.loads(contract.settings or "{}")
     libraries = settings.get("libraries")
     if isinstance(libraries, dict):
@@ -52,7 +52,7 @@ def language_of(contract: Contract) -> str:
 
 
 def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Group libraries as in standard JSON, from `file:Name`."""
+    """Return libraries grouped by file, as in standard JSON; they are given by `file:Name`."""
     by_file: dict[str, dict[str, Any]] = {}
     for qualified, address in by_name.items():
         path, _, name = qualified.rpartition(":")
@@ -61,7 +61,7 @@ def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def archive(contract: Contract) -> bytes:
-    """Pack the sources by their paths, and the standard JSON input, which has them unchanged."""
+    """Return a ZIP archive of the sources by safe paths, and of the standard JSON input."""
     content = io.BytesIO()
     sources = json.loads(contract.sources or "{}")
     folders = {folder for path in sources for folder in _folders(safe_path(path))}
@@ -77,14 +77,14 @@ def archive(contract: Contract) -> bytes:
 
 
 def safe_path(path: str) -> str:
-    """Return a relative path, below the folder that it is unpacked in on any system."""
+    """Return a relative path that stays below the folder it is unpacked in, on any system."""
     segments = [_safe_part(part) for part in re.split(r"[/\\]", path) if part not in ("", ".")]
     safe = "/".join(segments)[-MAX_PATH:].lstrip("/") or "source"
     return f"_{safe}" if safe.casefold().startswith(f"{STANDARD_INPUT}/") else safe
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Return the folders that a path is in, which no file may be named as."""
+    """Return the folders of a path, in lower case; no file may have such a name."""
     segments = path.casefold().split("/")
     return ("/".join(segments[:length]) for length in range(1, len(segments)))
 
@@ -95,8 +95,8 @@ def _safe_part(part: str) -> str:
 
 
 def _unused(name: str, names: set[str]) -> str:
-    """Return a name that is not among those of files and folders, also by another case of letters,
-    which some file systems do not tell apart."""
+    """Return a name that no file or folder has, not even in another letter case, which some file
+    systems ignore, and add it to `names`."""
     stem, dot, suffix = name.rpartition(".")
     stem, suffix = (stem, dot + suffix) if stem else (name, "")
     number, unused = 1, name

@@ -1,4 +1,4 @@
-"""What the view functions without arguments of a verified contract return, at the newest block."""
+"""Values of a verified contract's view functions without arguments, at the newest block."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
 
 MOST_FUNCTIONS = 40
-TOTAL_GAS = 60_000_000  # of all calls together, which a contract can have burnt for every reader
+TOTAL_GAS = 60_000_000  # of all calls together: a contract can have it burnt at every request
 TIMEOUT_S = 2.0
 MOST_VALUES = 1000  # of one function
-MAX_FACETS_CHARACTERS = 1024 * 1024  # of ABIs, each of which may have as many
+MAX_FACETS_CHARACTERS = 1024 * 1024  # of all ABIs together; a single one may have as many
 MAX_RESPONSE_BYTES = 256 * 1024  # of all calls together
 
 TOO_MUCH = "It returned more than is read at once; call it by itself."
@@ -44,8 +44,8 @@ class Value(NamedTuple):
 
 
 class ContractValues(NamedTuple):
-    """`implementation` is a proxy's, whose functions are among them; `is_complete`: there are no
-    more functions without arguments than these."""
+    """`values` include the functions of a proxy's `implementation`; `is_complete` is False where
+    functions were left out beyond MOST_FUNCTIONS."""
 
     block: int
     values: Sequence[Value]
@@ -59,7 +59,7 @@ class _Getter(NamedTuple):
 
 
 def get(reader: Reader, address: bytes) -> ContractValues:
-    """Return the values of a contract. Raises NotFound if it is not verified, and as of() does."""
+    """Return a contract's values; raises NotFound if it is not verified, and the errors of of()."""
     contract, lookup = contracts.get_with_proxy(reader, address, {"abi"})
     own = [] if contract.abi is None else [json.loads(contract.abi)]
     abis = [*own, *implementation_abis(reader, lookup.proxy)]
@@ -69,8 +69,8 @@ def get(reader: Reader, address: bytes) -> ContractValues:
 
 
 def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]:
-    """Return the ABIs of verified implementations, of a diamond's not more than are read at once;
-    none of a clone, which has its implementation's as its own."""
+    """Return the ABIs of a proxy's verified implementations, up to MAX_FACETS_CHARACTERS; none for
+    a clone, which has its implementation's ABI as its own."""
     if proxy is None or proxy.kind in CLONES:
         return []
     abis: list[AbiEntries] = []
@@ -88,8 +88,8 @@ def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]
 def of(
     reader: Reader, address: bytes, abis: Sequence[AbiEntries], proxy: Proxy | None
 ) -> ContractValues:
-    """In the order of the ABIs. Raises NotFound before the first block, UpstreamFailed,
-    Unavailable, HistoryUnavailable."""
+    """Return the values in the order of the ABIs. Raises NotFound before the first block,
+    UpstreamFailed, Unavailable, HistoryUnavailable."""
     newest = blocks.newest_number(reader)
     if newest is None:
         raise NotFound("No block is indexed yet.")
@@ -105,7 +105,7 @@ def of(
 
 
 def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:
-    """Return view functions; a proxy's own hides its implementation's of the same signature."""
+    """Return view functions without arguments; of equal signatures the first ABI's alone."""
     known = set()
     for entry in (entry for abi in abis for entry in abi):
         if entry.get("type") != "function" or entry.get("inputs") or not entry.get("outputs"):

@@ -1,4 +1,4 @@
-"""Contracts: the code at an address, what is verified about it, and where a proxy leads."""
+"""Contracts: the code at an address, its verified source, and a proxy's implementations."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -16,15 +16,15 @@ from scan.queries.reader import Reader
 from scan.verification.contract_match import RUNTIME
 from scan.verification.verifier import MESSAGES, SIMILAR
 
-# What is large, or costs a look-up of its own, and is read only where it is named.
+# Columns that are large, or cost a look-up each, and are read only where they are named.
 ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
 
 
 class Contract(NamedTuple):
-    """A Contract is a row of queries/contracts_get; JSON is text, and None where it was not read.
+    """A row of queries/contracts_get; JSON is text, and None where it was not read.
 
     `code_hash` is None where no contract is indexed, `match` where its code is not verified;
-    `verifier` is another address with the same code, by whose verification it is known.
+    `verifier` is another address with the same code, whose verification holds for this one.
     """
 
     code_hash: bytes | None
@@ -59,14 +59,14 @@ class Contract(NamedTuple):
 
     @property
     def warning(self) -> str | None:
-        """Return what is to be said of a contract that matches in its runtime code alone."""
+        """Return the warning for a contract that matches in its runtime code alone, else None."""
         if self.match != RUNTIME:
             return None
         return MESSAGES[RUNTIME] if self.verifier is None else SIMILAR
 
 
 class ProxyLookup(NamedTuple):
-    """`proxy` is None for what is no proxy; where the node did not answer, that is not known."""
+    """`proxy` is None for a contract that is none, or not `is_known` to be one without the node."""
 
     proxy: Proxy | None
     is_known: bool = True
@@ -88,8 +88,8 @@ def _get(reader: Reader, address: bytes, columns: Collection[str]) -> Contract:
 def get_with_proxy(
     reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
 ) -> tuple[Contract, ProxyLookup]:
-    """Return what get() does; a minimal proxy whose own code is not verified has its
-    implementation's source."""
+    """Return a contract as get() does, and its proxy; a minimal proxy whose own code is not
+    verified has its implementation's source."""
     contract = get(reader, address, {*columns, "code"})
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy
@@ -113,7 +113,7 @@ def get_with_proxy(
 
 
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
-    """Return where a proxy leads now: by its code, or by its state."""
+    """Return a proxy's present implementations, by its code or its state."""
     code = bytes(contract.code or b"")
     proxy = by_code(code)
     kinds = () if proxy else state_kinds(code)
@@ -127,7 +127,7 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
 
 
 def proxies_among(reader: Reader, addresses: Sequence[bytes]) -> frozenset[str]:
-    """Return those contracts, in hex, whose code passes all calls on; the node is not asked."""
+    """Return the addresses, in hex, of contracts whose code passes all calls on, by the index."""
     [listed] = reader.row("queries/contracts_list_proxies", addresses=list(addresses))
     return frozenset(orjson.loads(listed))
 
@@ -157,7 +157,7 @@ def encode(
 
 
 def verified_page(reader: Reader, window: Window) -> Page:
-    """List verified contracts, those verified last first."""
+    """Return verified contracts, the latest verified first."""
     traversal = window.traversal("contracts", {}, (ORDINAL, ADDRESS, HASH), has_blocks=False)
     after_us, after_address, after_code_hash = traversal.position(3)
     data, count, total, verified_us, address, code_hash = reader.row(

@@ -1,9 +1,9 @@
-"""Cursors: where a page of a list ended, as opaque text that a client sends back for the next one.
+"""Cursors: the end of a list's page, as opaque text that a client sends back for the next one.
 
 A cursor has the position of the page's last row and the newest block of all rows that the client
 was given: while that block is in the chain, so are those rows, and positions have not changed.
-It is bound to the list: its entity, filter and order. Its last bytes are a check of the others: one
-that was cut off or altered is refused, since the list would go on at another row, or end.
+It is bound to the list: its entity, filter and order. Its last bytes are a check of the others: a
+cursor that was cut off or altered is refused, since the list would continue at another row.
 
 Statements serve it with these parameters and columns:
 
@@ -37,34 +37,34 @@ Value = int | bytes
 
 
 class Kind(NamedTuple):
-    """A Kind is a value's in a position: numbers are at most `most`, bytes have that length."""
+    """The kind of a value in a position: an int of at most `most`, or bytes of that length."""
 
     type: type[int] | type[bytes]
     most: int
 
 
-ORDINAL = Kind(int, 2**62)  # also one more or less is a bigint
+ORDINAL = Kind(int, 2**62)  # one more or less is a bigint, too
 AMOUNT = Kind(int, 10**100 - 1)
 ADDRESS = Kind(bytes, 20)
 HASH = Kind(bytes, 32)
 
 
 def read_reference(column: bytes | None) -> BlockId | None:
-    """Read what block_reference() of sql/schema made."""
+    """Decode a block_reference() of sql/schema."""
     if column is None:
         return None
     return BlockId(int.from_bytes(column[:8]), bytes(column[8:]))
 
 
 class Cursor(NamedTuple):
-    """A cursor is decoded; `newest` is None for a list whose rows are not of blocks."""
+    """A decoded cursor; `newest` is None for a list whose rows are not of blocks."""
 
     position: tuple[Value, ...]
     newest: BlockId | None
 
 
 class Traversal(NamedTuple):
-    """A traversal is a list in one order, as a client pages through it from its `cursor`."""
+    """A list in one order, as a client pages through it from its `cursor`."""
 
     scope: bytes
     direction: str
@@ -81,18 +81,21 @@ class Traversal(NamedTuple):
         *,
         has_blocks: bool = True,
     ) -> Self:
-        """`filters` are checked values; raises InvalidParameter for a cursor of another list."""
+        """Return the traversal at the cursor `text`; `filters` are checked values.
+
+        Raises InvalidParameter for a cursor of another list.
+        """
         scope = _scope(entity, filters, direction)
         if text is None:
             return cls(scope, direction, None)
         return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
 
     def after_position(self, position: tuple[Value, ...]) -> Self:
-        """Return the same list after a row, wherever a fork has put it since."""
+        """Return the list after a position, which is not checked for forks."""
         return self._replace(cursor=Cursor(position, None))
 
     def position(self, values: int) -> tuple[Value | None, ...]:
-        """Return the cursor's position; so many None at the list's beginning."""
+        """Return the cursor's position; as many None as `values` at the list's beginning."""
         return self.cursor.position if self.cursor else (None,) * values
 
     @property
@@ -105,9 +108,9 @@ class Traversal(NamedTuple):
         return self.cursor.newest.number if self.cursor and self.cursor.newest else None
 
     def next(self, position: Sequence[Value] | None, newest: BlockId | None = None) -> str | None:
-        """Return the text for a page that ended at `position`; None where no rows follow.
+        """Return the cursor of the page after `position` as text; None where no rows follow.
 
-        Descending, the newest of all rows stood on the first page.
+        In descending order, the newest of all rows was on the first page.
         """
         if position is None:
             return None
@@ -116,12 +119,12 @@ class Traversal(NamedTuple):
         return _encode(Cursor(tuple(position), newest), self.scope)
 
     def restart(self, position: Sequence[Value], newest: BlockId) -> str:
-        """The text for a client that has dropped its rows above a block, the newest it has now."""
+        """Return the cursor of a client that has dropped its rows above the block `newest`."""
         return _encode(Cursor(tuple(position), newest), self.scope)
 
 
 def _scope(entity: str, filters: Mapping[str, object], direction: str) -> bytes:
-    """Binds a cursor to its list: a mistake is refused, rather than answered with other rows."""
+    """Return the digest that binds a cursor to its list: in another list the cursor is refused."""
     given = sorted((name, str(value)) for name, value in filters.items() if value is not None)
     content = orjson.dumps([entity, direction, given])
     return blake2b(content, digest_size=DIGEST_BYTES).digest()

@@ -1,4 +1,4 @@
-"""What happened on each day (UTC), counted as blocks are written."""
+"""Statistics of each day (UTC), counted as blocks are written."""
 
 from datetime import date
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The database's disk: what is free, and how long that lasts."""
+"""The database's disk: its free space, and how long that will last."""
 
 import shutil
 from pathlib import Path
@@ -15,7 +15,7 @@ class Disk(NamedTuple):
 
 
 def folder(database: Database) -> Path | None:
-    """Return the data's folder; None if it is elsewhere, or the database's role may not know it."""
+    """Return the database's data folder; None if it is on another machine, or hidden from us."""
     text = database.value("queries/disk_get_folder")
     try:
         return Path(text) if text and Path(text).is_dir() else None
@@ -24,7 +24,7 @@ def folder(database: Database) -> Path | None:
 
 
 def forecast(database: Database) -> Disk | None:
-    """Return the disk's forecast; None where the folder is not known."""
+    """Return the disk's forecast; None where the data folder is not known."""
     data = folder(database)
     if data is None:
         return None

@@ -43,15 +43,15 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
 
 
 def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[str, int]:
-    """Return how long lists of an address are, by their names; those without entries are left out.
-    Each must be one that list_counts counts."""
+    """Return the lengths of an address's lists by name, without empty ones; `lists` are names of
+    list_counts."""
     by_list: Mapping[str, int]
     (by_list,) = reader.row("queries/list_counts_get", key=address, lists=[*lists])
     return by_list
 
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:
-    """Return records that match all filters that are given; raises InvalidParameter."""
+    """Return a page of the records that match all filters given; raises InvalidParameter."""
     values = read_values(entity, arguments)
     if "method" in values:
         values["method"] = selectors(reader, str(values["method"]))

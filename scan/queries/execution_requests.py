@@ -1,4 +1,4 @@
-"""Requests to the consensus layer (EIP-7685): their list, and those that a block took."""
+"""Requests to the consensus layer (EIP-7685): their list, and those that a block has included."""
 
 from collections import defaultdict
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ MOST_QUEUED = 1000  # of each type: where more are waiting, the contracts ask fo
 
 
 class TakenRequests(NamedTuple):
-    """Requests that a block took, as records; None where they cannot be told from the logs."""
+    """Records of the requests that a block included; None where logs do not show them."""
 
     block_number: int
     requests_hash: bytes | None  # of its header
@@ -30,7 +30,7 @@ def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
 def taken_by(reader: Reader, named: int | bytes) -> TakenRequests | None:
     """Return the requests of a block by its number or hash; None where there is no such block.
 
-    They are those whose hash the header has, or nothing is said of them.
+    Requests are returned only where their hash is the one in the block's header.
     """
     number, hash_, rows = reader.row(
         "queries/execution_requests_get_taken",

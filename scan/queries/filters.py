@@ -25,7 +25,7 @@ QUERIED = (
     *("transactions", "blocks", "tokens", "token_transfers", "dex_trades", "internal_transfers"),
     *("logs", "user_operations"),
 )
-# Without the ranges of blocks and times, which the Window has.
+# The filters of each entity, without the ranges of blocks and times, which the Window has.
 FILTERS: Mapping[str, tuple[Filter, ...]] = {
     entity: all_entities()[entity].filters if entity in all_entities() else ()
     for entity in (
@@ -35,7 +35,7 @@ FILTERS: Mapping[str, tuple[Filter, ...]] = {
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
 
-# By the kind of a filter: its value from a query string or from JSON, with the name of its key.
+# Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.
 PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
     "dex": partial(parameters.text, most=MAX_DEX_NAME),
@@ -57,7 +57,7 @@ _PARSER_OF_KEY = {
 def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
     """Return the values of given filters, by the parameters of the entity's statements.
 
-    Raises InvalidParameter, also where two keys say the same.
+    Raises InvalidParameter, also where two keys stand for the same filter.
     """
     given = [filter_ for filter_ in FILTERS[entity] if filter_.key in arguments]
     keys: dict[str, str] = {}

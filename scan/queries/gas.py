@@ -1,4 +1,4 @@
-"""What gas costs: the newest base fees, tips, and the gas of common actions."""
+"""The price of gas: the newest base fees, tips, and the gas of common actions."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from scan.queries.reader import Reader
 BLOCKS = 20
 PERCENTILES = {"slow": 10, "standard": 50, "fast": 90}
 ACTIONS = ("transfer", "tokenTransfer", "swap", "mint")
-# EIP-1559: half of the limit is the target, an eighth the largest change.
+# EIP-1559: the target is half of the limit, the largest change an eighth of the base fee.
 ELASTICITY, CHANGE_DENOMINATOR = 2, 8
 
 Json = dict[str, Any]
@@ -22,7 +22,7 @@ class BlockGas(NamedTuple):
 
 
 def price(reader: Reader) -> Json:
-    """Return what /gas answers. Amounts are texts; null is what the newest blocks do not tell."""
+    """Return the answer of /gas; amounts are texts, None where the newest blocks show none."""
     (text,) = reader.row("queries/gas_get", blocks=BLOCKS)
     answer = json.loads(text)
     blocks = answer["blocks"]

@@ -1,7 +1,7 @@
-"""The history of an address is all that moved value to or from it, in the chain's order.
+"""The history of an address: all rows that moved value to or from it, in the chain's order.
 
-Its rows add up to what the address has: of the coin what came in, less what went out, is its
-balance, and of a token its balance by events. Where that does not hold, `reason` says why.
+The amounts that came in less those that went out are the address's balance of the coin, or by
+events of a token. Where they are not, `reason` says why.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -34,17 +34,17 @@ TYPES = (
 SIGNS = {"in": 1, "out": -1, "self": 0}
 DIRECTIONS = tuple(SIGNS)
 GROUPS = ("transaction",)
-# What all rows of a transaction have in common.
+# The fields that all rows of a transaction have in common.
 OF_ENTRY = ("transactionHash", "methodId", "blockNumber", "timestamp", "transactionIndex")
-# Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals; of
-# credits by type; genesis.
+# Ordinals of coin, fees, internal transfers, tokens, blocks produced; block and index of
+# withdrawals; ordinals of credits by type; genesis.
 POSITION = (ORDINAL,) * (8 + len(all_credit_types()))
-# What an address sent to others is read past what it sent to itself: where there are more such
-# rows, a history by direction takes a place among statements that no index bounds.
+# A list of what an address sent has what it sent to itself, too: where these rows are more, a
+# history by direction runs among the few statements that no index bounds.
 MAX_TO_SELF = 1000
-# Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
+# Rows of lists without checkpoints; each takes PostgreSQL up to a microsecond.
 MAX_COUNTED = 100_000
-# Of a page of transactions, whose rows are read together: most have two or three.
+# Rows that a page of transactions reads at once: most transactions have two or three.
 LEAST_ROWS_READ = 256
 ROWS_READ_PER_ENTRY = 4
 LISTS = len(history_numbers()) + 1  # of queries/history_get_bounds
@@ -60,7 +60,7 @@ REASONS = (
 
 
 class HistoryFilter(NamedTuple):
-    """A filter's None matches all; a token selects its transfers alone."""
+    """A filter of rows, of which None matches all; a token selects its transfers alone."""
 
     types: tuple[str, ...] = TYPES
     direction: str | None = None
@@ -72,9 +72,9 @@ class HistoryFilter(NamedTuple):
 class HistoryPage(Page):
     """`reason` says why all rows together are not the whole history: None where they are.
 
-    They are of the coin, or of the token that they were filtered by. `unexplained` is the balance
-    less the sum of these rows, in the smallest unit; None where the balance is not known.
-    `explanation` says what moves coin unseen on this chain, where that may be why.
+    It speaks of rows of the coin, or of the token in the filter. `unexplained` is the balance less
+    the sum of these rows, in the smallest unit; None where the balance is not known. `explanation`
+    says how this chain moves coin without a row, where that may be the reason.
     """
 
     reason: str | None = None
@@ -108,7 +108,7 @@ def page(
     is_grouped: bool = False,
 ) -> HistoryPage:
     """Return a page of the history; the offset of the window does not apply. With `is_grouped` the
-    rows of a transaction are one entry, and those of a block that are of no transaction.
+    rows of a transaction are one entry, and so are a block's rows of no transaction.
 
     Raises InvalidParameter for a cursor of another list, Reorganised.
     """
@@ -174,7 +174,7 @@ def page(
 
 
 def _entries(data: str, *, has_more: bool) -> tuple[str, int]:
-    """Return rows as entries of their transactions, and how many these are."""
+    """Return rows grouped into entries of their transactions, and the number of entries."""
     rows_of = groupby(orjson.loads(data), lambda row: (row["blockNumber"], row["transactionHash"]))
     entries = [
         {
@@ -207,8 +207,8 @@ def _unexplained(
 
 
 def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int | None:
-    """What the address had before the first block, which no block tells: read where the balance is
-    another than the sum of all rows."""
+    """Return the balance before the first block, which no row has; it is read only where the
+    present balance differs from the sum of all rows, else None."""
     *_, balance, balance_block, is_contract, number, hash_, unchanged_from = row[:13]
     net, start_block, untraced, *_ = row[13:]
     stored, head = Balance(balance, balance_block, is_contract), Head(number, hash_, unchanged_from)
@@ -220,7 +220,8 @@ def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int 
 def _bounds(
     reader: Reader, address: bytes, window: Window, filters: HistoryFilter, traversal: Traversal
 ) -> Mapping[str, Any]:
-    """Return the ordinals that bound the page; read only where partitions are left out."""
+    """Return the ordinals that bound the page; they are read only for partitioned tables, which
+    are then not read whole."""
     if not reader.sources.partitioned_tables.has("transactions"):
         return UNBOUNDED
     lowest, highest = reader.row(
@@ -239,7 +240,8 @@ def _bounds(
 
 
 def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> str:
-    """Return whose list rows are read from: the address's, or the token's where that is shorter."""
+    """Return the list that rows are read from: `token` where that is the shorter one, `address`, or
+    `any` for a history by counterparty."""
     if filters.counterparty is not None:
         return "any"
     if filters.token is None:
@@ -276,10 +278,10 @@ def _of_token(
     token_type: str | None,
     net: str | None,
 ) -> tuple[str | None, int | None]:
-    """Say why a token's rows are incomplete, and by how many units balanceOf() differs.
+    """Return why a token's rows are incomplete, and by how many units balanceOf() differs.
 
-    What cannot be asked of balanceOf() is complete by its events: items of a BEP1155, and the
-    zero address, where tokens come from and go to.
+    Events alone decide where balanceOf() has no answer: for items of a BEP1155, and for the zero
+    address, which tokens are minted from and burnt to.
     """
     unexplained = None
     has_balance = token_type in ("BEP20", "BEP721") and any(address)
@@ -293,7 +295,8 @@ def _of_token(
 
 
 def _with_itself(address: bytes, filters: HistoryFilter) -> HistoryFilter:
-    """Where the counterparty is the address itself: by direction, which has an index."""
+    """Return filters that select by direction, which has an index, where the counterparty is the
+    address itself."""
     if filters.counterparty != address:
         return filters
     types = filters.types if filters.direction in (None, "self") else ()
@@ -301,7 +304,7 @@ def _with_itself(address: bytes, filters: HistoryFilter) -> HistoryFilter:
 
 
 def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
-    """For a client that has dropped the rows above a block: with all up to there, or older ones."""
+    """Return the position of a client that has dropped the rows above the block of `ends`."""
     blocks, transactions = ends.blocks, ends.transactions
     lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)
     of_blocks = (*(blocks << PLACE_BITS for _ in all_credit_types()), blocks)
@@ -315,10 +318,10 @@ def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
 def _reason(
     reader: Reader, start_block: int | None, untraced_blocks: int | None, unexplained: int | None
 ) -> str | None:
-    """Say why rows are not all there are; None where they are.
+    """Return why the rows are not the whole history; None where they are.
 
-    A sum that equals the balance proves nothing where blocks were not read: what came may have
-    gone again.
+    A sum that equals the balance proves nothing where blocks were not read: an amount that came in
+    there may have gone out there.
     """
     if reader.kept_from is not None:
         return "not_kept"

@@ -1,4 +1,4 @@
-"""Internal transfers are values that contracts moved, as traces show them."""
+"""Internal transfers: coin that contracts moved, as traces show it."""
 
 from scan.errors import NotFound
 from scan.queries.filters import Value
@@ -13,7 +13,7 @@ def page(
     form: Form = "api",
     **filters: Value | None,
 ) -> Page:
-    """Return a page. Raises NotFound where internal transfers are not indexed at all."""
+    """Return a page; raises NotFound where internal transfers are not indexed at all."""
     page = filtered_page(reader, "internal_transfers", filters, window, form=form)
     if page.untraced_blocks is None:
         raise NotFound(without_traces(reader))
@@ -23,9 +23,9 @@ def page(
 def of_transaction(
     reader: Reader, transaction_hash: bytes, window: Window, form: Form = "api"
 ) -> tuple[Page, bool | None]:
-    """Return a page, and whether the block's traces were read; None if it is not indexed.
+    """Return a page, and whether the block's traces were read: None if it is not indexed.
 
-    Ascending is the order of the calls; a transaction is in one block, so a range does not apply.
+    The ascending order is that of the calls; a range of blocks does not apply.
     """
     traversal = window.traversal("transaction's internal transfers", {"hash": transaction_hash})
     data, count, total, is_traced, *edges = reader.row(
@@ -44,7 +44,7 @@ def of_transaction(
 
 
 def without_traces(reader: Reader) -> str:
-    """Say why internal transfers are not indexed, as far as this process knows."""
+    """Return why internal transfers are not indexed, as far as this process knows."""
     if reader.sources.traces == "off":
         return "Internal transfers are not indexed, since SCAN_TRACES is off."
     return (

@@ -1,4 +1,4 @@
-"""Items of BEP721 and BEP1155, as endpoints and pages show them: lists, and one with its URI."""
+"""Items of BEP721 and BEP1155 tokens: their lists, thumbnails, and one item with its URI."""
 
 import time
 from collections.abc import Sequence
@@ -28,7 +28,8 @@ class Item(NamedTuple):
 
 
 def page(reader: Reader, token: bytes, window: Window) -> Page:
-    """List items, those first moved last first; raises NotFound for a BEP20 or unknown token."""
+    """Return a token's items in descending order of their first transfers; raises NotFound for a
+    BEP20 or unknown token."""
     traversal = window.traversal("items", {"token": token}, has_blocks=False)
     data, count, total, token_type, first_ordinal = reader.row(
         "queries/tokens_list_items",
@@ -43,7 +44,7 @@ def page(reader: Reader, token: bytes, window: Window) -> Page:
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
-    """Return an item. Raises NotFound also where that id was never moved."""
+    """Return an item; raises NotFound for a token without items, and an id that was never moved."""
     token_type, record, owners, transfers, head_number, head_hash = reader.row(
         "queries/token_items_get", address=token, token_id=token_id
     )
@@ -54,13 +55,14 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
         reader.node, ItemId(token, token_type, token_id), head_number, bytes(head_hash)
     )
     media = reader.sources.item_media.of(uri.uri, token_id)
-    if not uri.is_final or not media.is_of_chain:  # the next request may be answered otherwise
+    if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
     return Item(record, owners, transfers, uri, media)
 
 
 class Thumbnails(NamedTuple):
-    """What a page of a list shows of each of its items; `are_pending`: later there may be more."""
+    """`shown` has the thumbnail of each item, or None; later requests may get more that
+    `are_pending`."""
 
     shown: Sequence[Thumbnail | None]
     are_pending: bool
@@ -69,7 +71,7 @@ class Thumbnails(NamedTuple):
 def thumbnails(reader: Reader, listed: Sequence[ItemId]) -> Thumbnails:
     """Return thumbnails of the first MAX_THUMBNAILS items, with one batch of calls to the node.
 
-    What takes long, or is being fetched, is left for the next request.
+    Documents that take long, or are being fetched, are left for the next request.
     """
     first = listed[:MAX_THUMBNAILS]
     shown: list[Thumbnail | None] = [None] * len(listed)
@@ -91,13 +93,13 @@ def thumbnails(reader: Reader, listed: Sequence[ItemId]) -> Thumbnails:
 
 
 def ordinal(reader: Reader, token: bytes, token_id: int) -> int:
-    """Return the place of an item in lists; 0, which is their end, where it was never moved."""
+    """Return an item's ordinal in lists; 0, the end of every list, where it was never moved."""
     (first,) = reader.row("queries/token_items_get_ordinal", address=token, token_id=token_id)
     return int(first or 0)
 
 
 def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Page:
-    """List an item's transfers, the newest first; raises NotFound as get() does."""
+    """Return an item's transfers, the newest first; raises NotFound as get() does."""
     traversal = window.traversal("item transfers", {"token": token, "id": token_id})
     data, count, total, token_type, *edges = reader.row(
         "queries/token_transfers_list_by_item",

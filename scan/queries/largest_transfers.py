@@ -1,4 +1,4 @@
-"""The largest transfers of coin or of a token: of a day, or of the newest ones."""
+"""The largest transfers of coin or of a token, of a day or among the newest."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
@@ -7,21 +7,21 @@ from scan.queries.pages import Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 LARGEST = 10
-NEWEST_OF_TOKEN = 2_000  # without a day
-MAX_SAMPLE = 50_000  # of a day; of more, the newest are looked through, and large ones of coin
+NEWEST_OF_TOKEN = 2_000  # searched without a day
+MAX_SAMPLE = 50_000  # searched of a day: the newest, and by an index all large ones of coin
 
 
 class Largest(NamedTuple):
     """`data` is a JSON array as text, of transactions or of token transfers, largest first."""
 
     data: str
-    sample: int  # how many were looked through, the newest
-    first_block: int | None  # of these
-    total: int | None = None  # how many there are; None: only the newest are looked through
+    sample: int  # how many were searched, the newest
+    first_block: int | None  # of the sample
+    total: int | None = None  # how many the day has; None without a day
 
 
 def of_coin(reader: Reader, day: date | None = None) -> Largest:
-    """Return the largest of a day, or without a day of the newest transactions."""
+    """Return the largest transactions of a day, or without a day the largest of the newest."""
     if day is None:
         return Largest(*reader.row("queries/transactions_list_largest_of_newest", limit=LARGEST))
     first, last = _blocks(reader, day)
@@ -37,7 +37,7 @@ def of_coin(reader: Reader, day: date | None = None) -> Largest:
 
 
 def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
-    """Return the largest of a day, or without a day of the token's newest transfers."""
+    """Return a token's largest transfers of a day, or without a day the largest of the newest."""
     first, last = _blocks(reader, day)
     data, sample, first_block, total = reader.row(
         "queries/token_transfers_list_largest",
@@ -51,8 +51,8 @@ def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
 
 
 def _blocks(reader: Reader, day: date | None) -> tuple[int, int]:
-    """Those whose times are on the day (UTC), or all, as far as their rows are kept; the last is
-    before the first where there are none."""
+    """Return the first and the last block of the day (UTC), or of all whose rows are kept; the last
+    is before the first where there are none."""
     if day is None:
         return in_kept_blocks(reader, Window(1, 0))[3:5]
     start = datetime(day.year, day.month, day.day, tzinfo=UTC)

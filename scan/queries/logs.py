@@ -33,7 +33,7 @@ Record = dict[str, Any]
 
 
 class LogPage(NamedTuple):
-    """A page has records without their events; `total` and `next` are as a Page has them."""
+    """A page of records without their events; `total` and `next` are as in Page."""
 
     records: list[Record]
     total: int | None
@@ -41,7 +41,8 @@ class LogPage(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Which logs are stored, the number of the first topic, and which blocks are indexed."""
+    """The stored selection of logs (SCAN_LOGS), the id of the filter's first topic, and the oldest
+    and newest indexed blocks."""
 
     stored: str | None
     topic_id: int | None
@@ -49,13 +50,13 @@ class Scope(NamedTuple):
     newest: int | None
 
     def has_stored(self, log_filter: LogFilter) -> bool:
-        """Whether every log that matches is in the table."""
+        """Return whether every log that matches is in the table."""
         is_standard = log_filter.first_topic is not None and self.topic_id is not None
         return self.stored == "all" or (self.stored == "standard" and is_standard)
 
 
 def read_filter(arguments: Mapping[str, Any]) -> LogFilter:
-    """Return the filter of logs that match all that is given."""
+    """Return the filter of a request's parameters; raises InvalidParameter."""
     return _having_all(**read_values("logs", arguments))
 
 
@@ -64,12 +65,12 @@ def _having_all(**filters: Any) -> LogFilter:
 
 
 def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:
-    """Return the page of logs that match all that is given, as page() has it."""
+    """Return page() of the logs that match all filters."""
     return page(reader, window, _having_all(**filters))
 
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
-    """Return records with their decoded events; for has_total see records()."""
+    """Return a page of records with their decoded events; for has_total see records()."""
     logs, total, following = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, events(reader, logs), strict=True):
         log["event"] = None if event is None else event.record()
@@ -81,8 +82,8 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
 def records(
     reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False
 ) -> LogPage:
-    """The total is None where it would have to be counted, unless has_total asks for it. A position
-    is a block's number and a log's index in it."""
+    """Return a page of records. The total is None where it would have to be counted, unless
+    `has_total`. The window's position is a block's number and a log's index in it."""
     scope = _scope(reader, log_filter)
     if scope.has_stored(log_filter):
         if window.position is not None:
@@ -102,7 +103,7 @@ def records(
 def _of_node(
     reader: Reader, window: Window, log_filter: LogFilter, span: BlockSpan, *, has_total: bool
 ) -> LogPage:
-    """Its logs have no ordinals: a cursor stands at a block and a log of it."""
+    """Return a page of the node's logs; a position is a block's number and a log's index in it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
@@ -133,7 +134,7 @@ def _of_node(
 
 
 def _position_at(direction: str, after: tuple[int, int] | None, next_block: int) -> tuple[int, int]:
-    """Return the position behind which logs below a block follow, or those from it on."""
+    """Return the position of a client that has dropped the logs from block `next_block` on."""
     if direction == "asc":
         return next_block, -1
     return min((next_block, 0), after or (0, 0))
@@ -145,7 +146,7 @@ def _reference(reader: Reader, number: int | None) -> BlockId | None:
 
 
 def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
-    """Return records without events or a node's call; raises NotFound if some are not stored."""
+    """Return a page of stored records without events; raises NotFound if some are not stored."""
     scope = _scope(reader, log_filter)
     if not scope.has_stored(log_filter):
         raise NotFound(NOT_STORED)
@@ -184,8 +185,8 @@ def _stored_page(
 
 
 def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
-    """Decoded by the ABIs of their contracts, by standards, or by imported signatures, as far as
-    the budget goes."""
+    """Return the decoded event of each record, or None: by the ABI of its contract, by standards or
+    by imported signatures, within the decoding budget."""
     logs = [
         TransactionLog(
             data(record["address"]),
@@ -220,31 +221,31 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
 
 
 def _may_be_of_implementation(log: TransactionLog, contract: Contract | None) -> bool:
-    """Whether a log may be an event of what its emitter is a proxy of."""
+    """Return whether a log may be an event of its emitter's implementation."""
     if contract is None or not contract.delegates:
         return False
     return not any(log.topics and log.topics[0] in abi.events for abi in contract.abis)
 
 
 def _proxies_at(
-    reader: Reader, records: Sequence[Record], places: Sequence[int], budget: DecodingBudget
+    reader: Reader, records: Sequence[Record], indexes: Sequence[int], budget: DecodingBudget
 ) -> dict[int, Contract]:
-    """The contracts that emitted the logs at these places of the list, as they were at their block.
+    """Return the proxies that emitted the records at `indexes`, as they were at their block.
 
-    Nothing where the node does not say it in time: the response is not cached then.
+    None are returned where the node does not answer in time; the response is then not cached.
     """
-    if not places:
+    if not indexes:
         return {}
     try:
         transactions = transactions_at(
-            reader, [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in places]
+            reader, [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in indexes]
         )
         emitters = {
             n: Emitter(
                 data(records[n]["address"]),
                 Block(records[n]["blockNumber"], transaction["blockHash"]),
             )
-            for n, transaction in zip(places, transactions, strict=True)
+            for n, transaction in zip(indexes, transactions, strict=True)
         }
         node = reader.node.within(PROXIES_TIMEOUT_S)
         contracts = reader.sources.contract_abis.find_at({*emitters.values()}, node, budget)
@@ -255,7 +256,7 @@ def _proxies_at(
 
 
 def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
-    """Make the records as log_record() of sql/schema does."""
+    """Return the records of a node's logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
     transactions = transactions_at(
@@ -277,9 +278,9 @@ def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
 
 
 def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> list[Record]:
-    """Return what the index has of transactions, by block number and index; see the statement.
+    """Return records of transactions by block number and index; see the statement.
 
-    Raises UpstreamFailed where one is no longer there: a reorganisation came between.
+    Raises UpstreamFailed where a transaction is missing, since a reorganisation has removed it.
     """
     blocks, indexes = zip(*positions, strict=True)
     [rows] = reader.row(

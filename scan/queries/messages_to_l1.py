@@ -1,4 +1,4 @@
-"""Messages that a rollup passes on to L1, of which L2 alone tells that they were initiated."""
+"""Messages that a rollup passes on to L1; L2 alone tells only that they were initiated."""
 
 from scan.queries.filters import Value
 from scan.queries.pages import Page, Window, filtered_page

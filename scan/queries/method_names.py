@@ -1,4 +1,4 @@
-"""Names of the functions that transactions called, and the functions that a name means."""
+"""Names of the functions that transactions called, and selectors of functions by name."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,17 +16,18 @@ from scan.hex import data, to_hex
 from scan.queries.reader import Reader
 from scan.queries.transaction_contexts import Record
 
-MAX_SELECTORS = 500  # of a name
-MAX_IN_ANY_CASE = 5_000  # read, of verified contracts and of imported signatures each
+MAX_SELECTORS = 500  # of one name
+MAX_IN_ANY_CASE = 5_000  # of one name, in verified contracts and imported signatures each
 ADVICE = ": give its signature, such as deposit(uint256), or its selector."
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
 
 
 def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
-    """Sets `method`: the name from an ABI or from a single imported signature, or the selector.
+    """Set `method` of each call: the name from an ABI or a single imported signature, else the
+    selector.
 
-    What a proxy calls by its state is known to the node alone: the name is that of verified
-    contracts, where all with this selector agree.
+    Only the node knows the implementation of a proxy by its state: the name is then that of
+    verified contracts, where all with this selector agree.
     """
     calls = [transaction for transaction in transactions if transaction["methodId"]]
     addresses = {data(call["toAddress"]) for call in calls}
@@ -61,10 +62,10 @@ def _name(contract: Contract, selector: bytes) -> str | None:
 
 
 def selectors(reader: Reader, text: str) -> list[bytes]:
-    """Return the selectors that a filter names by a selector, a signature or a name.
+    """Return the selectors that a text means: a selector, a signature or a function's name.
 
-    A name is that of functions of standards, verified contracts and imported signatures; where none
-    has it, of those that differ from it only by upper and lower case. Raises InvalidParameter.
+    Names are those of standards, verified contracts and imported signatures; where none is equal,
+    those that differ in letter case alone. Raises InvalidParameter.
     """
     text = text.strip()
     if _NAME.match(text):

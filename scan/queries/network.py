@@ -1,4 +1,4 @@
-"""The chain as a whole: statistics, the state of its index, activity over time."""
+"""The chain as a whole: its coin, statistics, the state of its index, activity over time."""
 
 import json
 from pathlib import Path
@@ -38,20 +38,20 @@ def stats(reader: Reader, chain_name: str | None = None) -> str:
 
 
 def status(reader: Reader, chain_name: str | None = None) -> str:
-    """Return what /readyz shows of the index, as JSON text."""
+    """Return the state of the index as /readyz shows it, as JSON text."""
     record: str
     (record,) = reader.row("queries/chain_get_status", version=VERSION, chain_name=chain_name)
     return record
 
 
 def totals(reader: Reader) -> dict[str, Any]:
-    """Return what the chain has in all and of its newest day; see the statement."""
+    """Return totals of the chain and of its newest day; see the statement."""
     (record,) = reader.row("queries/network_get_totals")
     return cast("dict[str, Any]", json.loads(record))
 
 
 class IndexedShare(NamedTuple):
-    """`share` of the node's blocks that are indexed, from 0 to 1."""
+    """`share` is the part of the node's blocks that are indexed, from 0 to 1."""
 
     share: float
     is_complete: bool
@@ -64,7 +64,7 @@ def indexed_share(reader: Reader) -> IndexedShare:
 
 
 def activity(reader: Reader, span_s: int, spans: int) -> str:
-    """[{start, blocks, transactions, gasUsed, sampled}] for spans of time, as JSON text."""
+    """Return [{start, blocks, transactions, gasUsed, sampled}] for spans of time, as JSON text."""
     rows: str
     (rows,) = reader.row("queries/activity_list", span_s=span_s, spans=spans)
     return rows

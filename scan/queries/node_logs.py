@@ -1,8 +1,8 @@
 """Logs that are not stored, read from the node in the blocks that the index names.
 
-By an emitter only the blocks are asked for in which it emitted something; without one all blocks
-of the range. What is too much to read for one request is refused, never cut short and never
-estimated; what the node returns is compared with the indexed chain, and with what was requested.
+For an emitter only the blocks are requested in which it emitted logs, without one all blocks of the
+range. A list that is too long for one request is refused, never cut short and never estimated. The
+node's logs are compared with the indexed chain, and with the request.
 """
 
 from array import array
@@ -19,11 +19,11 @@ from scan.hex import BadHex, data, quantity
 from scan.queries.reader import Reader
 
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs, unless it has one alone
-TIMEOUT_S = 6.0  # of a request's time at the node, so that some is left to compare the chains
+TIMEOUT_S = 6.0  # of a request's time at the node; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
-FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one batch
-NEAR_BLOCKS = 50  # blocks of an address no further apart are asked for as one range
+FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # in one batch
+NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one range
 ENTRY_BYTES = 600  # of a cached list without its block numbers
 TOO_MUCH = (
     "These are more logs than the node can be asked for in one request; narrow them by blockFrom"
@@ -35,11 +35,11 @@ ANOTHER_CHAIN = "The node and the index are not at the same chain at the moment;
 
 
 class TooManyLogs(Unavailable):
-    """There are more than is read for one request; asking for less helps, asking again does not."""
+    """There are more logs than one request reads; a smaller range helps, a retry does not."""
 
 
 class BlockSpan(NamedTuple):
-    """A span of blocks has both its ends."""
+    """A span of blocks, both ends included."""
 
     first: int
     last: int
@@ -65,9 +65,9 @@ def read_page(
     limit: int,
     after: tuple[int, int] | None = None,
 ) -> list[NodeLog]:
-    """Read entries of the list in either order; what lies beyond the page is not read.
+    """Return a page of the list in either order; logs beyond the page are not read.
 
-    `after` is a block and a log index: in the order, the page begins behind them.
+    `after` is the block number and log index that the page begins after.
     """
     is_descending = direction == "desc"
     if after is not None and is_descending:
@@ -89,9 +89,9 @@ def read_page(
 def read_page_and_total(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, offset: int, limit: int
 ) -> tuple[list[NodeLog], int]:
-    """Read a page of the whole list, newest first, and the list's exact length.
+    """Return a page of the whole list, newest first, and the list's exact length.
 
-    In which block each entry stands is remembered, so that other pages are read alone.
+    The block of each entry is cached, so that other pages need only their own blocks.
     """
     expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
@@ -121,7 +121,7 @@ def _page_of_blocks(
     offset: int,
     limit: int,
 ) -> list[NodeLog]:
-    """Only the blocks of the page are asked for; their hashes show that they are the same."""
+    """Return a page from its own blocks; raises UpstreamFailed where these have other logs now."""
     numbers = block_of_entry[offset : offset + limit]
     if not numbers:
         return []
@@ -134,7 +134,7 @@ def _page_of_blocks(
 
 
 def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
-    """Yield the logs. Raises TooManyLogs past MOST_LOGS."""
+    """Yield the logs; raises TooManyLogs past MOST_LOGS."""
     for number, log in enumerate(logs):
         if number >= MOST_LOGS:
             raise TooManyLogs(TOO_MUCH)
@@ -156,7 +156,7 @@ def _collected(logs: Iterator[NodeLog]) -> list[NodeLog]:
 def _candidate_blocks(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, direction: str
 ) -> Sequence[int]:
-    """Return where matching logs may stand, in the order of the direction."""
+    """Return the numbers of blocks that may have matching logs, in the given direction."""
     if log_filter.address is None:
         numbers = range(span.first, span.last + 1)
         return numbers if direction == "asc" else numbers[::-1]
@@ -175,9 +175,10 @@ def _candidate_blocks(
 def _logs_in(
     reader: Reader, log_filter: LogFilter, blocks: Sequence[int], *, is_descending: bool
 ) -> Iterator[NodeLog]:
-    """Read logs of some blocks, in order, in as many batches as the node needs, in bounded time.
+    """Yield logs of some blocks, in order, read in as many batches as the node needs.
 
-    Batches grow while the node answers, and are halved where it finds one too large.
+    Batches grow while the node answers, and are halved where it refuses one as too large. Raises
+    TooManyLogs where time or blocks exceed their bounds.
     """
     node = reader.node.within(TIMEOUT_S)
     start, count = 0, FIRST_BLOCKS
@@ -197,7 +198,7 @@ def _logs_in(
 
 
 def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
-    """Return ranges of these blocks, in ascending order; blocks near each other are in one."""
+    """Return ranges that cover the blocks, in ascending order; blocks near each other share one."""
     ends = [n for n, (one, other) in enumerate(pairwise(numbers)) if other - one > NEAR_BLOCKS]
     starts = [0, *(end + 1 for end in ends)]
     return [
@@ -209,7 +210,7 @@ def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
 def _read(
     reader: Reader, node: NodeSession, log_filter: LogFilter, spans: Sequence[BlockSpan]
 ) -> list[NodeLog]:
-    """Read one batch; raises UpstreamFailed for what was not asked for, or stands in it twice."""
+    """Return the logs of one batch; raises UpstreamFailed for logs not requested or repeated."""
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     results = node.batch(calls)
     try:
@@ -275,9 +276,9 @@ def hash_at(reader: Reader, number: int) -> bytes | None:
 
 
 def _require_same_chain(reader: Reader, number: int, expected_hash: bytes | None) -> None:
-    """Check the last block's hash, which holds for all before it, also where there are no logs.
+    """Check the last block's hash, which stands for all blocks before it; raises UpstreamFailed.
 
-    `expected_hash` was read before the first log was, so neither chain has changed meanwhile.
+    `expected_hash` was read before the first log, so that neither chain has changed since.
     """
     try:
         block = reader.node.call("eth_getBlockByNumber", hex(number), False)

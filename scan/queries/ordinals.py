@@ -1,4 +1,4 @@
-"""The ordinal of a row by its place in the chain, after which a list goes on."""
+"""The ordinal of a row by its place in the chain, at which a list begins."""
 
 from scan.queries.reader import Reader
 
@@ -12,8 +12,8 @@ def ordinal_at(
     transaction_index: int = 0,
     batch_index: int = 0,
 ) -> int:
-    """Return the ordinal of a row, or of the next one where there is none; `row_index` is that of
-    the transaction or log in its block, or of the internal transfer in its transaction."""
+    """Return the ordinal of a row, or of the next one where there is none; `row_index` is the index
+    of a transaction or log in its block, of an internal transfer in its transaction."""
     (ordinal,) = reader.row(
         "queries/ordinals_get",
         entity=entity,

@@ -1,4 +1,4 @@
-"""Cursors below which a fork took blocks: what the client has to drop, and where it goes on."""
+"""Cursors of blocks that a fork removed: which rows the client must drop, and where it resumes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ RETRY_AFTER_S = 1
 
 
 class RowEnds(NamedTuple):
-    """RowEnds count the rows of each kind up to a block; `blocks` is the number after it."""
+    """The numbers of rows of each kind up to a block; `blocks` is the number of the next block."""
 
     blocks: int
     transactions: int
@@ -37,10 +37,11 @@ def require_same_chain(
     seen: BlockId | None,
     position_at: Callable[[RowEnds], Sequence[Value]],
 ) -> None:
-    """`seen` is what the statement returned for `seen_block`; `position_at` gives the position
-    behind which the list goes on, for a client that has dropped the rows above a block.
+    """Raise Reorganised where a fork has removed the cursor's block; Unavailable where this index
+    may only be behind.
 
-    Raises Reorganised; Unavailable where this index may only be behind.
+    `seen` is what the statement returned for `seen_block`; `position_at` returns the position from
+    which the list continues for a client that has dropped the rows above a block.
     """
     cursor = traversal.cursor
     if cursor is None or cursor.newest is None or seen == cursor.newest:
@@ -62,7 +63,7 @@ def require_same_chain(
 
 
 def _oldest_block(reader: Reader, number: int) -> BlockId:
-    """Return the oldest block: of a branch that is unknown nothing newer is certain."""
+    """Return the oldest block, the only one that is certainly common with an unknown branch."""
     oldest, newest = reader.row("queries/blocks_get_ends")
     if newest is None or number > newest - UNSETTLED_BLOCKS:
         reason = f"Block {number} of this cursor is not indexed here yet, or was taken by a fork."

@@ -1,4 +1,4 @@
-"""A page of a list: which part of it, in which form, and which statement serves a filter."""
+"""A page of a list: its window, its form, and the statement that serves a filter."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,20 +14,20 @@ from scan.queries.filters import Value
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.reader import KeptFrom, Reader
 
-# How PostgreSQL writes the records: as /api/v1 has them, or as scan/etherscan completes them.
+# How PostgreSQL writes records: as /api/v1 returns them, or as scan/etherscan completes them.
 Form = Literal["api", "etherscan"]
 
-# Of the list that a list by several keys is read from, for a page; checkpoint_every() divides it.
-# PostgreSQL takes about half a microsecond each in memory.
+# The most entries that a page of a list by several keys reads; checkpoint_every() divides it.
+# PostgreSQL takes about half a microsecond an entry in memory.
 MAX_ENTRIES = 262_144
 UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
 
 
 class Window(NamedTuple):
-    """Which part of a list: `direction` is asc or desc; both blocks, and both times in Unix
-    seconds, belong to the range. It begins at the offset, or after the `cursor`, or after the row
-    at a `position`, which is what a cursor of the list holds. With `max_entries` a page of a list
-    by several keys may end before it is full, where its cursor goes on.
+    """A part of a list: `direction` is asc or desc; ranges of blocks and of times, in Unix seconds,
+    include both ends. It begins at the offset, or after the `cursor`, or after the row at a
+    `position`, as a cursor of the list has it. With `max_entries` a page of a list by several keys
+    may end before it is full; its cursor continues there.
     """
 
     limit: int
@@ -49,7 +49,7 @@ class Window(NamedTuple):
         *,
         has_blocks: bool = True,
     ) -> Traversal:
-        """Return the list's traversal. Raises InvalidParameter for a cursor of another list."""
+        """Return the list's traversal; raises InvalidParameter for a cursor of another list."""
         filters = {
             **filters,
             "block_from": self.block_from,
@@ -63,7 +63,7 @@ class Window(NamedTuple):
         return traversal if self.position is None else traversal.after_position(self.position)
 
     def params(self, traversal: Traversal) -> dict[str, Any]:
-        """Return what every statement of such a list takes."""
+        """Return the parameters that every statement of a list along the chain takes."""
         return {
             "limit": self.limit,
             "offset": self.offset,
@@ -76,7 +76,7 @@ class Window(NamedTuple):
 
 
 def in_blocks(reader: Reader, window: Window) -> Window:
-    """Return the same window with its times as blocks: those in both ranges."""
+    """Return the same window with its times as blocks: those that are in both ranges."""
     if window.time_from is None and window.time_to is None:
         return window
     first, last = window.block_from, window.block_to
@@ -90,7 +90,7 @@ def in_blocks(reader: Reader, window: Window) -> Window:
 
 
 def in_kept_blocks(reader: Reader, window: Window) -> Window:
-    """The same of those blocks whose rows are kept."""
+    """Return in_blocks() within the blocks whose rows are kept."""
     window = in_blocks(reader, window)
     if reader.kept_from is None:
         return window
@@ -101,7 +101,7 @@ def in_kept_blocks(reader: Reader, window: Window) -> Window:
 class Page:
     """`data` is a JSON array as text; `total` counts the rows that match the filter, exactly.
 
-    It is None where nobody has counted them: by several keys at once, and of a node's logs.
+    The total is None where no counter has it: by several keys at once, and of a node's logs.
     """
 
     data: str
@@ -113,7 +113,7 @@ class Page:
 
     @classmethod
     def of_row(cls, reader: Reader, entity: str, traversal: Traversal, row: Row) -> Self:
-        """Make a page of the row of a statement with cursors; raises Reorganised."""
+        """Return the page in the row of a statement with cursors; raises Reorganised."""
         data, count, total, position, newest, seen, *untraced_blocks = row
         require_same_chain(
             reader,
@@ -127,7 +127,7 @@ class Page:
 
 
 def _position_at(traversal: Traversal, end: int) -> int:
-    """Return the position behind which rows before the ordinal `end` follow, or from it on."""
+    """Return the position of a client that has dropped the rows from the ordinal `end` on."""
     if traversal.direction == "asc":
         return end - 1
     return min(end, int(traversal.after or 0))
@@ -144,10 +144,11 @@ def filtered_page(
     blocks: tuple[int, int] = (0, BIGINT_MAX),
     **of_several: object,
 ) -> Page:
-    """No filter: by ordinal. One with a list: from its nearest checkpoint. Others: the shortest.
+    """Return a page of the rows that match all filters: without a filter by ordinal, with one from
+    the nearest checkpoint of its list, with several from the shortest of their lists.
 
-    `unlisted` are filters that rows need not match each, `blocks` the first and the last that can
-    have such rows, and `of_several` is what only statements by several take.
+    `unlisted` are filters whose lists may lack matching rows, `blocks` the first and the last block
+    that can have such rows, `of_several` the parameters of statements by several filters alone.
     """
     given = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, given)
@@ -160,7 +161,7 @@ def filtered_page(
         values["form"] = form
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
     listed = all_entities()[entity].listed
-    is_counted = all_entities()[entity].is_sparse  # the list of all rows, by an empty key
+    is_counted = all_entities()[entity].is_sparse  # all rows are a list, too, by an empty key
     if not given and not is_counted:
         row = reader.row(f"queries/{entity}_list", **values)
     elif len(given) <= 1 and given.keys() <= listed.keys():
@@ -188,7 +189,7 @@ def filtered_page(
 
 
 class End(NamedTuple):
-    """The entry of a list at which a page ends that is not full; None: the list's last."""
+    """The entry of a list at which a page ends that is not full; None where the list ends."""
 
     ordinal: int | None
     block: bytes | None  # as block_reference() makes it
@@ -201,7 +202,8 @@ def _bounds(
     values: Mapping[str, Any],
     max_entries: int | None,
 ) -> tuple[str, End, Mapping[str, Any]]:
-    """Return the list that rows by several keys are read from, a page's end, and the ordinals."""
+    """Return the list that rows by several keys are read from, the page's end, and the lowest and
+    highest ordinals to read."""
     names = [name for name in all_entities()[entity].listed if name in matched]
     list_, ordinal, block, *bounds = reader.row(
         f"queries/{entity}_get_bounds",
@@ -216,9 +218,9 @@ def _bounds(
 
 
 def _ended(row: Row, end: End, direction: str) -> Row:
-    """Return the row of a page with a cursor at its end, where it is not full.
+    """Return the row of a page, with the position of `end` where the page is not full.
 
-    Ascending the cursor stands on that entry's block, since entries before it were passed.
+    In ascending order the cursor refers to the block of that entry, since all before it were read.
     """
     data, count, total, position, newest, *more = row
     if position is not None or end.ordinal is None:
@@ -230,8 +232,8 @@ def _ended(row: Row, end: End, direction: str) -> Row:
 def _from_own_list(
     entity: str, list_: str, matched: Mapping[str, Value]
 ) -> tuple[str, Mapping[str, Value | None]]:
-    """Exchange the values of two filters that match the same rows, where the one without a list of
-    its own has the fewest entries."""
+    """Return list and filters with two filters of the same rows exchanged, where the one that
+    shares the other's list has the fewest entries."""
     for param, filter_ in all_entities()[entity].by_param.items():
         if filter_.list_of and list_ == f"{entity}_by_{param}":
             exchanged = {filter_.list_of: matched[param], param: matched.get(filter_.list_of)}
@@ -240,5 +242,5 @@ def _from_own_list(
 
 
 def _key(value: Value) -> Value:
-    """Return the key of a list: names are in UTF-8."""
+    """Return a filter's value as the key of a list: names are in UTF-8."""
     return value.encode() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Transactions that wait for their block, as the node has them."""
+"""Pending transactions, read from the node."""
 
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ class Pending(NamedTuple):
 
 
 def get(reader: Reader, transaction_hash: bytes) -> Pending | None:
-    """Return what the node has of a transaction that is not indexed; None where it has nothing of
-    use, or does not respond."""
+    """Return the node's transaction that is not indexed; None where the node does not know it or
+    does not respond."""
     reader.do_not_cache()
     node = reader.node.within(TIMEOUT_S)
     try:

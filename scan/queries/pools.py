@@ -1,4 +1,4 @@
-"""Pools of exchanges, by how much is traded in them; one with its candles."""
+"""Pools of exchanges: their list by trades, volumes, prices of trades, candles."""
 
 import json
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from scan.queries.pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 HOUR_S = 3_600
-# Those of whole hours are kept, the others are made of the pool's trades.
+# Candles of whole hours are made of stored ones, the others of the pool's trades.
 INTERVALS_S = {"5m": 300, "1h": HOUR_S, "4h": 4 * HOUR_S, "1d": 24 * HOUR_S}
 MAX_CANDLES = 500
-MAX_EXCHANGES = 30  # that are suggested
+MAX_EXCHANGES = 30  # to choose from
 MAX_OF_PAIR = 20
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
@@ -25,29 +25,29 @@ NEWEST_S = 10**12  # beyond the time of every block
 
 
 class Candles(NamedTuple):
-    """`data` is a JSON array as text. `next_s`: the range may have older ones, up to this time."""
+    """`data` is a JSON array as text; the range may have older candles up to the time `next_s`."""
 
     data: str
     next_s: int | None
 
 
 class PricedTrade(NamedTuple):
-    """What a trade was from token0's side: `side` is buy where the maker got token0, else sell.
-    `price` is token1 for one token0, as that of candles; None where an amount is 0."""
+    """A trade's `side` is buy where the maker got token0, else sell; its `price` is the amount of
+    token1 for one token0, as that of candles, None where an amount is 0."""
 
     side: str
     price: Decimal | None
 
 
 class Exchanges(NamedTuple):
-    """Names of exchanges, those with most trades first; `are_all`: there are no others."""
+    """Names of exchanges, those with most trades first; `are_all` says that none was left out."""
 
     names: list[str]
     are_all: bool
 
 
 class PoolFilters(TypedDict, total=False):
-    """An exchange, and a token on either side."""
+    """Filters of pools: an exchange, and a token on either side."""
 
     dex: str
     token: bytes
@@ -66,7 +66,7 @@ def read_filters(arguments: Mapping[str, str]) -> PoolFilters:
 def page(
     reader: Reader, window: Window, *, dex: str | None = None, token: bytes | None = None
 ) -> Page:
-    """List pools by the number of trades; of an exchange, or with a token on either side."""
+    """Return pools by the number of trades; of an exchange, or with a token on either side."""
     filters = {"dex": dex, "token": token}
     traversal = window.traversal("pools", filters, (ORDINAL, ADDRESS), has_blocks=False)
     after_count, after_address = traversal.position(2)
@@ -107,7 +107,7 @@ def get(reader: Reader, address: bytes) -> str:
 
 
 def volume(reader: Reader, address: bytes) -> str:
-    """Return what was traded in its newest hours and days, and in all, as JSON; raises NotFound."""
+    """Return a pool's volumes in its newest hours and days and in all as JSON; raises NotFound."""
     data: str | None
     (data,) = reader.row("queries/pool_volumes_get", address=address)
     if data is None:
@@ -136,8 +136,8 @@ def candles(
     last_s: int | None = None,
     limit: int = DEFAULT_CANDLES,
 ) -> Candles:
-    """The newest ones of a range, whole; raises NotFound, and InvalidParameter for a range that is
-    backwards or whose newest candle has too many trades, where it is made of these."""
+    """Return the newest `limit` candles of a range; raises NotFound, and InvalidParameter for a
+    range that is backwards or whose newest candle would be made of too many trades."""
     span_s = INTERVALS_S[interval]
     if first_s is not None and last_s is not None and first_s > last_s:
         raise InvalidParameter("timeFrom must not be after timeTo.", field="timeFrom")
@@ -160,7 +160,7 @@ def candles(
 def _from_trades(
     reader: Reader, address: bytes, span_s: int, first_start_s: int, last_s: int | None, limit: int
 ) -> Candles:
-    """Make candles of at most MAX_TRADES."""
+    """Return candles made of at most MAX_TRADES trades."""
     newest = json.loads(get(reader, address))["lastTradeAt"]
     if newest is None:
         return Candles("[]", None)

@@ -1,4 +1,4 @@
-"""One request's reads of the chain, and what its response depends on."""
+"""One request's reads of the chain, and the versions of the index that they saw."""
 
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -44,7 +44,7 @@ class ChainId:
 
 
 class PartitionedTables:
-    """Which tables are partitioned, as of a minute ago at most: nothing but speed depends on it."""
+    """The partitioned tables, as of a minute ago at most: nothing but speed depends on them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,7 +66,7 @@ class KeptFrom(NamedTuple):
 
 
 class Retention:
-    """What is kept, as of some seconds ago: rows are removed a minute after that is decided."""
+    """The oldest kept block, as of some seconds ago: rows are removed a minute after a decision."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -84,7 +84,7 @@ class Retention:
 
 @dataclass(frozen=True)
 class Sources:
-    """Sources are what questions about the chain are answered from; they live with the process."""
+    """The sources of chain data, which live as long as the process."""
 
     database: Database  # may be a replica
     gateway: NodeGateway
@@ -100,7 +100,7 @@ class Sources:
     finality: FinalityReader
     item_media: ItemMedia
     equal_creations: EqualCreations
-    log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
+    log_blocks: SizedCache[Sequence[int]]  # block numbers of the entries of a node's lists
     chain_id: ChainId
     partitioned_tables: PartitionedTables
     retention: Retention
@@ -109,10 +109,10 @@ class Sources:
 
 
 class Reader:
-    """A reader serves one request; the response may be cached while the index has its version."""
+    """The reads of one request, whose response may be cached while the index has their version."""
 
     def __init__(self, sources: Sources, client: Callable[[], Hashable]) -> None:
-        """`client` is whom places to wait in are counted for."""
+        """`client` returns the key that concurrent reads are limited by."""
         self.sources = sources
         self.versions: set[int] = set()  # of the index, that statements have read
         self.client = client
@@ -129,9 +129,9 @@ class Reader:
     ) -> Row:
         """Return a statement's row without its first column, index_version().
 
-        Such a statement always returns one row. It is prepared unless it is `planned_per_call`, as
-        where the best index depends on the values. Few of those, and of those that no number of
-        rows bounds, run at once, one for each client, and Unavailable is raised beyond.
+        Such a statement always returns one row. It is prepared unless it is `planned_per_call`,
+        because the best index depends on the values. Few of those, and of those that read an
+        unbounded number of rows, run at once, one for each client; more raise Unavailable.
         """
         database = self.sources.database
         read = database.row if planned_per_call else database.prepared_row
@@ -150,14 +150,14 @@ class Reader:
         return self.sources.retention.kept_from()
 
     def not_indexed(self, what: str) -> NotFound:
-        """Return the error for what is not among the rows that are kept."""
+        """Return the error for a row that is not indexed, or perhaps no longer kept."""
         if self.kept_from is None:
             return NotFound(what)
         return NotFound(f"{what} Rows before block {self.kept_from.number} are not kept.")
 
     @property
     def node(self) -> NodeSession:
-        """Return the node, for this request: its time runs from the first use."""
+        """Return the request's session with the node, whose time runs from the first use."""
         if self._node is None:
             self._node = self.sources.gateway.session(self.client())
         return self._node
@@ -168,7 +168,8 @@ class Reader:
 
     @property
     def is_cacheable(self) -> bool:
-        """Return False where the node failed, which may answer the next request."""
+        """Return whether the response may be cached: not where the node failed, for it may answer
+        the next request."""
         return self._is_cacheable and not self.has_node_failed
 
     def do_not_cache(self) -> None:

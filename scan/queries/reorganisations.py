@@ -8,8 +8,8 @@ from scan.queries.reader import Reader
 
 
 def newest_common_block(reader: Reader, block: BlockId) -> BlockId | None:
-    """The block itself where it is in the chain; where it was orphaned, the newest block before it
-    that is, which need not be stored if it is before the first indexed one; None for one that is
-    not known (any more)."""
+    """Return the block itself where it is in the chain, or the newest block before an orphaned one
+    that is, which is not stored if it precedes the first indexed one; None for a block that is not
+    known, or no longer."""
     number, block_hash = reader.row("queries/blocks_get_newest_common", **block._asdict())
     return None if number is None else BlockId(number, bytes(block_hash))

@@ -35,13 +35,14 @@ def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
 
 
 def hash_or_address(text: str) -> bytes:
-    """Return the 32 bytes of a hash, or the 20 of an address; none for another text."""
+    """Return the 32 bytes of a hash, or the 20 of an address; no bytes for another text."""
     named = _HEX.match(text)
     return bytes.fromhex(named[1]) if named else b""
 
 
 def _with_similar(reader: Reader, body: str, text: str) -> str:
-    """Where the tokens are many and the text is like none, it is no quick look-up: few at once."""
+    """Return the records, and those of similar names; few such searches run at once, since one
+    among many tokens is slow."""
     try:
         (similar,) = reader.row(
             "queries/search_list_similar", planned_per_call=True, text=text, limit=MAX_FOUND
@@ -56,7 +57,7 @@ def _with_similar(reader: Reader, body: str, text: str) -> str:
 
 
 def _number(text: str) -> int | None:
-    """Read a block's number, also as people write it: 21,000,000."""
+    """Return a block's number, also as people write it (21,000,000); None for another text."""
     if not _DIGITS.match(text):
         return None
     number = int(re.sub(r"\D", "", text))

@@ -1,4 +1,4 @@
-"""A summary says in one sentence what a transaction did, from the index and the node."""
+"""Summaries of transactions in one sentence, from the index and the node."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ def summary(
     details: TransactionDetails,
     failure: TransactionFailure | None,
 ) -> Summary:
-    """Say what the transaction did, in one sentence; `failure` is why it failed."""
+    """Return a sentence about what the transaction did; `failure` is why it failed."""
     facts = _facts(reader, record, details)
     if failure is not None:
         error, is_quoted = _reason(failure)
@@ -44,7 +44,7 @@ def summary(
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
-    """Return a sentence without its end, or what the contract said, and whether it did."""
+    """Return the reason of a failure without a full stop, and whether it quotes the contract."""
     reason = failure.reason
     if reason.kind == ERROR and reason.decoded is not None:
         return str(reason.decoded.arguments[0].value) or None, True
@@ -79,7 +79,7 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
 
 def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:
     """Return whether the sender's account had code after the block; None where the node does not
-    say so."""
+    answer."""
     address = data(record["fromAddress"], 20)
     state = reader.sources.account_states.at(
         reader.node, address, record["blockNumber"], data(record["blockHash"], 32)

@@ -1,4 +1,4 @@
-"""Transfers of tokens: their lists, and how many there were over time."""
+"""Transfers of tokens: their lists, and their counts over time."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,10 +19,10 @@ def page(
     form: Form = "api",
     **filters: Value | None,
 ) -> Page:
-    """Return a page of transfers. The type beside a token tells only whether it is of that type.
+    """Return a page of transfers. A type beside a token matches all its transfers, or none.
 
-    Beside an address it is one key more: an address has one list of all types, so that what lies
-    before the page is read, too, and the total is not known.
+    A type beside an address is a second key: an address has one list of all types, so that rows
+    before the page are read, too, and the total is not known.
     """
     token, token_type = filters.get("token"), filters.get("type")
     if isinstance(token, bytes) and token_type is not None:
@@ -36,8 +36,8 @@ def page(
 def of_transaction(
     reader: Reader, record: Mapping[str, Any], limit: int, after: tuple[int, int] = (0, -1)
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Return the transfers of a transaction in the order of their logs, `after` a log and an index
-    in its batch, and whether more follow. They stand together among those of their block."""
+    """Return the transfers of a transaction in the order of their logs, and whether more follow;
+    they begin `after` a log index and an index in its batch."""
     number = record["blockNumber"]
     first = ordinal_at(
         reader,
@@ -54,17 +54,15 @@ def of_transaction(
 
 
 def count_by_day(reader: Reader, token: bytes, days: int) -> str:
-    """Return [{time, transfers}] as JSON text: of the newest counted days since its first.
-
-    A day without blocks is left out.
-    """
+    """Return [{time, transfers}] as JSON text: for the newest `days` counted ones since the token's
+    first. A day without blocks is left out."""
     counts: str
     (counts,) = reader.row("queries/token_transfers_count_by_day", address=token, days=days)
     return counts
 
 
 def count_over_time(reader: Reader, token: bytes) -> str:
-    """[{time, transfers}] as JSON text: how many there had been at moments of its life."""
+    """Return [{time, transfers}] as JSON text: the counts of transfers up to some moments."""
     points: str
     (points,) = reader.row("queries/token_transfers_count_over_time", address=token)
     return points

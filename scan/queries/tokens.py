@@ -1,4 +1,4 @@
-"""Tokens and who holds them."""
+"""Tokens and their holders."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -14,7 +14,7 @@ UNKNOWN = "No token is known at this address."
 
 
 def page(reader: Reader, window: Window) -> Page:
-    """List tokens by the number of holders; ranges of blocks do not apply."""
+    """Return tokens by the number of holders; ranges of blocks do not apply."""
     traversal = window.traversal("tokens", {}, (ORDINAL, ADDRESS), has_blocks=False)
     after_count, after_address = traversal.position(2)
     data, count, total, holder_count, address = reader.row(
@@ -39,7 +39,7 @@ def get(reader: Reader, address: bytes) -> str:
 
 
 def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
-    """Return the records of those that are tokens, by address."""
+    """Return the records of the addresses that are tokens, by address."""
     if not addresses:
         return {}
     (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
@@ -53,7 +53,7 @@ def type_of(reader: Reader, address: bytes) -> str | None:
 
 
 def holders(reader: Reader, address: bytes, window: Window) -> Page:
-    """List holders, the largest first; raises NotFound for an unknown token."""
+    """Return a token's holders, the largest first; raises NotFound for an unknown token."""
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
     after_balance, after_holder = traversal.position(2)
     data, count, total, balance, holder = reader.row(

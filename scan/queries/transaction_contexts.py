@@ -1,4 +1,4 @@
-"""What lists of transactions and of their transfers show beside their records."""
+"""Values that lists of transactions and of their transfers show beside the records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -17,7 +17,7 @@ Record = dict[str, Any]
 def contexts(reader: Reader, hashes: Iterable[str]) -> dict[str, Record]:
     """Return the places, called functions and base fees of transactions, by hash.
 
-    Raises Unavailable where one is no longer indexed: a reorganisation came between.
+    Raises Unavailable where a transaction is missing, since a reorganisation has removed it.
     """
     distinct = [*dict.fromkeys(hashes)]
     if not distinct:
@@ -31,10 +31,7 @@ def contexts(reader: Reader, hashes: Iterable[str]) -> dict[str, Record]:
 
 
 def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """Return the inputs of transactions by hash, from the node; none where it does not answer.
-
-    A call with less than 4 bytes of input, or a creation, is read, too.
-    """
+    """Return the inputs of transactions by hash, from the node; none where it does not answer."""
     keys = [indexed(record) for record in records]
     try:
         read = reader.sources.node_transactions.read(

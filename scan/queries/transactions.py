@@ -1,4 +1,4 @@
-"""Transactions: their lists, one with what the node has of it, what happened in it."""
+"""Transactions: their lists, records, and the details, calls and changes that the node has."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -15,7 +15,8 @@ from scan.queries.reader import Reader
 
 
 class TransactionEvents(NamedTuple):
-    """TransactionEvents are what a page shows; lists are JSON text, shorter than their counts."""
+    """The transfers and trades of a transaction as JSON text; each list may be shorter than its
+    count."""
 
     transfers: str
     transfer_count: int
@@ -34,21 +35,21 @@ def page(
 
 
 def get(reader: Reader, transaction_hash: bytes) -> str | None:
-    """Return the record as JSON text; None for one that is not indexed."""
+    """Return a transaction's record as JSON text; None if it is not indexed."""
     record: str | None
     (record,) = reader.row("queries/transactions_get", hash=transaction_hash)
     return record
 
 
 def status(reader: Reader, transaction_hash: bytes) -> bool | None:
-    """Return the status; None for one that is not indexed."""
+    """Return whether a transaction succeeded; None if it is not indexed."""
     succeeded: bool | None
     [succeeded] = reader.row("queries/transactions_get_status", hash=transaction_hash)
     return succeeded
 
 
 def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
-    """Return what the node has, decoded; not cached where asking again may give more."""
+    """Return the node's details, decoded; the response is not cached where a retry may get more."""
     details = reader.sources.transaction_details.read(reader.node, indexed(record))
     if details.passing:
         reader.do_not_cache()
@@ -56,7 +57,8 @@ def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
 
 
 def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
-    """Say why it failed; None if it succeeded. Not cached where asking again may give more."""
+    """Return why a transaction failed, None if it succeeded; the response is not cached where a
+    retry may get more."""
     if record["status"]:
         return None
     failure = reader.sources.transaction_failures.read(reader.node, record)
@@ -66,7 +68,7 @@ def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | N
 
 
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
-    """Return its calls, and the same decoded; raises TracesUnavailable, UpstreamFailed."""
+    """Return a transaction's calls, plain and decoded; raises TracesUnavailable, UpstreamFailed."""
     sent = indexed(record)
     trace = reader.sources.transaction_traces.calls(reader.node, sent)
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
@@ -84,7 +86,7 @@ def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:
 
 def adjacent(reader: Reader, transaction_hash: bytes) -> str | None:
     """Return the hashes of the sender's transactions before and after this one, as JSON text; None
-    for one that is not indexed."""
+    if it is not indexed."""
     text: str | None
     [text] = reader.row("queries/transactions_get_adjacent", hash=transaction_hash)
     return text

@@ -1,4 +1,4 @@
-"""User operations (ERC-4337): their lists, and one with what its bundle says of it."""
+"""User operations (ERC-4337): their lists, and one with the details in its bundle's calldata."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ Record = Mapping[str, Any]
 
 
 class UserOperationDetails(NamedTuple):
-    """What the bundle says of an operation. `unavailable` is the reason if it is not known."""
+    """The details of an operation in its bundle; `unavailable` says why they are not known."""
 
     error: Reason | None
     operation: BundledOperation | None = None
@@ -62,7 +62,7 @@ def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
 
 
 def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> Page | None:
-    """Return a page of a transaction's operations; None for one that is not indexed."""
+    """Return a page of a transaction's operations; None if it is not indexed."""
     traversal = window.traversal("transaction's user operations", {"hash": transaction_hash})
     row = reader.row(
         "queries/user_operations_list_by_transaction",
@@ -77,7 +77,7 @@ def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> P
 
 
 def with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
-    """Return the newest records with the hash, as many as are listed of one hash."""
+    """Return the newest records with a hash, up to the number that the statement lists."""
     (text,) = reader.row("queries/user_operations_get", hash=operation_hash)
     records: list[dict[str, Any]] = orjson.loads(text)
     return records
@@ -89,8 +89,8 @@ def version(record: Record) -> str:
 
 
 def details(reader: Reader, record: Record) -> UserOperationDetails:
-    """Return the operation as its account signed it, with its calls and why it failed, decoded;
-    not cached where asking again may give more."""
+    """Return the operation as its account signed it, with its calls and why it failed, decoded; the
+    response is not cached where a retry may get more."""
     operation, unavailable = None, None
     body = transactions.get(reader, data(record["transactionHash"]))
     if body is not None:  # or a fork took it since
@@ -112,8 +112,8 @@ def details(reader: Reader, record: Record) -> UserOperationDetails:
 
 
 def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> Iterator[bytes]:
-    """The calldata of each call of the entry point that took effect: the transaction's own, or
-    those that its trace has. A bundler may have it read and refuse what no account signed."""
+    """Yield the calldata of each call of the entry point that took effect: the transaction's own,
+    or those in its trace. A reverted call may contain operations that no account signed."""
     node = reader.node.within(TIMEOUT_S)
     if indexed.to_address == entry_point:
         read = reader.sources.node_transactions.read(node, [(indexed, Content.INPUT)])
@@ -127,7 +127,8 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
 
 
 def _find(record: Record, bundles: Iterator[bytes]) -> BundledOperation | None:
-    """An entry point takes each nonce of an account once."""
+    """Return the operation of a record, or None; an entry point takes each nonce of an account
+    once."""
     sender_and_nonce = data(record["sender"], 20), int(record["nonce"])
     operations = (operation for calldata in bundles for operation in bundled_operations(calldata))
     return next(

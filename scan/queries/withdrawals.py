@@ -12,8 +12,8 @@ from scan.queries.reader import Reader
 def page(
     reader: Reader, window: Window, *, address: bytes | None = None, before_index: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return those to an address, or all, before an index: the range of blocks should end at its
-    block, since those above are looked through."""
+    """Return withdrawals, to an address or all, before an index; the window should end at the block
+    of that index, since the withdrawals of later blocks are read, too."""
     rows, _ = reader.row(
         "queries/withdrawals_list",
         is_unbounded=before_index is not None and window.block_to == BIGINT_MAX,
