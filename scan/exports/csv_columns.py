@@ -70,7 +70,7 @@ def _direction(record: Record, context: Context) -> str:
 
 
 def _fee(record: Record, context: Context) -> str | None:
-    """Return the fee in wei, also of a failed transaction; None in the list of another than the sender."""
+    """Return the fee in wei, also of failed transactions; None in a list of another address."""
     if context.own is not None and record["fromAddress"] != context.own:
         return None
     return str(record["fee"])
