@@ -2,8 +2,8 @@
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
 has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),
-{list_by_one_filter} (a list with a counter) or {list}, it is rendered for each of these whose
-statement has no file of its own.
+{list_by_one_filter} (a list with a counter) or {list} (a list of an entity that has several
+filters), it is rendered for each of these whose statement has no file of its own.
 `python -m scan.database.statements NAME` prints a statement.
 
 A statement whose header has a line `literals:` is prepared: planned once for all values, since
@@ -149,7 +149,7 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
             ("numbered", [] if entity.is_sparse else [entity]),
             ("sparse", [entity] if entity.is_sparse else []),
             ("list_by_one_filter", entity.counted),
-            ("list", entity.lists),
+            ("list", entity.lists if len(entity.by_param) > 1 else []),
         ):
             if f"{{{placeholder}}}" in name:
                 for instance in instances:

@@ -256,7 +256,7 @@ def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilt
         after=None,
         max_entries=None,
     )
-    return "token" if shortest == "token_transfers_by_token" else "address"
+    return "token" if shortest == "token" else "address"
 
 
 def _is_often_to_itself(reader: Reader, address: bytes) -> bool:

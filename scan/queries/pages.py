@@ -177,8 +177,8 @@ def filtered_page(
         matched = {name: value for name, value in given.items() if name not in unlisted}
         has_end = window.offset == 0 and not of_several.get("has_total")
         max_entries = window.max_entries if has_end else None
-        list_, end, bounds = _bounds(reader, entity, matched, values, max_entries)
-        list_, of_row = _from_own_list(entity, list_, matched)
+        shortest, end, bounds = _bounds(reader, entity, matched, values, max_entries)
+        list_, of_row = _list_by(entity, shortest, matched)
         values |= {**dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several}
         read = partial(reader.row, f"queries/{list_}_list_by_filters", is_unbounded=True, **values)
         row = _ended(read(**bounds), end, window.direction)
@@ -201,20 +201,18 @@ def _bounds(
     matched: Mapping[str, Value],
     values: Mapping[str, Any],
     max_entries: int | None,
-) -> tuple[str, End, Mapping[str, Any]]:
-    """Return the list that rows by several keys are read from, the page's end, and the lowest and
-    highest ordinals to read."""
+) -> tuple[str | None, End, Mapping[str, Any]]:
+    """Return the filter whose list is the shortest (None where none has a list), the page's end,
+    and the lowest and highest ordinals to read."""
     names = [name for name in all_entities()[entity].listed if name in matched]
-    list_, ordinal, block, *bounds = reader.row(
+    shortest, ordinal, block, *bounds = reader.row(
         f"queries/{entity}_get_bounds",
         names=names,
         keys=[_key(matched[name]) for name in names],
         max_entries=max_entries,
         **{name: values[name] for name in ("block_from", "block_to", "direction", "after")},
     )
-    if "from" in matched and matched["from"] == matched.get("to"):
-        list_ = f"{entity}_to_self"
-    return list_, End(ordinal, block), dict(zip(UNBOUNDED, bounds, strict=True))
+    return shortest, End(ordinal, block), dict(zip(UNBOUNDED, bounds, strict=True))
 
 
 def _ended(row: Row, end: End, direction: str) -> Row:
@@ -229,16 +227,19 @@ def _ended(row: Row, end: End, direction: str) -> Row:
     return (data, count, total, end.ordinal, newest, *more)
 
 
-def _from_own_list(
-    entity: str, list_: str, matched: Mapping[str, Value]
+def _list_by(
+    entity: str, shortest: str | None, matched: Mapping[str, Value]
 ) -> tuple[str, Mapping[str, Value | None]]:
-    """Return list and filters with two filters of the same rows exchanged, where the one that
-    shares the other's list has the fewest entries."""
-    for param, filter_ in all_entities()[entity].by_param.items():
-        if filter_.list_of and list_ == f"{entity}_by_{param}":
-            exchanged = {filter_.list_of: matched[param], param: matched.get(filter_.list_of)}
-            return all_entities()[entity].listed[param].name, {**matched, **exchanged}
-    return list_, matched
+    """Return the list that rows by several filters are read from, and the filters' values. Those of
+    two filters of the same rows are exchanged where the one that shares the other's list has the
+    fewest entries."""
+    if "from" in matched and matched["from"] == matched.get("to"):
+        return f"{entity}_to_self", matched
+    if shortest is None:
+        return entity, matched
+    list_of = all_entities()[entity].by_param[shortest].list_of
+    exchanged = {list_of: matched[shortest], shortest: matched.get(list_of)} if list_of else {}
+    return all_entities()[entity].listed[shortest].name, {**matched, **exchanged}
 
 
 def _key(value: Value) -> Value:

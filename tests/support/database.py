@@ -194,12 +194,12 @@ def _children(process: int) -> list[int]:
     return [int(child) for child in found]
 
 
-def use_short_checkpoints(url: str) -> None:
+def use_short_checkpoints(url: str, distance: int = SHORT_CHECKPOINTS) -> None:
     """Let lists of a new database have checkpoints that a short chain reaches."""
     execute(
         url,
         "CREATE OR REPLACE FUNCTION checkpoint_every() RETURNS bigint LANGUAGE sql IMMUTABLE"
-        f" RETURN {SHORT_CHECKPOINTS}",
+        f" RETURN {distance}",
     )
 
 

@@ -60,7 +60,7 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "it lets an index be read: the sender is the address, so that one says what the other does",
     ),
     (
-        r"queries/(history_list|\w+_list_by_filters)",
+        r"queries/(history_list|\w+_by_\w+_list|\w+_list_by_filters)",
         r"%\(direction\)s = 'asc'"
         r"   in: ORDER BY CASE WHEN %\(direction\)s = 'asc' THEN \w\.ordinal END ASC,",
         "an index is read from its beginning anyway: the service's sessions do not scan otherwise",
@@ -84,6 +84,23 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"queries/\w+_by_\w+_list",
         r"\w+\.ordinal [<>]= \(SELECT beyond FROM start\)",
         "it bounds what is read: a page ends by its LIMIT, which no row behind that changes",
+    ),
+    (
+        r"queries/(user_operations|authorizations|messages_to_l1|blobs|execution_requests|"
+        r"contract_creations)_.*list",
+        r"\+   in: SELECT entries_before\(.*, ordinals\.last \+ 1\)",
+        "no row has the last ordinal of a block that has gaps",
+    ),
+    (
+        r"queries/(user_operations|authorizations|messages_to_l1|blobs|execution_requests|"
+        r"contract_creations)_list",
+        r"c\.key = %\(key\)s",
+        "the list of all rows has one key",
+    ),
+    (
+        r"queries/\w+_list_by_filters",
+        r"\w\.\w+ IS NOT NULL",
+        "it says again what the condition beside it says, as the list leaves out rows without key",
     ),
     (
         r"queries/(history|balances)_list",
