@@ -84,7 +84,7 @@ def _accounts_body(name: str, page: Page, arguments: Mapping[str, str]) -> Respo
 
 
 def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
-    """Raises InvalidParameter unless they are 1 to MOST_ADDRESSES."""
+    """Return the requested addresses; raises InvalidParameter for more than MOST_ADDRESSES."""
     given = arguments.get("addresses", "").split(",")
     if len(given) > MOST_ADDRESSES:
         raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""GET /api/v1/blocks, /blocks/latest and /blocks/:numberOrHash; lists of what few blocks have."""
+"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash; blobs and execution requests."""
 
 from collections.abc import Mapping
 
@@ -46,7 +46,7 @@ def get_block(block: str) -> Response:
 
 @blueprint.get("/blocks/<block>/transactions")
 def list_transactions_of_block(block: str) -> Response:
-    """Not of `latest`, in which pages would be of one block after the other."""
+    """Return a block's transactions; not of `latest`, whose pages would be of different blocks."""
     keys = FILTER_KEYS["transactions"]
     arguments = query_arguments(*keys, *LISTED, "orderBy")
     number = orjson.loads(_indexed(parameters.block_number_or_hash(block)))["number"]
@@ -70,7 +70,7 @@ def list_execution_requests() -> Response:
 
 @blueprint.get("/blocks/<block>/execution-requests")
 def list_execution_requests_of_block(block: str) -> Response:
-    """Those that the block took, which may be of older transactions."""
+    """Return the requests that a block included, which may be of older transactions."""
     query_arguments()
     taken = execution_requests.taken_by(reader(), parameters.block_number_or_hash(block))
     if taken is None:

@@ -1,4 +1,4 @@
-"""Where programs look first: /llms.txt, /robots.txt and the files of /.well-known."""
+"""Files that programs look for first: /llms.txt, /robots.txt and those of /.well-known."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -54,7 +54,7 @@ def paths() -> frozenset[str]:
 
 
 def discovery(document: Callable[[], dict[str, Any]], *, has_tools: bool) -> Blueprint:
-    """`document` is the API's OpenAPI document."""
+    """Return the blueprint of these files; `document` returns the API's OpenAPI document."""
     blueprint = Blueprint("discovery", __name__)
 
     @blueprint.get(LLMS)

@@ -31,7 +31,7 @@ def paths() -> frozenset[str]:
 
 
 def docs() -> Blueprint:
-    """Serve Swagger UI with our page, style and script; all files are served from here."""
+    """Return the blueprint of Swagger UI with our page, style and script, without other hosts."""
     blueprint = Blueprint("docs", __name__)
 
     @blueprint.get("/")
@@ -46,7 +46,7 @@ def docs() -> Blueprint:
 
 
 def describe(document: Callable[[], dict[str, Any]]) -> Blueprint:
-    """`document` is built for the first request."""
+    """Return the blueprint of the OpenAPI document, which the first request builds."""
     blueprint = Blueprint("documentation", __name__)
     body = functools.cache(lambda: orjson.dumps(document()))
 

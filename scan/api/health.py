@@ -22,7 +22,7 @@ def alive() -> Response:
 
 @blueprint.get("/readyz")
 def ready() -> Response:
-    """200 when it can serve; how far behind the node it is.
+    """Return the lag behind the node, with status 200 where the service can serve, else 503.
 
     Limits have to be counted, the database has to answer with the current schema, and a replica
     must not be more than SCAN_MAX_LAG_BLOCKS behind its primary.
@@ -47,9 +47,10 @@ def ready() -> Response:
 
 
 def _compare_with_primary(status: dict[str, Any]) -> None:
-    """What a replica says of the head is as old as all that it says; raises Unavailable.
+    """Set the head and the lag to the primary's, since the replica's are as old as its rows.
 
-    Reading goes on while the primary is away, so that is no reason to fail.
+    Raises Unavailable where the replica is too far behind, but not where the primary cannot be
+    reached, since reading goes on without it.
     """
     try:
         row = services().writes.row("queries/chain_get_head")

@@ -1,6 +1,6 @@
-"""GET /metrics: what this process counted, and what the database knows of all the others.
+"""GET /metrics: counters of this process, and values of all processes from the database.
 
-For Prometheus alone: deploy/nginx.conf does not let it out.
+It is for Prometheus alone: deploy/nginx.conf does not forward it.
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def export() -> Response:
 
 
 class State(Collector):
-    """Numbers that every instance would tell alike."""
+    """Values from the database, which every instance reports alike."""
 
     def __init__(self, database: Database, chain_name: str) -> None:
         self._database = database
@@ -71,7 +71,7 @@ class State(Collector):
                 yield GaugeMetricFamily(name, text, float(value))
 
     def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:
-        """So that the same metric of several chains can be joined with what they are called."""
+        """Return the chain's id and name as labels, which tell metrics of several chains apart."""
         info = GaugeMetricFamily(
             "scan_chain_info",
             "The indexed chain, in labels; always 1.",

@@ -82,7 +82,7 @@ def get_finality() -> Response:
 
 @blueprint.get("/prices")
 def get_prices() -> Response:
-    """Return the operator's prices, on which no amount of the chain depends on."""
+    """Return the operator's prices, on which no amount of the chain depends."""
     query_arguments()
     prices, problem = services().prices.read(reader())
     reader().do_not_cache()

@@ -27,7 +27,7 @@ FILTER_KEYS["tokens"] = ()
 
 @blueprint.post("/query")
 def query() -> Response:
-    """`total` is null where several keys are combined, since nobody has counted their rows."""
+    """Return a page of an entity; `total` is null for several keys, whose rows no counter has."""
     body = json_object()
     json_bodies.only_known(body, BODY_KEYS, "key")
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)

@@ -1,4 +1,4 @@
-"""GET / where no pages are served: where to look instead."""
+"""GET / where no pages are served: the paths of documentation and status."""
 
 from flask import Blueprint
 

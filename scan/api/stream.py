@@ -1,4 +1,4 @@
-"""GET /api/v1/stream: what happens in the chain, as server-sent events."""
+"""GET /api/v1/stream: the chain's new records as server-sent events."""
 
 from typing import cast
 
@@ -15,8 +15,8 @@ from scan.streams.sse_format import opening
 
 blueprint = Blueprint("stream", __name__)
 
-# nginx passes on what it is sent at once, and nobody keeps it.
 NO_LOGS = "No logs are sent: this index does not store them (SCAN_LOGS)."
+# nginx passes events on without buffering, and no cache keeps them.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -46,7 +46,7 @@ def open_stream() -> Response:
 
 
 def _position(parameter: str | None) -> Position | None:
-    """Return the position in the header, which browsers send when they connect again, or else the
+    """Return the position in the header, which browsers send when they reconnect, else the
     parameter's."""
     header = request.headers.get("Last-Event-ID", "")
     if header:

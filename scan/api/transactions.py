@@ -25,13 +25,13 @@ def list_transactions() -> Response:
 
 @blueprint.get("/addresses/<address>/transactions")
 def list_transactions_of_address(address: str) -> Response:
-    """Those it sent, received or was created by."""
+    """Return the transactions that an address sent, received or was created by."""
     return entity_list("transactions", address=address)
 
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    """What is stored of it, what the node has of it, decoded, and why it failed if it did."""
+    """Return a transaction's record, the node's details, decoded, and why it failed if it did."""
     indexed, record = _indexed(transaction_hash)
     details = transactions.details(reader(), indexed)
     failure = transactions.failure(reader(), indexed)
@@ -93,8 +93,8 @@ def _indexed(transaction_hash: str) -> tuple[dict[str, Any], str]:
 
 
 def _traced(record: Mapping[str, Any], **read: object) -> Response:
-    of = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
-    body = orjson.dumps({**of, "blockHash": record["blockHash"], **read})
+    place = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
+    body = orjson.dumps({**place, "blockHash": record["blockHash"], **read})
     if len(body) > MOST_CACHED_BYTES:
         reader().do_not_cache()
     return json_body(body)

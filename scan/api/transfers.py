@@ -19,7 +19,7 @@ def list_token_transfers() -> Response:
 
 @blueprint.get("/tokens/<address>/transfers")
 def list_transfers_of_token(address: str) -> Response:
-    tokens.get(reader(), parameters.address(address))  # or there is no such token
+    tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
     return entity_list("token_transfers", tokenAddress=address)
 
 

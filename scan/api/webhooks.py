@@ -1,4 +1,4 @@
-"""/api/v1/webhooks: what is sent where, and how that went (SPEC 4.8 to 4.10, 6)."""
+"""/api/v1/webhooks: webhooks, their deliveries, tests and retries (SPEC 4.8 to 4.10, 6)."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -78,7 +78,7 @@ def delete_webhook(webhook_id: str) -> Response:
 
 @blueprint.patch("/webhooks/<webhook_id>")
 def change_webhook(webhook_id: str) -> Response:
-    """Activate one that was stopped, or stop it and cancel what is pending."""
+    """Activate a stopped webhook, or stop one and cancel its pending deliveries."""
     body = json_object()
     json_bodies.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
@@ -156,7 +156,7 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
 
 
 def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None:
-    """Which topics logs must have, as JSON: at each position null, a topic, or several."""
+    """Return the topics that logs must have, as JSON: at each position null, a topic or several."""
     value = body.get("topics")
     if value is None:
         return None

@@ -92,7 +92,7 @@ _HEADERS: Json = {
 def document(
     base_path: str = "", etherscan_actions: Mapping[str, Collection[str]] = MappingProxyType({})
 ) -> Json:
-    """`etherscan_actions`: the supported actions by module."""
+    """Return the document; `etherscan_actions` are the supported actions by module."""
     return {
         "openapi": "3.1.0",
         "info": {

@@ -32,7 +32,7 @@ module=proxy returns the node's JSON-RPC response. Lists have `X-Total-Count` an
 
 
 def etherscan_paths(actions: Mapping[str, Collection[str]]) -> Json:
-    """`actions`: the supported ones by module."""
+    """Return the paths of the Etherscan-compatible API; `actions` are those supported by module."""
     supported = "\n".join(f"- `{module}`: {', '.join(names)}" for module, names in actions.items())
     form = {"content": {kind: {"schema": {"type": "object"}} for kind in FORMS}}
     paths: Json = {}
@@ -73,7 +73,7 @@ _SOURCIFY = (
 
 
 def sourcify_paths(base_path: str) -> Json:
-    """Paths are also served below /server, which some clients of Sourcify's server use."""
+    """Return the paths of the Sourcify-compatible API, which some clients use below /server."""
     servers = [{"url": base_path or "/"}, {"url": f"{base_path}/server"}]
     paths: Json = {}
     for method, path, name, summary, parameters, statuses in _SOURCIFY:

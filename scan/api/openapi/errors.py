@@ -1,4 +1,4 @@
-"""Errors: what each status means, its codes, and its response with them."""
+"""Errors: the meaning of each status, its codes and its response."""
 
 from scan.api.contracts import MAX_VERIFY_BYTES
 from scan.api.openapi.schemas import ALWAYS, RATE_HEADERS, Json, headers, record, ref

@@ -1,4 +1,4 @@
-"""Lists that can be filtered, and what each key of a filter means; query.py has /query."""
+"""Lists that can be filtered, and their filters; query.py has /query."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -38,7 +38,7 @@ from scan.parameters import MAX_LIMIT, MAX_TYPE
 from scan.queries.accounts import MOST_COUNTED
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
-# By the kind of a filter: the schema of its value, from its description.
+# Schemas of filters by their kind, each made from the filter's description.
 OF_KIND: Mapping[str, Callable[[str], Json]] = {
     "address": any_case_address,
     "dex": lambda described: text(described, "uniswap-v2", maxLength=MAX_DEX_NAME),
@@ -61,7 +61,7 @@ FILTER_SCHEMAS: Json = {
     )
     for entity, filters in FILTERS.items()
     for filter_ in filters
-    if entity != "logs"  # which describe theirs themselves
+    if entity != "logs"  # whose filters logs.py describes
 }
 PARAMETERS: Json = {
     **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTER_SCHEMAS.items()},

@@ -28,7 +28,7 @@ from scan.queries.pages import MAX_ENTRIES
 
 
 def _schema_name(entity: str) -> str:
-    """token_transfers -> TokenTransfers"""
+    """Return the name of an entity in schemas: TokenTransfers for token_transfers."""
     return "".join(word.capitalize() for word in entity.split("_"))
 
 

@@ -144,7 +144,7 @@ SCALARS |= {
 
 
 def _scalar(name: str, description: str, example: object = None) -> Json:
-    """A reference to a scalar; the scalar's own example holds where there is no other."""
+    """Return a reference to a scalar, with the example if it differs from the scalar's own."""
     own = example is not None and [example] != SCALARS[name]["examples"]
     return {**ref(name), "description": description, **({"examples": [example]} if own else {})}
 
@@ -181,7 +181,7 @@ def time(description: str) -> Json:
 
 
 def range_filters() -> Json:
-    """Both ends belong to the range; blocks and times together must both hold."""
+    """Return the fields of ranges of blocks and times, both ends included; all must hold."""
     return {
         "blockFrom": number("The first block.", 100),
         "blockTo": number("The last block.", 200),
@@ -211,7 +211,7 @@ def nullable(schema: Json) -> Json:
 
 
 def or_null(schema: Json, description: str) -> Json:
-    """A record, which has no type of its own that is null, too."""
+    """Return a schema of a record or null; nullable() is for schemas with a type of their own."""
     return {"anyOf": [schema, {"type": "null"}], "description": description}
 
 
@@ -220,7 +220,7 @@ def array(items: Json, description: str, **more: Any) -> Json:
 
 
 def record(description: str, fields: Mapping[str, Json], optional: Sequence[str] = ()) -> Json:
-    """An object in a response; all fields that are not optional are present."""
+    """Return the schema of an object in a response, whose fields are present unless optional."""
     return {
         "type": "object",
         **({"description": description} if description else {}),
@@ -230,7 +230,7 @@ def record(description: str, fields: Mapping[str, Json], optional: Sequence[str]
 
 
 def form(description: str, fields: Mapping[str, Json], required: Sequence[str]) -> Json:
-    """An object in a request, where unknown fields are errors."""
+    """Return the schema of an object in a request, where unknown fields are errors."""
     schema = record(description, fields)
     return {**schema, "required": [*required], "additionalProperties": False}
 
@@ -242,8 +242,8 @@ def ref(name: str) -> Json:
 def page_of(
     name: str, item: str, description: str, total: str = "Total", *, keeps_all: bool = True
 ) -> Json:
-    """The response of a paginated list; `total` is QueryTotal for a list with filters, of which,
-    as of one that does not keep all rows, old rows may be removed."""
+    """Return the schema of a list's page; `total` is QueryTotal for a list with filters. Old rows
+    of such a list, or of one without `keeps_all`, may be removed."""
     return record(
         description,
         {
@@ -288,7 +288,7 @@ def token_type(description: str) -> Json:
 
 
 def extended(base: str, description: str, fields: Mapping[str, Json], **more: Any) -> Json:
-    """A record with the fields of `base` and more."""
+    """Return a record with the fields of `base` and more."""
     own = record(description, fields, **more)
     return {
         "description": description,
@@ -323,7 +323,7 @@ RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset
 
 
 def headers(*names: str) -> Json:
-    """References to header components, which are named by the header's last word."""
+    """Return references to header components, which are named by the header's last word."""
     return {
         name: {"$ref": f"#/components/headers/{name.rpartition('-')[2]}"}
         for name in (*names, "X-Request-Id")
@@ -347,12 +347,12 @@ def operation(
     media_type: str = "application/json",
     more_types: Sequence[str] = (),
 ) -> Json:
-    """By its method: an operation under /api/v1, with the headers, parameters and errors of all."""
+    """Return {method: operation} of /api/v1, with the headers, parameters and errors of all."""
     is_list = CURSOR in parameters
     responses: Json = {
         str(status): {
             "description": "Success.",
-            # Those of all responses are in the document's description.
+            # Headers of all responses are in the document's description.
             **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
             "content": {media_type: {"schema": result}, **{name: {} for name in more_types}},
         },
@@ -379,7 +379,7 @@ def operation(
 
 
 def sends(schema: Json, **examples: object) -> Json:
-    """A request body with named examples."""
+    """Return the content of a request body, with named examples."""
     return {
         "schema": schema,
         "examples": {name: {"value": value} for name, value in examples.items()},

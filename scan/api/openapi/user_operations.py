@@ -1,4 +1,4 @@
-"""User operations (ERC-4337): their lists, and one with what its bundle says of it."""
+"""User operations (ERC-4337): their lists, and one with the details in its bundle's calldata."""
 
 from scan.api.openapi.filtered_lists import ORDERED, filters_of
 from scan.api.openapi.schemas import (

@@ -1,4 +1,4 @@
-"""What webhooks are sent."""
+"""The requests that webhooks receive: their bodies and headers."""
 
 from collections.abc import Mapping, Sequence
 
