@@ -78,8 +78,8 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/address/<address>/qr.svg")
 def get_qr_code(address: str) -> Response:
-    """Return a QR code of the address itself, which every wallet's camera takes; black on white
-    in both themes."""
+    """Return a QR code of the address itself, which wallets scan; it is black on white in both
+    themes."""
     code = segno.make(checksummed(to_hex(address_of(address))), error="m", micro=False)
     image = BytesIO()
     code.save(image, kind="svg", scale=6, border=4, light="#fff", xmldecl=False, nl=False)

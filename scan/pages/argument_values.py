@@ -28,7 +28,7 @@ TOKEN_AMOUNTS = {
     "ERC20InsufficientBalance(address,uint256,uint256)": (1, 2),
     "ERC20InsufficientAllowance(address,uint256,uint256)": (1, 2),
 }
-# What returns such an amount; of other functions a number may be anything.
+# Functions that return such an amount; a number from any other function may be anything.
 ERC20_RESULTS = {
     "balanceOf(address)": (0,),
     "totalSupply()": (0,),

@@ -59,8 +59,8 @@ def get_block(block: str) -> Response:
 
 
 def _finality(number: int) -> str:
-    """Return which blocks are safe and finalized, empty where the node's chain has no such
-    blocks, or it does not answer."""
+    """Return `finalized`, `safe` or `not final` for a block; empty where the node's chain has no
+    such blocks, or the node does not answer."""
     newest = blocks.finality(reader())
     if newest.finalized is not None and number <= newest.finalized:
         return "finalized"

@@ -16,7 +16,7 @@ from scan.queries import bytecode
 from scan.queries.bytecode import Bytecode
 from scan.verification.bytecode_metadata import compiler_version
 
-# All of them are text of their own: of the largest contracts they take 700 kB.
+# A text has all of them: those of the largest contracts take 700 kB.
 MAX_SHOWN_INSTRUCTIONS = 1_000
 MAX_SHOWN_BYTES = 4_096
 
@@ -75,7 +75,7 @@ def _decoded(record: Record) -> Decoded:
 
 
 def events_page(key: bytes) -> Response:
-    """Return the contract's events; how many there are is not known where logs are not stored."""
+    """Return the tab of a contract's events, whose total is not known where logs are not stored."""
     own = to_hex(key)
     shown = entity_list(
         *("logs", f"/address/{own}", f"/logs?address={own}"), tab="events", fixed={"address": own}

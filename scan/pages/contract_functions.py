@@ -37,8 +37,8 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
-    """`anchor` is the id of its place on the page: an implementation may have the selector of a
-    function of its proxy."""
+    """`anchor` is the function's id on the page: a proxy and its implementation may have functions
+    of the same selector."""
 
     signature: str
     selector: str
@@ -69,7 +69,7 @@ class Functions(NamedTuple):
 
 def functions_of(abis: Sequence[Sequence[Any]], *, read_only: bool) -> Functions:
     """Return the functions of a contract's own ABI and of its implementation's that a form can
-    call, in the ABI's order. What the contract has itself, its implementation is not called for."""
+    call, in the ABI's order. The contract's own hide those of its implementation."""
     own, proxied = (
         _functions(abi, read_only, prefix) for abi, prefix in zip(abis, ("", "proxy-"), strict=True)
     )
@@ -107,7 +107,7 @@ def _function(entry: dict[str, Any], prefix: str) -> Function | None:
 
 
 def shape_of(abi_type: AbiType) -> Shape:
-    """Return where a type has integers."""
+    """Return the shape of a type: where it has integers."""
     shapes = [shape_of(item) for item in abi_type.items]
     if abi_type.kind in ("uint", "int"):
         return INTEGER
@@ -119,7 +119,7 @@ def shape_of(abi_type: AbiType) -> Shape:
 
 
 def token_units(token: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return a token whose units amounts can have; None for another."""
+    """Return the token if amounts can be written in its units, else None."""
     is_fungible = token is not None and token["type"] == "BEP20"
     return token if is_fungible and token and token["decimals"] is not None else None
 
@@ -143,9 +143,9 @@ class AmountUnits(NamedTuple):
 
 
 def amount_units(coin_symbol: str, tokens: Sequence[Mapping[str, Any]]) -> AmountUnits:
-    """Return the units of a contract that has to do with these tokens. A token's symbol that could
-    be taken for a unit of the coin is none, nor is the coin's symbol beside it. Symbols that differ
-    only by case could be taken for each other."""
+    """Return the units of a contract that deals with these tokens. A token's symbol that could be
+    mistaken for a unit of the coin is no unit, nor is the coin's symbol beside it. Symbols that
+    differ only by case could be mistaken for each other."""
     coin = {coin_symbol: COIN_DECIMALS, **UNITS}
     fixed = {unit.casefold() for unit in coin}
     units: dict[str, int | None] = {}
@@ -160,9 +160,9 @@ def amount_units(coin_symbol: str, tokens: Sequence[Mapping[str, Any]]) -> Amoun
 
 
 def in_base_units_within(value: Any, shape: Shape, units: Mapping[str, int | None]) -> Any:
-    """Return an argument, text or JSON, with amounts such as `1.5 ether` in the integers of its
-    type as numbers of wei; all else as it is. Raises InvalidParameter for unknown units.
-    `amountUnits` in contract-write.js does the same."""
+    """Return an argument, text or JSON, with amounts such as `1.5 ether` converted to base units
+    where its type has integers. Raises InvalidParameter for unknown units. `amountUnits` in
+    contract-write.js does the same."""
     if shape == INTEGER and isinstance(value, str):
         try:
             number = in_base_units(value, units)

@@ -1,4 +1,4 @@
-"""The data of an address's contract tab: its sources, and what its tabs Read and Write show."""
+"""The data of an address's contract tab: its sources, functions and values."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -47,8 +47,8 @@ class ShownContract(NamedTuple):
 
     @property
     def can_match_better(self) -> bool:
-        """Return whether another source may replace what is known: not that of a full match which
-        includes the creation code, and not that of another address with the same code."""
+        """Return whether another source may match better: not where the creation code matches
+        fully, too, and not where the source is of another address with the same code."""
         if self.verified is None or self.verified.match == RUNTIME:
             return self.has_code
         is_full = self.verified.match == FULL and self.verified.creation_match is not None
@@ -70,7 +70,7 @@ class ShownContract(NamedTuple):
         ]
 
     def forms(self, called: str) -> Functions:
-        """Return the functions that a form calls: the called one, and all whose values are not
+        """Return the functions that have a form: the one just called, and all whose values are not
         shown."""
         values = self.values.values if self.values else ()
         valued = {v.signature for v in values if v.error is None and v.signature != called}
@@ -95,7 +95,7 @@ class ShownContract(NamedTuple):
 
 
 def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> ShownContract:
-    """Return what a view of the tab shows; raises NotFound for a file that there is not."""
+    """Return the contract as a view of the tab shows it; raises NotFound for an unknown file."""
     contract, lookup = contracts.get_with_proxy(reader(), address, COLUMNS[view])
     if not contract.code:
         return ShownContract(view, has_code=False)
@@ -131,7 +131,7 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
-    """Return the values of functions without arguments, None where the node does not say: each
+    """Return the values of functions without arguments, None where the node does not answer: each
     function can still be called by its form."""
     try:
         return contract_values.of(reader(), address, abis, proxy)

@@ -37,7 +37,7 @@ from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100
 SWITCHES = {"": None, "on": True, "off": False}
-# What the form calls the fields of /api/v1/verify.
+# The form's words for the fields of /api/v1/verify.
 WORDS = {
     "sourceCode": "the source",
     "compilerVersion": "the compiler version",
@@ -71,7 +71,7 @@ def list_verified_contracts() -> Response:
 
 @blueprint.get("/verify")
 def choose_contract() -> Response:
-    """Ask for the address of the contract to verify, and lead to its form."""
+    """Return a page that asks for the contract to verify, or redirect to that contract's form."""
     address = request.args.get("address", "").strip()
     if not address:
         return page("verify.html")
@@ -82,7 +82,7 @@ def choose_contract() -> Response:
 @blueprint.get("/address/<address>/abi")
 def get_abi(address: str) -> Response:
     """Return the ABI of a verified contract, as JSON."""
-    reader().do_not_cache()  # as large files
+    reader().do_not_cache()  # large ABIs would evict everything else
     contract, _ = contracts.get_with_proxy(reader(), address_of(address), {"abi"})
     if contract.abi is None:
         raise NotFound("The contract at this address is not verified.")

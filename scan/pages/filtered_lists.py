@@ -1,7 +1,7 @@
-"""Lists of pages that a form filters, and links take the filters away one by one.
+"""Lists on pages that a form filters; links remove the filters one by one.
 
-Which filters an entity has is read from the table of lists (sql/lists.toml): one that is declared
-there stands in the form of every page with such a list.
+The filters of an entity are those of the table of lists (sql/lists.toml): one that is declared
+there is in the form of every page with such a list.
 """
 
 import re
@@ -35,12 +35,12 @@ from scan.queries.pages import Page, Window
 SIZES = ("25", "50", "100")
 PAGING = ("page", "limit", "cursor", "orderBy")
 UNORDERED = ("page", "limit", "cursor")  # of a list that has one order
-# In URLs of Etherscan's pages, and of those of an older Scan.
+# Parameters in URLs of Etherscan's pages, and of pages of an older Scan.
 SYNONYMS = {"a": "address", "p": "page", "ps": "limit", "holder": "address"}
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
-# What the API has of a day: its first second, or its last.
+# The API's times of a day: its first second, or its last.
 ENDS_OF_DAY = {"timeFrom": "T00:00:00Z", "timeTo": "T23:59:59Z"}
-# The parameter of the API that has the address whose list it is.
+# The API's parameter for the list's own address, by direction.
 DIRECTIONS = {"out": "from", "in": "to"}
 TRANSACTION_TYPES = {"0": "legacy", "1": "access list", "2": "EIP-1559", "3": "blobs"}
 TRANSACTION_TYPES |= {"4": "sets code"}
@@ -66,7 +66,7 @@ class Field(NamedTuple):
 
     @property
     def input_type(self) -> str:
-        """Return the type of its input: a malformed day stays as it was typed."""
+        """Return the type of the field's input: a malformed day stays as it was typed."""
         return "date" if self.kind == "day" and DAY.match(self.value or "2000-01-01") else "text"
 
     @property
@@ -87,8 +87,8 @@ DIRECTION = Field(
 
 @dataclass(frozen=True)
 class FilteredList(Listing):
-    """A page of a list with its form. `arguments` are what the query string has besides the place
-    in the list; `source` is the page of the API that it shows; `error` is why there are no records,
+    """A page of a list with its form. `arguments` are the query string's without the position in
+    the list; `source` is the page of the API that it shows; `error` is why there are no records,
     and `missing` why there never are any."""
 
     path: str = ""
@@ -268,8 +268,8 @@ def filtered_list(
     `more` are parameters of the rest of the page, which links keep. `is_by_size`: the list begins
     with the largest, not with the newest.
 
-    Raises InvalidParameter for parameters that the list does not have, and ScanError for what no
-    other filter would mend.
+    Raises InvalidParameter for parameters that the list does not have, and ScanError where no other
+    filter would help.
     """
     keys = [field.key for field in fields]
     known = {"tab", *paging, *keys}
@@ -338,11 +338,12 @@ def _require_order(window: Window) -> None:
 
 
 def api_text(key: str, text: str) -> str:
+    """Return a field's text as the API takes it: a day becomes its first or last second."""
     return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text
 
 
 def _of_address(filters: Mapping[str, str], own: str) -> dict[str, str]:
-    """Return the filters of the API for a direction."""
+    """Return the API's filters, with the list's own address in place of a direction."""
     if "direction" not in filters:
         return dict(filters)
     direction = parameters.one_of(filters["direction"], "direction", DIRECTIONS)

@@ -53,8 +53,8 @@ def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
 
 
 class AlignedAmount(NamedTuple):
-    """An amount for columns of decimal points below each other; `full` has all digits, None if
-    those are shown."""
+    """An amount for columns aligned at the decimal point; `full` has all digits, None if they are
+    shown."""
 
     whole: str
     fraction: str
@@ -101,13 +101,13 @@ def short_address(address: str) -> str:
 
 
 def with_checksum(text: str, address: str) -> str:
-    """Return a text of the API, where it names this address in short."""
+    """Return a text of the API with the checksum in the short form of `address`."""
     return text.replace(short(address), short_address(address))
 
 
 def compact(value: int, decimals: int = 0, places: int = 3) -> str:
-    """Return a round value for an axis: `2.5`, `250K`, `1.5M`, of which at most so many `places`
-    follow the point."""
+    """Return a round value for an axis, `2.5`, `250K` or `1.5M`, with at most `places` digits after
+    the point."""
     whole = value // 10**decimals
     for name, size in (("T", 12), ("B", 9), ("M", 6), ("K", 3)):
         if whole >= 10**size:
@@ -127,7 +127,7 @@ def gwei(wei: int | str) -> str:
 
 
 def percent(part: int | str, whole: int | str, places: int = 1) -> str:
-    """Return how much of `whole` `part` is, rounded half up: `12.3 %`. Only nothing is 0 %, and
+    """Return the share of `part` in `whole`, rounded half up: `12.3 %`. Only nothing is 0 %, and
     only all is 100 %; empty if `whole` is not positive."""
     some, total = int(part), int(whole)
     if total <= 0:
@@ -197,14 +197,14 @@ def is_blank(text: str | None) -> bool:
 
 
 def token_name(token: Mapping[str, Any]) -> str:
-    """Return what a token's record is shown by: its name, its symbol, or words of ours."""
+    """Return the name that a token is shown by: its name or symbol, or words with its address."""
     name = next((token[key] for key in ("name", "symbol") if not is_blank(token[key])), None)
     address = token.get("address") or token["tokenAddress"]
     return str(name) if name else f"Unnamed token {short_address(address)}"
 
 
 def pair_name(pool: Mapping[str, Any]) -> str:
-    """Return a pool's tokens, `WETH / MUSD`: by its address one that has no symbol."""
+    """Return a pool's tokens, `WETH / MUSD`; one without a symbol by its short address."""
     return " / ".join(
         short_address(pool[token]) if is_blank(symbol) else short_name(symbol, MAX_SYMBOL)
         for token, symbol in ((key, pool[f"{key}Symbol"]) for key in ("token0", "token1"))
@@ -212,8 +212,8 @@ def pair_name(pool: Mapping[str, Any]) -> str:
 
 
 def short_name(text: str, most: int = MAX_NAME) -> str:
-    """Return the name as a link shows it: never blank, so that a link can be seen: not every
-    character has ink."""
+    """Return the name as a link shows it: cut, and never blank, although not every character has
+    ink."""
     if text and not text.strip().strip(_INKLESS):
         return "(blank)"
     shown = visible(text)

@@ -71,7 +71,7 @@ def history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
 
 def balance_tab(key: bytes) -> dict[str, Any]:
     """Return the values of balance.html; `error` is why there are no balances."""
-    # A field that is left empty, as the token of the coin, is sent as such.
+    # Browsers also send fields that were left empty, such as the token for the coin.
     given = {name: value.strip() for name, value in request.args.items() if value.strip()}
     token, read, refusal = None, None, None
     try:

@@ -1,4 +1,4 @@
-"""/ and its part that is refreshed, /live."""
+"""/, and /live, the part of it that a script refreshes."""
 
 import json
 from itertools import dropwhile
@@ -35,7 +35,7 @@ SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "da
 
 @blueprint.get("/")
 def home() -> Response:
-    """Return the home page, with status 200 even without a database, and then shows the problem."""
+    """Return the home page; without a database it shows the problem, also with status 200."""
     problem, status, charts, live = None, {}, [], {}
     try:
         status = json.loads(network.status(reader()))

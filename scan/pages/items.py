@@ -16,13 +16,13 @@ from scan.pages.records import Record, address_of, names_of
 from scan.pages.static_files import DRAWING_POLICY, FOR_EVER
 from scan.queries import items, tokens
 
-# As logos: a list shows many, which count against the limit of the address over all keys alone.
+# A list shows many pictures, which are charged to the limit of the address over all keys alone.
 PICTURES = Interface(REST.refuse, prefixes=("/nft/pictures",), has_address_limit=True)
 
 blueprint = Blueprint("pages_items", __name__)
 
 
-# A picture may be a document with scripts. Here it is shown, and nothing in it runs or is loaded.
+# A picture may be a document with scripts. It is shown so that nothing in it runs or is loaded.
 PICTURE_HEADERS = {
     "Content-Security-Policy": DRAWING_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -32,7 +32,7 @@ PICTURE_HEADERS = {
 
 @blueprint.get("/nft/<address>/<token_id>/picture")
 def get_picture(address: str, token_id: str) -> Response:
-    """Return the picture of an item, for the page of it."""
+    """Return the picture of an item, for the item's page."""
     item = items.get(reader(), address_of(address), parameters.token_id(token_id))
     picture = item.media.picture
     if picture is None:

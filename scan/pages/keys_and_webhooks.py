@@ -19,6 +19,6 @@ def webhooks() -> Response:
 
 @blueprint.get("/watchlist")
 def watch_list() -> Response:
-    """Return the watch list's page, whose script reads the list from the browser's storage, and
-    what the API has of it."""
+    """Return the watch list's page, whose script reads the addresses from the browser's storage and
+    their data from the API."""
     return page("watchlist.html")

@@ -37,7 +37,7 @@ def to_markdown(html: str, path: str = "") -> str:
             text = str(super().process_tag(node, parent_tags))
             is_adjacent = getattr(node.previous_sibling, "name", None) is not None
             if is_adjacent and node.name in INLINE and "pre" not in (parent_tags or ()):
-                return f" {text}"  # what style alone holds apart
+                return f" {text}"  # in HTML, style alone separates them
             return text
 
         def convert_pre(self, el: Any, text: str, parent_tags: set[str]) -> str:
@@ -87,8 +87,8 @@ def to_markdown(html: str, path: str = "") -> str:
 
 
 def _write_whole_values(main: Any) -> None:
-    """Write what HTML shows under the pointer: all digits of an amount in its place (its column has
-    the unit), another whole value behind its short form."""
+    """Write out values that HTML shows on hover: all digits of an amount in place of the short one
+    (its column has the unit), another whole value behind its short form."""
     for element in main.select("[data-full]"):
         if element.name == "data":
             element.string = element["data-full"].partition(" ")[0]
@@ -140,8 +140,7 @@ def _code(document: Any, text: str) -> Any:
 
 
 def _words(option: Any) -> str:
-    """Return the text of an option, which ends where the next begins: to the parser that is inside
-    of it."""
+    """Return the text of an option up to the next one, which the parser takes for a part of it."""
     return str(option.find(string=True, recursive=False) or "").strip()
 
 
@@ -150,7 +149,7 @@ def _value(option: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as one paragraph of Markdown without markup; it begins with a word."""
+    """Return a text as one paragraph of Markdown without markup; the text begins with a word."""
     return _MARKUP.sub(r"\\\g<0>", visible(text))
 
 

@@ -1,4 +1,4 @@
-"""/trades of all pools, /dex, pools by their trades, and /pool/:address with its candles."""
+"""/trades of all pools; /dex, the pools by number of trades; /pool/:address with its candles."""
 
 import json
 

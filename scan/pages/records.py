@@ -33,15 +33,15 @@ Names = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Listing:
-    """A Listing is one page of a list."""
+    """One page of a list."""
 
     records: list[Record]
     total: int
     number: int
     untraced_blocks: int | None = None
     next: str | None = None  # the cursor of the next page
-    is_counted: bool = True  # else there are at least `total`
-    kept_from: KeptFrom | None = None  # where the list begins; None: it has all rows
+    is_counted: bool = True  # else the list has at least `total`
+    kept_from: KeptFrom | None = None  # the oldest kept block; None: the list has all rows
     size: int = PAGE_SIZE
 
     @property
@@ -54,7 +54,7 @@ class Listing:
         return (self.number - 1) * self.size + 1
 
 
-# Ours by the name that Blockscout has for it; the first that a page has.
+# Scan's tabs by Blockscout's name; of several, the first that a page has.
 BLOCKSCOUT_TABS = {
     "index": ("transactions", "overview", "transfers"),
     "txs": ("transactions",),
@@ -75,8 +75,8 @@ BLOCKSCOUT_TABS = {
 
 
 def requested_tab(tabs: Sequence[str]) -> str:
-    """Return the requested tab, the first by default, also by the name that Blockscout has for it;
-    raises InvalidParameter for one that there is not."""
+    """Return the requested tab, the first by default, also by Blockscout's name; raises
+    InvalidParameter for an unknown one."""
     requested = request.args.get("tab", tabs[0])
     ours = (name for name in BLOCKSCOUT_TABS.get(requested, ()) if name in tabs)
     tab = next(ours, requested)
@@ -93,7 +93,7 @@ def page_number() -> int:
 def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
     records = json.loads(page.data or "[]")
     number, following = page_number(), page.next
-    if page.total is None:  # not counted: up to here, and one more if more follow
+    if page.total is None:  # not counted: the rows up to here, and one more if more follow
         total = (number - 1) * size + page.count + (following is not None)
     else:
         total = page.total
@@ -110,9 +110,9 @@ def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
-    """Return names and labels of all addresses in records and of `more`. `name` is what a link
-    shows: the operator's label, else a pool's pair, else a token's own name, else that of the
-    verified source."""
+    """Return names and labels of all addresses in records and of `more`. Links show `name`: the
+    operator's label, else a pool's pair, else a token's own name, else that of the verified
+    source."""
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
@@ -121,7 +121,7 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         token = name["token"] or {}
         for key in ("name", "symbol"):
             if formatting.is_blank(token.get(key)) and key in token:
-                token[key] = ""  # its address says more
+                token[key] = ""  # its address identifies it better
         pair = formatting.pair_name(name["pool"]) if name["pool"] else None
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
     return names

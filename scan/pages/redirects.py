@@ -1,6 +1,6 @@
-"""URLs of Blockscout's and Etherscan's pages, which lead to those of Scan.
+"""URLs of Blockscout's and Etherscan's pages, which redirect to those of Scan.
 
-Every target begins with a path of ours, in which arguments are quoted: none leads elsewhere.
+Every target begins with a path of Scan, in which arguments are quoted: none leads to another host.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 
-# What has no counterpart leads to the page that is nearest.
+# A page without a counterpart redirects to the nearest one.
 TARGETS: Mapping[str, str] = {
     "/address/<address>/coin-balances": "/address/{address}?tab=chart",
     "/address/<address>/contracts": "/address/{address}?tab=contract",
@@ -50,7 +50,7 @@ TARGETS: Mapping[str, str] = {
     "/uncles": "/blocks",
     "/verifyContract": "/verify",
 }
-# What a target takes in its path: without it there is no such page.
+# Checks of the arguments in paths: for others there is no such page.
 CHECKS: Mapping[str, Callable[[str], object]] = {
     "address": parameters.address,
     "block": parameters.block_number_or_hash,
@@ -63,7 +63,7 @@ blueprint = Blueprint("pages_redirects", __name__)
 
 
 def _redirect(**arguments: str) -> Response:
-    assert request.url_rule is not None  # or there would be no view
+    assert request.url_rule is not None  # Flask has chosen this view by it
     try:
         for name in CHECKS.keys() & arguments.keys():
             CHECKS[name](arguments[name])

@@ -58,7 +58,7 @@ def search() -> Response:
 
 @blueprint.get("/search/suggestions")
 def suggest() -> Response:
-    """Return the part of a page that stands below the box while somebody types."""
+    """Return the suggestions that a script shows below the search box."""
     text = request.args.get("q", "").strip()
     results = search_queries.search(reader(), text, with_similar=False) if text else "[]"
     groups = _grouped(json.loads(results)[:MAX_SUGGESTIONS])
@@ -70,7 +70,7 @@ def _redirect(path: str, value: str) -> Response:
 
 
 def _path_of_unindexed(named: bytes) -> str:
-    """Return the path of a hash that is no block's and no transaction's, or of an address."""
+    """Return the path of the page for an address, or for a hash of no block or transaction."""
     if len(named) == ADDRESS_BYTES:
         return PATHS["address"]
     is_operation = user_operations.with_hash(reader(), named)

@@ -61,7 +61,7 @@ HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),
 )
-NEGOTIATED = {**dict(HEADERS), "Vary": "Accept"}  # or a cache gives browsers the Markdown
+NEGOTIATED = {**dict(HEADERS), "Vary": "Accept"}  # else a cache would give browsers the Markdown
 
 
 ERROR_TITLES = {
@@ -87,7 +87,8 @@ class Site:
     def __init__(self, settings: Settings, chain_id: ChainId) -> None:
         self._settings = settings
         self._chain_id = chain_id
-        # Matches only our own markup: quotes in values are escaped. Links to logos have the path.
+        # Matches templates' markup alone: quotes in values are escaped. Links to logos have the
+        # base path already.
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
         self._local_link = re.compile(rf'\b(href|src|action)="/(?!{base_path})')
         self._templates = _templates()
@@ -114,12 +115,12 @@ class Site:
         )
 
     def chain(self) -> Chain:
-        """Queries the database until the chain's id is known."""
+        """Return the chain; the database is read until its id is known."""
         self._chain_id.read()
         return self._chain()
 
     def render(self, template: str, chain: Chain, path: str = "", **values: Any) -> str:
-        """Return a template as HTML; `path` is that of the page, for previews of links to it."""
+        """Return a template as HTML; `path` is the page's, for previews of links to it."""
         context = {"chain": chain, "path": path, **self._brand, **values}
         text = self._templates.get_template(template).render(context)
         return self._local_link.sub(rf'\1="{self._settings.base_path}/', text)
@@ -131,7 +132,7 @@ class Site:
         return _refusal(error, text, HTML)
 
     def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
-        """Return an error as Markdown, written as such: converting a page takes milliseconds."""
+        """Return an error as Markdown, written directly: converting a page takes milliseconds."""
         text = f"# {_error_title(error)}\n\n{markdown.escaped(error.message)}\n"
         return _refusal(error, text, AS_MARKDOWN)
 
@@ -161,8 +162,8 @@ def site() -> Site:
 
 
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
-    """Return a template as a response; raises InvalidParameter for a tab that the page, which has
-    no `tab` in its values, does not have."""
+    """Return a template as a response; raises InvalidParameter for a requested tab where the values
+    have none."""
     if "tab" not in values and "tab" in request.args:
         raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""

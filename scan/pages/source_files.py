@@ -1,4 +1,4 @@
-"""Source files of a verified contract as pages show them: in part, in a tree, searched."""
+"""Source files of a verified contract on its page: excerpts, a tree, a search."""
 
 import json
 import re
@@ -15,29 +15,29 @@ from scan.errors import NotFound
 from scan.pages.formatting import visible, visible_block
 from scan.pages.source_highlighting import highlighted_lines
 
-# Of a file shown by itself: a page with a source of 300,000 lines took 0.9 s.
+# The most of a file shown alone: a page with a source of 300,000 lines took 0.9 s.
 MAX_SHOWN_LINES = 5_000
 MAX_SHOWN_CHARACTERS = 250_000
-# Of all files on the tab's first page, which has 80 kB with styles and scripts.
+# The most of all files on the tab's first page, which has 80 kB with styles and scripts.
 FIRST_PAGE_BYTES = 12_000
 LINE_BYTES = 25  # of the element around each line
-FILE_BYTES = 600  # of what stands around a file
-MAX_FOLDERS = 8  # within each other; what is deeper is part of the name
+FILE_BYTES = 600  # of the elements around a file
+MAX_FOLDERS = 8  # within each other; deeper ones are part of the file's name
 MAX_FIND = 100  # characters
 MAX_MATCHES = 50  # lines that are listed
 EXCERPT = 60  # characters on each side
 
 
 class Shown(NamedTuple):
-    """What a request chooses: one file by its path, and a text to find."""
+    """The choice of a request: one file by its path, and a text to find."""
 
     file: str = ""
     find: str = ""
 
 
 class SourceFile(NamedTuple):
-    """A source file: `lines` are the first ones of `line_count`, as HTML, none where the page
-    leaves the file out; `anchor` begins the ids of its lines."""
+    """A source file: `lines` are the first of its `line_count` as HTML, none where the page leaves
+    the file out; the ids of its lines begin with `anchor`."""
 
     anchor: str
     path: str
@@ -47,7 +47,7 @@ class SourceFile(NamedTuple):
 
 
 class MatchingLine(NamedTuple):
-    """A line that has the text, from 1, with an excerpt as HTML."""
+    """A line with the text, by its number from 1, and an excerpt as HTML."""
 
     file: SourceFile
     number: int
@@ -90,8 +90,8 @@ class SourceFiles(NamedTuple):
 
 
 def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -> SourceFiles:
-    """Return the files with the lines that a page has of them. Raises NotFound for a path that is
-    none of them, InvalidParameter for a text to find that is too long."""
+    """Return the files with the lines that a page shows of them. Raises NotFound for the path of no
+    file, InvalidParameter for a text to find that is too long."""
     sources = json.loads(sources_json or "{}")
     path_shown, text = shown or Shown()
     parameters.text(text, "find", most=MAX_FIND)
@@ -128,7 +128,7 @@ def file_of(sources: Mapping[str, Any], path: str) -> str:
 
 
 def _first_part(content: str) -> str:
-    """Return what a page shows of a file at most, with invisible characters made visible."""
+    """Return the part of a file that a page may show, with invisible characters made visible."""
     lines = content[:MAX_SHOWN_CHARACTERS].split("\n", MAX_SHOWN_LINES)[:MAX_SHOWN_LINES]
     return visible_block("\n".join(lines))
 

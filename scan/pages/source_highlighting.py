@@ -9,7 +9,7 @@ from markupsafe import Markup
 # Usual sources take 0.4 us a character, hostile ones up to 3; each is coloured once.
 MAX_HIGHLIGHTED = 100_000
 KEPT_SOURCES = 16
-# Those of Solidity that Pygments' lexer does not have.
+# Keywords of Solidity that Pygments' lexer does not have.
 _KEYWORDS = (
     r"\b(?:abstract|anonymous|as|assembly|assert|calldata|catch|delete|emit|error|event|fallback"
     r"|immutable|indexed|interface|modifier|override|pure|receive|revert|storage|super|try|type"
@@ -20,7 +20,7 @@ _CLASSES = {"Token.Keyword": "k", "Token.Comment": "c", "Token.Literal": "s"}  #
 
 @lru_cache(maxsize=KEPT_SOURCES)
 def highlighted_lines(source: str) -> tuple[Markup, ...]:
-    """Return the lines of a source in Solidity as HTML; those of a longer one have no colours."""
+    """Return the lines of a Solidity source as HTML, without colours above MAX_HIGHLIGHTED."""
     if len(source) > MAX_HIGHLIGHTED:
         return tuple(Markup(escape(line)) for line in source.split("\n"))
     html = "".join(_coloured(str(kind), text) for _, kind, text in _tokens(source))
@@ -41,9 +41,9 @@ def _coloured(kind: str, text: str) -> str:
 
 @cache
 def _lexer() -> Any:
-    """Return Pygments' lexer of Solidity with the language's later keywords, whose time grows with
-    the length of the source alone: its own takes 28 s for 40,000 slashes. Imported at the first
-    use: 10 ms and 1.5 MB."""
+    """Return Pygments' lexer of Solidity with later keywords and other rules, so that its time
+    grows with the length of the source alone: the original takes 28 s for 40,000 slashes. It is
+    imported at the first use: 10 ms and 1.5 MB."""
     from pygments.lexer import inherit
     from pygments.lexers.solidity import SolidityLexer
     from pygments.token import Comment, Keyword, Punctuation, String, Text

@@ -25,7 +25,7 @@ TYPES = {
 }
 ICON = "icon.svg"
 PREVIEW = "preview.png"  # the icon for previews of links, which show no SVG
-FAVICON = "/favicon.ico"  # what browsers request for a response that is no page
+FAVICON = "/favicon.ico"  # which browsers request for a response that is no page
 BRAND_STYLES = "brand.css"
 # An SVG file that is opened by itself is a document: nothing in it runs or is loaded.
 DRAWING_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

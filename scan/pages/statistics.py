@@ -1,4 +1,4 @@
-"""/charts, what happened by day, and /gas, what it costs."""
+"""/charts, the chain's statistics by day, and /gas, the price of gas."""
 
 import json
 from datetime import UTC, datetime
@@ -62,7 +62,7 @@ def charts() -> Response:
 
 
 def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
-    """Return a chart of some days, None where the calendar of Python has no such days."""
+    """Return a chart of days, None where Python's calendar has no such days."""
     try:
         points = [_point(day, series.field) for day in days]
     except ValueError:

@@ -14,10 +14,10 @@ from scan.pages.formatting import amount, compact
 
 WIDTH, HEIGHT = 640, 160
 MAX_TICKS = 5  # above the lowest
-# Of the largest value: a line whose values differ by less is drawn flat above zero.
+# A line whose values differ by less than this part of the largest is drawn flat above zero.
 LEAST_EXTENT = 1_000_000
 BAR_SHARE = 0.8
-WIDEST_BAR = 64  # of a chart with few of them
+WIDEST_BAR = 64  # in a chart with few bars
 OUTSIDE = 9  # units beyond the edges, where the line goes down to the axis and is filled
 DAY_S = 86_400
 ISO = "2026-01-31T23:59:59Z"
@@ -95,7 +95,7 @@ def bar_chart(
 def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Chart | None:
     """Return a line through points in order of time; None if there is nothing to draw.
 
-    Its axis begins at zero unless all values are in the upper half of that.
+    Its axis begins at zero, unless all values are above half of the largest.
     """
     if len(points) < 2 or points[0].time_s == points[-1].time_s:
         return None
@@ -112,15 +112,15 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     line = " ".join(f"{_short(x)},{_short(y)}" for x, y in (*corners, *coordinates, *corners_after))
     span_s = DAY_S if length > 3 * DAY_S else 60
     times = [_short_time(start + length * part // 2, span_s) for part in range(3)]
-    # Of several moments of a day each has its time.
+    # Points within a day are labelled with their time.
     are_days = all(point.time_s % DAY_S == 0 for point in points)
     chart = _chart(title, points, ticks, DAY_S if are_days else 60, decimals, times)
     return chart._replace(line=line)
 
 
 def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int) -> Chart | None:
-    """Return a chart of those records of the API that have prices, in order, each beside the one
-    before it."""
+    """Return a chart of the API's candles with prices, in order; intervals without one take no
+    room."""
     if not candles or any(len(candle["time"]) != len(ISO) for candle in candles):
         return None  # Python's calendar ends with the year 9999
     prices = [[Decimal(candle[name]) for name in PRICES] for candle in candles]
@@ -196,7 +196,7 @@ def _tick_labels(ticks: Sequence[int], decimals: int) -> Sequence[str]:
 
 
 def _y(value: int, ticks: Sequence[int]) -> float:
-    """Return the distance from the top."""
+    """Return a value's distance from the chart's top."""
     return HEIGHT * (ticks[0] - max(value, ticks[-1])) / (ticks[0] - ticks[-1])
 
 

@@ -48,7 +48,7 @@ def get_token(address: str) -> Response:
     token = json.loads(tokens.get(reader(), key))
     tab = requested_tab(TABS)
     shown = _list(tab, key)
-    # Whose transfers are requested, which their direction is shown for.
+    # With a filter by address, transfers show their direction for this holder.
     holder = shown.filter("address").lower() if shown else None
     records = shown.records if shown else []
     largest = shown_day(_newest_day(key), key) if tab == "chart" else None

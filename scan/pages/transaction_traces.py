@@ -1,4 +1,4 @@
-"""The tabs of a transaction's page, and what those of traces show: calls, state changes."""
+"""The tabs of a transaction's page, and the data of those by traces: calls, state changes."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -27,8 +27,8 @@ MAX_INDENT = 12  # deeper calls are not indented further
 
 
 def tab() -> str:
-    """Return the requested tab, empty for the overview; raises InvalidParameter for one that
-    there is not."""
+    """Return the requested tab, empty for the overview; raises InvalidParameter for an unknown
+    one."""
     name = requested_tab((OVERVIEW, EVENTS, CALLS, STATE))
     return "" if name == OVERVIEW else name
 
@@ -44,14 +44,14 @@ def is_open(shown_tab: str) -> bool:
 
 
 def prerequisite(query: str) -> Prerequisite | None:
-    """Return what the page needs, by its query string."""
+    """Return the page's prerequisite by its query string: the node for tabs by traces."""
     is_traced = any(f"tab={name}" in query for name in TRACED)
     return Prerequisite.NODE if is_traced else None
 
 
 class ShownCall(NamedTuple):
-    """A call in the tree; `opens`: calls in it follow; `closes` is how many lists end after it.
-    `is_passed_on`: it failed for the reason of a call in it."""
+    """A call in the tree: `opens` if it begins a list of its own calls, `closes` as many lists
+    after it; `is_passed_on` if it failed for the reason of one of its calls."""
 
     opens: bool
     closes: int
@@ -61,7 +61,7 @@ class ShownCall(NamedTuple):
 
 
 class ShownTraces(NamedTuple):
-    """What a tab shows; `problem` is why there are neither calls nor accounts."""
+    """The data of a tab; `problem` is why there are neither calls nor accounts."""
 
     calls: Sequence[ShownCall] = ()
     accounts: Sequence[AccountChange] = ()
@@ -70,7 +70,7 @@ class ShownTraces(NamedTuple):
     problem: str | None = None
 
     def addresses(self) -> Iterator[str]:
-        """Return addresses to show with their names."""
+        """Yield the addresses that the tab shows by their names."""
         for account in self.accounts:
             yield to_hex(account.address)
         for _, _, decoded, *_ in self.calls:
@@ -88,7 +88,7 @@ def addresses_in(decoded: Decoded | None) -> Iterator[str]:
 
 
 def shown_traces(transaction: Record, name: str) -> ShownTraces:
-    """Return what a tab shows; nothing of the overview."""
+    """Return the data of a tab, which are empty for the overview and the events."""
     try:
         if name == CALLS:
             return _calls(transaction)

@@ -125,7 +125,7 @@ def _is_address(value: object) -> bool:
 def _addresses(
     method: Decoded | None, logs: Sequence[DecodedLog] | None, failure: TransactionFailure | None
 ) -> Iterator[str]:
-    """Return addresses to show with their names."""
+    """Yield the addresses in calls and logs that the page shows by their names."""
     for log, event in logs or ():
         yield to_hex(log.address)
         yield from addresses_in(event)
