@@ -128,7 +128,7 @@ def token_balances(parameters: Parameters) -> Reply:
 
 
 def _balances(addresses: list[bytes], tag: str) -> list[str]:
-    """Return balances in wei, of the newest indexed block, or from the node for another block."""
+    """Return balances in wei at the newest indexed block, or at another block from the node."""
     if tag == "latest":
         balances = [account.balance for account in get_many(reader(), addresses)]
         if not all(balance.is_current for balance in balances):  # the response has no block number
@@ -144,7 +144,7 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
 
 
 def _integer_at(parameters: Parameters, call_data: str) -> str:
-    """Return the integer returned by a view function of a token."""
+    """Return the integer that a view function of a token returns, as text."""
     contract, tag = parameters.address("contractaddress"), parameters.block_tag()
     if tag == "latest":
         head = blocks.newest_number(reader())

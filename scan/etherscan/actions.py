@@ -1,4 +1,4 @@
-"""Which function serves which action, by module; names are in lower case."""
+"""The function of each action, by module; names are in lower case."""
 
 from collections.abc import Callable, Collection, Mapping
 

@@ -51,8 +51,8 @@ def beacon_withdrawals(parameters: Parameters) -> Reply:
 
 
 def block_reward(parameters: Parameters) -> Reply:
-    """Return what a block's producer got: of proof of work the reward, and what transactions paid
-    that was not burnt."""
+    """Return the income of a block's producer: the reward for proof of work, and the fees that were
+    not burnt."""
     number = _block_number(parameters)
     body = blocks.get(reader(), number)
     if body is None:

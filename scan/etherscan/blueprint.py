@@ -22,7 +22,7 @@ blueprint = Blueprint("etherscan", __name__)
 
 @blueprint.errorhandler(Failure)
 def _failure_response(failure: Failure) -> Response:
-    reader().do_not_cache()  # it may be a failure of the node, and not last
+    reader().do_not_cache()  # it may be a failure of the node, and pass
     return _response(failure.reply)
 
 
@@ -65,7 +65,7 @@ def list_own_chain() -> JsonResponse:
 
 
 def _require_own_chain(parameters: Parameters) -> None:
-    """Raises Failure for a `chainid` other than the indexed chain's; it is optional."""
+    """Raise Failure for a `chainid` other than the indexed chain's; the parameter is optional."""
     if not parameters.text("chainid"):
         return
     chain_id = reader().sources.chain_id.read()

@@ -32,7 +32,7 @@ def block_by_time(parameters: Parameters) -> Reply:
 
 
 def fees_of_day(parameters: Parameters) -> Reply:
-    """Return in wei what senders paid on a day (UTC)."""
+    """Return the fees of a day (UTC) in wei."""
     text = parameters.required("date")
     try:
         day = date.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""The list of chains at /v2/chainlist, of a service and of a gateway of several."""
+"""The list of chains at /v2/chainlist, for a service and for a gateway of several."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,255}")
 
 
 def public_url(environ: Environ, trusted_proxies: int) -> str:
-    """Return the URL that the client has used; empty where it names no proper host."""
+    """Return scheme and host as the client has used them, empty for a malformed host."""
     host = environ.get("HTTP_HOST", "")
     proto = environ.get("HTTP_X_FORWARDED_PROTO", "") if trusted_proxies else ""
     return f"{'https' if proto == 'https' else 'http'}://{host}" if _HOST.fullmatch(host) else ""

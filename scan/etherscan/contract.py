@@ -59,8 +59,8 @@ def source_code(parameters: Parameters) -> Reply:
 
 
 def verified_contracts(parameters: Parameters) -> Reply:
-    """List verified contracts in Blockscout's form, those verified last first; `filter` may be
-    `verified` or `1`, since of others nothing is known."""
+    """Return verified contracts in Blockscout's form, the latest verified first; `filter` may be
+    `verified` or `1`, since nothing is known of other contracts."""
     if parameters.text("filter", "verified").lower() not in ("verified", "1"):
         raise Failure("Error! Only filter=verified is offered")
     page = contracts.verified_page(reader(), Window(*parameters.limit_and_offset(MOST_LISTED)))
@@ -131,7 +131,7 @@ def _are_plain(settings: Mapping[str, Any]) -> bool:
 
 
 def _standard(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sources as compiler input: with libraries by file, and an output selection."""
+    """Return settings for standard JSON: with libraries by file, and an output selection."""
     libraries = libraries_by_file(settings.get("libraries", {}))
     outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
     return {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}

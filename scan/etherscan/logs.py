@@ -33,8 +33,8 @@ def get_logs(parameters: Parameters) -> Reply:
 
 
 def _filter(parameters: Parameters) -> LogFilter:
-    """Return the filter: an operator joins a topic with the nearest preceding one that is given;
-    `and` by default."""
+    """Return the filter, in which an operator (`and` by default) joins a topic with the nearest
+    preceding one that is given."""
     given = [index for index in range(TOPICS) if parameters.text(f"topic{index}")]
     joined = []
     for number, index in enumerate(given):

@@ -25,10 +25,10 @@ _QUANTITY = re.compile(r"0[xX]([0-9a-fA-F]{1,64})")
 
 
 class Parameters:
-    """Values by lower-case name; all methods raise Failure for invalid values."""
+    """The values of parameters by lower-case name; all methods raise Failure for invalid values."""
 
     def __init__(self, pairs: Iterable[tuple[str | None, str]]) -> None:
-        """Take the query string and the form: the last value of a repeated name counts."""
+        """`pairs` are of query string and form; of a repeated name the last value counts."""
         self._values: Mapping[str, str] = {
             name.lower(): value
             for name, value in pairs
@@ -36,7 +36,7 @@ class Parameters:
         }
 
     def exact(self, name: str) -> str:
-        """Return the text with surrounding white space, which is part of a source."""
+        """Return the text with its surrounding white space, which belongs to a source."""
         return self._values.get(name, "")
 
     def text(self, name: str, default: str = "") -> str:
@@ -88,8 +88,8 @@ class Parameters:
         return int(value)
 
     def limit_and_offset(self, most: int = MOST_ROWS) -> tuple[int, int]:
-        """Return both from `page`, where 0 and 1 are the first page, and `offset`, the page
-        size."""
+        """Return limit and offset by `page`, of which 0 and 1 are the first, and `offset`, the
+        page's size."""
         number = max(self.integer("page", 1), 1)
         size = self.integer("offset", most) or most
         if size > most:
@@ -97,8 +97,8 @@ class Parameters:
         return size, min((number - 1) * size, parameters.BIGINT_MAX)
 
     def window(self) -> Window:
-        """Return a page of a list, its order and range of blocks, which is open at a missing end
-        and at a last block `latest`."""
+        """Return the window of a list: its page, order and range of blocks, which has no end where
+        `endblock` is missing or `latest`."""
         direction = self.text("sort", "asc").lower()
         if direction not in ("asc", "desc"):
             raise Failure("Error! Invalid sort: asc or desc")
@@ -120,8 +120,8 @@ class Parameters:
 
 
 def result_window(parameters: Parameters) -> tuple[int, int]:
-    """Return limit and offset of a list that is not counted, whose pages take longer the deeper
-    they are: as at Etherscan, page x offset is bounded."""
+    """Return limit and offset of a list without a counter, whose deep pages take longer: as at
+    Etherscan, page x offset is bounded."""
     limit, offset = parameters.limit_and_offset()
     if limit + offset > MOST_ROWS:
         raise Failure(None, WINDOW_TOO_LARGE)

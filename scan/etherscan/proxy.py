@@ -66,7 +66,7 @@ def _storage(parameters: Parameters) -> list[object]:
 
 
 def _call(parameters: Parameters) -> list[object]:
-    """Call the node; gas is limited even if the node does not limit it."""
+    """Return the parameters of eth_call, with a limit of gas even if the node has none."""
     parameters.address("to")
     return [{"gas": hex(MOST_GAS), **_message(parameters)}, parameters.block_tag()]
 

@@ -1,6 +1,5 @@
-"""All responses are {"status", "message", "result"} with HTTP 200, including errors.
-
-Several clients do not read `result` with any other HTTP status.
+"""Responses of the form {"status", "message", "result"}, with HTTP 200 also for errors: several
+clients do not read `result` with any other status.
 """
 
 import json
@@ -23,7 +22,7 @@ RATE_LIMITED = "Max rate limit reached. "
 
 class Reply(NamedTuple):
     """A response; `result` is serialized by orjson; `total` is the number of rows of a list on
-    all pages, `kept_from` the number of the block at which the list begins; None: it has all rows.
+    all pages, `kept_from` the oldest block whose rows are kept, None where all are.
     """
 
     result: object
@@ -51,7 +50,7 @@ class RpcReply(NamedTuple):
 
 
 class Failure(Exception):
-    """The request gets a response with status 0."""
+    """A failure of a request, whose response has status 0."""
 
     def __init__(self, result: object, message: str = "NOTOK") -> None:
         super().__init__(message)
@@ -66,8 +65,8 @@ def rows_reply(
 ) -> Reply:
     """Return the response of a list; an empty one has status 0.
 
-    Clients look for a message that begins with OK, as Etherscan's OK-Missing/Invalid API Key does,
-    and for those of empty lists as a whole.
+    Clients check whether a message begins with OK, as Etherscan's OK-Missing/Invalid API Key does,
+    and compare the messages of empty lists whole.
     """
     first = None if kept_from is None else kept_from.number
     if not rows:
@@ -77,7 +76,7 @@ def rows_reply(
 
 
 def refuse(error: ScanError) -> WsgiResponse:
-    """Return the response to an error, in this interface's form."""
+    """Return an error in Etherscan's form."""
     text = (RATE_LIMITED if isinstance(error, RateLimited) else "") + error.message
     value = {"status": "0", "message": "NOTOK", "result": text}
     return json_response(200, value, list(error.headers.items()))

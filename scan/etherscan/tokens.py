@@ -12,12 +12,12 @@ from scan.queries.pages import Window
 
 NO_TOKENS = "No tokens found"
 NO_CONTRACT = "Contract address not found"
-# As Ethereum's standards are called, of which ours are copies.
+# The names of Ethereum's standards, by the types of records.
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 
 
 def token_list(parameters: Parameters) -> Reply:
-    """Return the tokens that an address has; of ERC-1155 each id."""
+    """Return the tokens that an address holds; for ERC-1155 a row each id."""
     limit, offset = parameters.limit_and_offset()
     address, window = parameters.address(), Window(limit, offset)
     page = tokens_held(reader(), address, window)

@@ -17,7 +17,7 @@ NOT_INDEXED = "Transaction not found"
 
 
 def transaction_info(parameters: Parameters) -> Reply:
-    """Return a page of logs that begins after `index`; `next_page_params` has the next one's."""
+    """Return a transaction with the logs after `index`; `next_page_params` has the next `index`."""
     body = transactions.get(reader(), parameters.hash32("txhash"))
     if body is None:
         raise Failure(NOT_INDEXED)

@@ -53,8 +53,8 @@ def complete_transactions(records: str) -> list[object]:
 
 
 def complete_transfers(records: str, token_type: str) -> list[object]:
-    """Return rows of token transfers; `records` have one more key, `called`: the address called
-    by the transaction."""
+    """Return rows of token transfers; `records` also have `called`, the address that the
+    transaction called."""
     rows = orjson.loads(records)
     names = FunctionNames(row["called"] for row in rows)
     return [
@@ -73,12 +73,12 @@ def complete_transfers(records: str, token_type: str) -> list[object]:
 
 
 def _ordered(row: Row, names: Collection[str]) -> Row:
-    """Only rollups have L1FeesPaid."""
+    """Return a row with its fields in Etherscan's order; only rollups have L1FeesPaid."""
     return {name: row[name] for name in names if name in row or name != "L1FeesPaid"}
 
 
 def _complete(rows: list[Row]) -> list[Row]:
-    """Adds fields that `missing` says the index does not have; reads nothing else from the node."""
+    """Return rows with the node's fields added where `missing` says that the index lacks them."""
     needed = {}
     for row in rows:
         if row["missing"]:

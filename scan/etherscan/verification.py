@@ -34,7 +34,7 @@ _PROXY_CHECK = re.compile(r"proxy-([0-9a-f]{40})-([0-9a-f]{40}|any)")
 
 
 def verify_source(parameters: Parameters) -> Reply:
-    """Returns a guid for verification_status()."""
+    """Submit a verification, and return its guid for verification_status()."""
     address = parameters.address("contractaddress")
     request = _request(parameters, to_hex(address))
     try:
@@ -45,8 +45,9 @@ def verify_source(parameters: Parameters) -> Reply:
 
 
 def verification_status(parameters: Parameters) -> Reply:
-    """Waits for the job to end. A failure has status 0: with 1 some clients report success. One
-    whose creation code differs is a failure, too, as with Etherscan, although it is stored."""
+    """Return the result of a job after waiting for its end. A failure has status 0: with 1 some
+    clients report success. As with Etherscan, a match of the runtime code alone is a failure, too,
+    although it is stored."""
     job = services().jobs.wait(parameters.text("guid"), WAIT_FOR_JOB_S)
     if job is None:
         raise Failure(UNKNOWN)
@@ -60,8 +61,7 @@ def verification_status(parameters: Parameters) -> Reply:
 
 
 def verify_proxy(parameters: Parameters) -> Reply:
-    """Return a guid, which contains the addresses; the proxy itself is read from the chain's
-    state."""
+    """Return a guid that contains the addresses; proxy_status() reads the chain's state by it."""
     expected = parameters.optional_address("expectedimplementation")
     return Reply(f"proxy-{parameters.address().hex()}-{expected.hex() if expected else 'any'}")
 
@@ -81,8 +81,8 @@ def proxy_status(parameters: Parameters) -> Reply:
 
 
 def _request(parameters: Parameters, address: str) -> dict[str, object]:
-    """Return the parameters in the form of a body of /api/v1/verify; a standard JSON input has
-    its own settings."""
+    """Return the parameters as a body of /api/v1/verify; a standard JSON input has its own
+    settings."""
     code_format = parameters.text("codeformat", SINGLE_FILE).lower()
     if code_format not in (STANDARD_JSON, SINGLE_FILE):
         raise Failure(f"Error! codeformat must be {STANDARD_JSON} or {SINGLE_FILE}")
@@ -105,8 +105,8 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
 
 
 def _arguments(parameters: Parameters) -> str:
-    """Return the constructor's arguments: Etherscan misspells the name; some clients send both
-    spellings."""
+    """Return the constructor's arguments. Etherscan misspells the parameter's name, and some
+    clients send both spellings."""
     spellings = {
         parameters.text(name).lower().removeprefix("0x")
         for name in ("constructorarguements", "constructorarguments")
@@ -117,7 +117,7 @@ def _arguments(parameters: Parameters) -> str:
 
 
 def _license(value: str) -> str:
-    """Return the license's name: Etherscan has numbers for licenses."""
+    """Return the license's name; Etherscan numbers the licenses."""
     numbers = {str(number): name for number, name in enumerate(LICENSES)}
     return numbers.get(value, value)
 
