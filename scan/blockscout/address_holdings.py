@@ -1,4 +1,4 @@
-"""What addresses hold: tokens and items."""
+"""The tokens and items that addresses hold."""
 
 from collections import defaultdict
 
@@ -29,9 +29,9 @@ from scan.http.responses import Response
 from scan.queries import addresses, items
 from scan.queries.pages import Window
 
-MOST_BALANCES = 1000  # of the list that has no pages
-ITEMS_OF_COLLECTIONS = 1000  # the newest, among which those of a page of collections are
-SHOWN_ITEMS = 15  # of a collection
+MOST_BALANCES = 1000  # in the list that has no pages
+ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for
+SHOWN_ITEMS = 15  # in a collection
 TOKEN = "token_contract_address_hash"
 
 blueprint = routes("address_holdings")
@@ -45,7 +45,7 @@ def list_token_balances(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/tokens")
 def list_tokens(address_hash: str) -> Response:
-    """List balances in the order of the tokens' addresses."""
+    """Return balances in the order of the tokens' addresses."""
     types = token_types()
     records, following = _tokens_held(_key(address_hash), types)
     return list_response(_balances(types.of(records, "type")), following)
@@ -76,7 +76,7 @@ def _balances(records: list[Record]) -> list[Object]:
 
 @blueprint.path("/addresses/<address_hash>/nft")
 def list_items(address_hash: str) -> Response:
-    """List items, those first moved last first."""
+    """Return items in descending order of their first transfers."""
     key, types = _key(address_hash), token_types()
     window = Window(ROWS, 0, position=_after_item())
     page = addresses.items_held(reader(), key, window)
@@ -97,7 +97,7 @@ def _after_item() -> tuple[int] | None:
 
 @blueprint.path("/addresses/<address_hash>/nft/collections")
 def list_collections(address_hash: str) -> Response:
-    """List collections in the order of their addresses, each with the newest of its items."""
+    """Return collections in the order of their addresses, each with its newest items."""
     key, types = _key(address_hash), token_types()
     records, following = _tokens_held(key, types)
     collections = [record for record in types.of(records, "type") if record["type"] != "BEP20"]

@@ -1,4 +1,4 @@
-"""Addresses as Blockscout shows them in every object: with name and whether they are contracts."""
+"""Addresses as Blockscout shows them in every object: with names, tags and proxy fields."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ class AddressObjects:
     """The objects of a page's addresses, which one statement reads."""
 
     def __init__(self, shown: Iterable[str | None]) -> None:
-        """Take addresses in lower-case hex; None are left out."""
+        """`shown` are addresses in lower-case hex; None are left out."""
         distinct = [*dict.fromkeys(address for address in shown if address)]
         self._parties = addresses.parties(reader(), [data(address) for address in distinct])
 
@@ -27,8 +27,8 @@ class AddressObjects:
 
 
 def address_object(address: str, party: Mapping[str, Any]) -> Object:
-    """Return the object of an address. A name is a label or that of a verified contract: what a
-    token calls itself names nobody. Scan rates no address, which Blockscout calls `ok`."""
+    """Return the object of an address. Its name is a label or that of a verified contract, not what
+    a token calls itself. Scan rates no addresses: the reputation is Blockscout's `ok`."""
     label, contract = party.get("label"), party.get("contract")
     shown = checksummed(address)
     return {

@@ -1,4 +1,4 @@
-"""Addresses: one, its counters, and its lists along the chain."""
+"""Addresses: their list, one, its counters, and its lists along the chain."""
 
 from typing import Any
 
@@ -58,8 +58,8 @@ from scan.queries.pages import Window
 from scan.queries.transaction_contexts import contexts
 
 SIDES = ("to", "from")
-MOST_COUNTED = 10_000  # blocks it produced, transactions whose gas is added up
-MOST_ON_TABS = 50  # as Blockscout shows counts there: one more says that there are more
+MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
+MOST_ON_TABS = 50  # as Blockscout counts there: one more stands for more
 DAYS = 10
 CHANGES_OF_DAYS = 1000
 
@@ -68,7 +68,7 @@ blueprint = routes("addresses")
 
 @blueprint.path("/addresses")
 def list_addresses() -> Response:
-    """List the addresses that have one coin or more, the largest balance first."""
+    """Return the addresses with at least one coin, the largest balance first."""
     one_of("sort", ("balance",))
     one_of("order", ("desc",))
     balance, key = amount("fetched_coin_balance"), address("hash")
@@ -93,7 +93,7 @@ def list_addresses() -> Response:
 
 @blueprint.path("/addresses/<address_hash>")
 def get_address(address_hash: str) -> Response:
-    """Return an address, also one that was never seen, as its balance may be other than 0."""
+    """Return an address, also one that was never seen: it may have a balance."""
     key = _key(address_hash)
     shown = to_hex(key)
     account = addresses.get(reader(), key)
@@ -143,7 +143,7 @@ def _creation(created: IndexedCreation | None) -> Object:
 
 @blueprint.path("/addresses/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
-    """Return the counts, null of what is more than is counted for a request."""
+    """Return counts, which are null beyond MOST_COUNTED where each request counts them."""
     counts = addresses.counts(reader(), _key(address_hash), MOST_COUNTED)
     produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
     return object_response(
@@ -211,7 +211,7 @@ def list_internal_transactions(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/logs")
 def list_logs(address_hash: str) -> Response:
-    """List logs; `topic` is their first topic."""
+    """Return logs; the parameter `topic` is their first topic."""
     topic = text("topic")
     first = None if topic is None else parameters.hash32(topic, "topic")
     log_filter = having_all(_key(address_hash), [first, None, None, None])
@@ -263,7 +263,7 @@ def list_coin_balances(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
 def list_coin_balances_by_day(address_hash: str) -> Response:
-    """List what it had at the end of the newest days on which its coin moved, oldest first."""
+    """Return the balances at the end of the newest days that changed them, oldest first."""
     changes, _ = coin_balances.page(reader(), _key(address_hash), CHANGES_OF_DAYS)
     by_day: dict[str, Any] = {}
     for change in changes:  # newest first
@@ -274,7 +274,7 @@ def list_coin_balances_by_day(address_hash: str) -> Response:
 
 
 def _side(address_hash: str) -> dict[str, Any]:
-    """Return the filter of an address's list: all, or what it sent, or what it received."""
+    """Return the filter of an address's list: of all rows, of those sent or of those received."""
     return {one_of("filter", SIDES) or "address": _key(address_hash)}
 
 

@@ -15,7 +15,7 @@ Object = dict[str, Any]
 
 
 def block_objects(records: Sequence[Record]) -> list[Object]:
-    """Raises Unavailable where a fork took one of the blocks meanwhile."""
+    """Return the objects of blocks; raises Unavailable where a fork has removed one meanwhile."""
     sums = blocks.amounts(reader(), [record["number"] for record in records])
     miners = AddressObjects(record["miner"] for record in records)
     try:
@@ -61,8 +61,8 @@ def _block(record: Record, sums: Record, miners: AddressObjects) -> Object:
 def withdrawal_objects(
     window: Window, address: bytes | None = None
 ) -> tuple[list[Object], Position | None]:
-    """Return a page of withdrawals, and the place of the last one where more follow: its index,
-    which counts along the chain, and its block, which Blockscout has no name for."""
+    """Return a page of withdrawals, and the position of the last one where more follow: its index,
+    which counts along the chain, and its block, which Blockscout's positions lack."""
     last_block = number("block_number")
     if last_block is not None:
         window = window._replace(block_to=min(window.block_to, last_block))

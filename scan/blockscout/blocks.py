@@ -1,4 +1,4 @@
-"""Blocks, their transactions, internal transactions and withdrawals; withdrawals of all."""
+"""Blocks, their transactions, internal transactions and withdrawals; all withdrawals."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ blueprint = routes("blocks")
 
 @blueprint.path("/blocks")
 def list_blocks() -> Response:
-    """List blocks of the chain; uncles and blocks that a fork took are no rows of their own."""
+    """Return blocks of the chain; lists of uncles and of orphaned blocks are empty."""
     if one_of("type", ("block", "uncle", "reorg")) in ("uncle", "reorg"):
         return list_response([], None)
     page = blocks.page(reader(), before_block())

@@ -1,4 +1,4 @@
-"""Verified contracts: their list, one, and how many there are."""
+"""Verified contracts: their list, one, and their counts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -62,7 +62,7 @@ def list_contracts() -> Response:
 
 @blueprint.path("/smart-contracts/counters")
 def get_counters() -> Response:
-    """Count contracts that transactions created, or contracts as far as traces are known."""
+    """Return counts; contracts created by contracts count as far as their blocks have traces."""
     totals = network.totals(reader())
     return object_response(
         {

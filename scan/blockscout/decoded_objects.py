@@ -38,7 +38,7 @@ def _parameter(argument: Argument) -> Mapping[str, Any]:
 
 
 def shown(value: Any) -> Any:
-    """Return a value as texts in arrays, as Blockscout has them: tuples are arrays, too."""
+    """Return a value as text, or as arrays of texts, as Blockscout does: tuples are arrays, too."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):

@@ -1,5 +1,5 @@
-"""Pages of lists: 50 rows, and as next_page_params the place of the last one, by names that clients
-send back or make of an item themselves."""
+"""Pages of lists: 50 rows, and as next_page_params the position of the last one, in parameters that
+clients send back, or make of an item themselves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def number(name: str) -> int | None:
 
 
 def amount(name: str) -> int | None:
-    """Return a uint256, as of a balance."""
+    """Return a uint256, such as a balance; None where it is absent."""
     value = text(name)
     try:
         return None if value is None else parameters.token_id(value)
@@ -74,8 +74,8 @@ def object_response(value: object) -> Response:
 def list_response(
     items: Sequence[object], following: Mapping[str, Any] | None, **more: object
 ) -> Response:
-    """`following` is the place of the last row, None where no rows follow; `more` are fields that
-    stand beside the rows."""
+    """Return a list; `following` is the position of its last row, None where no rows follow, `more`
+    are fields beside the rows."""
     next_page = None if following is None else {**following, "items_count": len(items)}
     return object_response({"items": items, "next_page_params": next_page, **more})
 
@@ -83,8 +83,8 @@ def list_response(
 def read_page(
     entity: str, read: Callable[[Window], Page], window: Window | None = None
 ) -> tuple[list[Record], bool]:
-    """Return records of an entity in the order of the chain after the place that the request names,
-    and whether more follow; transaction_objects.py has the places of records."""
+    """Return records of an entity in the order of the chain after the request's position, and
+    whether more follow. `*_position()` of the objects' modules return the position of a record."""
     page = read((window or Window(ROWS, 0))._replace(position=position(entity)))
     return orjson.loads(page.data), page.next is not None
 
@@ -108,7 +108,7 @@ def position(entity: str) -> tuple[int, ...] | None:
 
 
 def before_block(limit: int = ROWS) -> Window:
-    """Return the window of a list that has at most one row of a block: it goes on below one."""
+    """Return the window of a list with at most one row a block, below the request's block."""
     block_number = number("block_number")
     last = BIGINT_MAX if block_number is None else block_number - 1
     return Window(limit, 0, block_to=last)

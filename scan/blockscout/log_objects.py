@@ -17,7 +17,7 @@ NO_TOPICS = (None,) * TOPICS
 def log_objects(
     records: Sequence[Record], events: Sequence[Decoded | None], block_hashes: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """`block_hashes` are by transaction."""
+    """Return the objects of logs; `block_hashes` are by the hash of the transaction."""
     emitters = AddressObjects(record["address"] for record in records)
     return [
         {

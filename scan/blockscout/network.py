@@ -1,4 +1,4 @@
-"""The chain as a whole: statistics, charts, what the home page shows, versions."""
+"""The chain as a whole: statistics, charts, the home page's lists, the version."""
 
 import orjson
 
@@ -21,7 +21,7 @@ blueprint = routes("network")
 
 @blueprint.path("/stats")
 def get_stats() -> Response:
-    """Return statistics; Scan has no prices, and what follows from them is null."""
+    """Return statistics; prices, and values that follow from them, are null."""
     totals = network.totals(reader())
     today = totals["today"] or {}
     return object_response(
@@ -62,7 +62,7 @@ def _gas_prices() -> dict[str, float] | None:
 
 @blueprint.path("/stats/charts/transactions")
 def get_transactions_chart() -> Response:
-    """Return the newest days, the newest first."""
+    """Return the transactions of the newest days, the newest first."""
     days = orjson.loads(daily_stats.days(reader()).data)
     chart = [
         {"date": day["date"], "transactions_count": day["transactions"]} for day in reversed(days)

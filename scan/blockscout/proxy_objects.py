@@ -1,4 +1,4 @@
-"""Where proxies lead, in Blockscout's words."""
+"""The kind and the implementations of proxies in Blockscout's form."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -10,7 +10,7 @@ _V = TypeVar("_V", bound=Callable[..., Any])
 
 class Routes(Blueprint):
     def path(self, path: str) -> Callable[[_V], _V]:
-        """Decorates the view of GET requests of a path."""
+        """Return a decorator of the view for GET requests of a path."""
         return self.get(path, strict_slashes=False)
 
 

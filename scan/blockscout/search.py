@@ -1,4 +1,4 @@
-"""Search: what a text names, and where to go if that is one thing."""
+"""Search: the results for a text, and a redirect for a single exact match."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ blueprint = routes("search")
 
 @blueprint.path("/search")
 def list_results() -> Response:
-    """List the best results, all on one page."""
+    """Return the best results, all on one page."""
     return list_response(_results(text("q")), None)
 
 

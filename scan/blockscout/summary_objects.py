@@ -7,8 +7,8 @@ from scan.contracts.transaction_summary import Summary
 
 
 def summary_object(summary: Summary) -> dict[str, Any]:
-    """Return the template: addresses are variables of their own, and so is all that is not plain
-    text, since names of others may hold braces."""
+    """Return the template; all but plain text is a variable of its own, since names from the chain
+    may contain braces."""
     people = AddressObjects(part.address for part in summary.parts if part.type == "address")
     template, variables = "", dict[str, dict[str, Any]]()
     for number, part in enumerate(summary.parts):

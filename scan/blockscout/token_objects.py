@@ -14,7 +14,7 @@ from scan.queries import tokens
 from scan.queries.method_names import add_methods
 from scan.queries.transaction_contexts import contexts
 
-# As Ethereum's standards are called, of which ours are copies.
+# The names of Ethereum's standards, by the types of records.
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984")
 OURS = {standard: ours for ours, standard in STANDARDS.items()}
@@ -24,14 +24,14 @@ Object = dict[str, Any]
 
 
 class TokenTypes(NamedTuple):
-    """The types that a list is of; None: all. Where they are several, what a page has of others is
-    left out of it, and the next page goes on behind them."""
+    """The token types of a list, None for all. Of several, a page is read of all types and others
+    are left out, so that it may have fewer rows."""
 
     chosen: frozenset[str] | None
 
     @property
     def only(self) -> str | None:
-        """Return the type where it is one, by which a list can be read."""
+        """Return the type if it is a single one, by which a list can be read, else None."""
         return next(iter(self.chosen)) if self.chosen and len(self.chosen) == 1 else None
 
     def of(self, records: Sequence[Record], name: str) -> list[Record]:
@@ -39,7 +39,8 @@ class TokenTypes(NamedTuple):
 
 
 def token_types() -> TokenTypes:
-    """Read `type`: standards, separated by commas; those that Scan does not index have no rows."""
+    """Return the types of the parameter `type`, which has standards separated by commas; those that
+    Scan does not index have no rows."""
     given = text("type")
     if given is None:
         return TokenTypes(None)
@@ -137,8 +138,7 @@ def instance_object(
     image: str | None = None,
     value: str | None = None,
 ) -> Object:
-    """Return an item. Its pictures are those that its metadata names, which Scan does not serve as
-    thumbnails."""
+    """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
     return {
         "id": token_id,
         "metadata": metadata,

@@ -41,7 +41,7 @@ blueprint = routes("tokens")
 
 @blueprint.path("/tokens")
 def list_tokens() -> Response:
-    """List tokens by the number of holders, or those that a text names."""
+    """Return tokens by the number of holders, or those that match the text `q`."""
     types = token_types()
     if text("q"):
         matched = types.of(_named(text("q") or ""), "type")
@@ -123,7 +123,7 @@ def _holders(records: list[Record], token_id: str | None = None) -> list[Object]
 
 @blueprint.path("/tokens/<address_hash>/instances")
 def list_instances(address_hash: str) -> Response:
-    """List items, those first moved last first; their metadata stands in the item alone."""
+    """Return items in descending order of their first transfers, without their metadata."""
     token_record = _token(address_hash)
     token_id = amount("unique_token")
     key = data(token_record["address"])
@@ -164,7 +164,7 @@ def _item(address_hash: str, token_id: str) -> items.Item:
 
 
 def _metadata(media: Media) -> dict[str, Any] | None:
-    """Return what Scan has read of the document that an item's URI leads to."""
+    """Return the metadata that Scan has read from the document at an item's URI."""
     metadata = media.metadata
     if metadata is None:
         return None
@@ -180,7 +180,7 @@ def _metadata(media: Media) -> dict[str, Any] | None:
 
 
 def _link(media: Media) -> str | None:
-    """Return the URI of the picture where it is a link, and no picture or script itself."""
+    """Return the URI of the picture where it is a link, and not the picture or a script itself."""
     image = media.metadata.image if media.metadata else None
     is_link = image is not None and image.lower().startswith(("https:", "ipfs:"))
     return image if is_link and len(image or "") <= MAX_IMAGE_URI else None
@@ -205,7 +205,7 @@ def get_instance_transfers_count(address_hash: str, token_id: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/holders")
 def list_instance_holders(address_hash: str, token_id: str) -> Response:
-    """List the 100 who have most of the item, all on one page."""
+    """Return the 100 largest holders of an item, all on one page."""
     item = _item(address_hash, token_id)
     return list_response(_holders(orjson.loads(item.owners), token_id), None)
 

@@ -51,7 +51,7 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
 
 
 def state_change_objects(miner: str, accounts: Sequence[AccountChange]) -> list[Object]:
-    """Return the changes of coin; those of tokens are its transfers."""
+    """Return the changes of coin balances; those of tokens are in the transaction's transfers."""
     changed = [account for account in accounts if account.balance is not None]
     people = AddressObjects(to_hex(account.address) for account in changed)
     return [

@@ -13,7 +13,7 @@ from scan.queries import blocks
 from scan.queries.method_names import add_methods
 from scan.queries.transaction_contexts import contexts, inputs
 
-# In lists: anybody can send transactions that would fill a page with megabytes.
+# Bytes in lists: anybody can send transactions that would fill a page with megabytes.
 LONGEST_INPUT = 16_384
 BLOB_TYPE, DELEGATING_TYPE = 3, 4
 AUTHORIZATION_FAULTS = {
@@ -71,7 +71,7 @@ def transaction_object(
     confirmations: int,
     content: bytes | None,
 ) -> Object:
-    """Return the object as lists have it: without decoded input and transfers of tokens."""
+    """Return the object as lists show it: without decoded input and transfers of tokens."""
     return {
         "hash": record["hash"],
         "result": "success" if record["status"] else "error",
@@ -126,7 +126,7 @@ def _kinds(record: Record, sent: Mapping[str, Any]) -> list[str]:
 
 
 def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Position | None]:
-    """Return the objects, and the place of the last one."""
+    """Return the objects of internal transactions, and the position of the last one."""
     sent = contexts(reader(), (record["transactionHash"] for record in records))
     people = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     items = [

@@ -56,7 +56,7 @@ blueprint = routes("transactions")
 
 @blueprint.path("/transactions")
 def list_transactions() -> Response:
-    """List transactions of blocks; none are pending, since those are not indexed."""
+    """Return transactions of blocks; the list of pending ones, which are not indexed, is empty."""
     if one_of("filter", ("validated", "pending")) == "pending":
         return list_response([], None)
     for name in ("type", "method"):
@@ -211,7 +211,7 @@ def get_raw_trace(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/state-changes")
 @requires(Prerequisite.NODE)
 def list_state_changes(transaction_hash: str) -> Response:
-    """List whose coin changed, all on one page: at most as many accounts as a trace is read of."""
+    """Return the changes of coin balances, all on one page: of as many accounts as a trace has."""
     record = _indexed(transaction_hash)
     accounts: Sequence[Any] = transactions.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")

@@ -1,4 +1,4 @@
-"""User operations (ERC-4337), where Blockscout has them from a service of its own."""
+"""User operations (ERC-4337), which Blockscout serves by a service of its own."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def get_status() -> Response:
 
 @blueprint.path(f"{PATH}/operations/<operation_hash>")
 def get_operation(operation_hash: str) -> Response:
-    """Return an operation; what its bundle says of it is null where that is not known."""
+    """Return an operation; details of its bundle are null where they are not known."""
     key = parameters.hash32(operation_hash, "operation_hash_param")
     records = user_operations.with_hash(reader(), key)
     if not records:
