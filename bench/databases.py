@@ -21,10 +21,10 @@ SEEDED_FROM = (
     "bench/seed.sql",
     "bench/seed.py",
     "schema.sql",
-    "sql/schema/*.sql",
+    "sql/schema/*.sql*",
     "scan/indexer/block_range.py",
     "scan/indexer/derivation.py",
-    "sql/indexer/*_derive.sql",
+    "sql/indexer/*_derive.sql*",
     "sql/indexer/lists_insert_checkpoints.sql",
 )
 

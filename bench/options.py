@@ -35,7 +35,7 @@ class Options:
             hot_share=_share("BENCH_HOT_SHARE", 0.05),
             only=_pattern("BENCH_ONLY"),
             folder=Path(os.environ.get("BENCH_DIR") or ROOT / "var" / "bench").absolute(),
-            results=ROOT / "bench" / "results.json",
+            results=Path(os.environ.get("BENCH_DIR") or ROOT / "bench").absolute() / "results.json",
         )
 
 

@@ -13,6 +13,13 @@ TABLES = (
     "token_holders",
     "tokens",
 )
+# pg_partition_tree() has no row for a table that is not partitioned.
+SIZE = """
+SELECT (pg_total_relation_size(t.relid)
+    + coalesce(sum(pg_total_relation_size(i.inhrelid)), 0))::bigint
+FROM (SELECT %s::regclass AS relid) t LEFT JOIN pg_inherits i ON i.inhparent = t.relid
+GROUP BY t.relid
+"""
 
 
 def measure(cursor: Any) -> dict[str, Any]:
@@ -26,10 +33,7 @@ def measure(cursor: Any) -> dict[str, Any]:
     for table in TABLES:
         cursor.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
         rows[table] = cursor.fetchone()[0]
-        of_partitions = (
-            "SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree(%s)"
-        )
-        cursor.execute(of_partitions, [table])
+        cursor.execute(SIZE, [table])
         sizes[table] = cursor.fetchone()[0]
     shared = sizes["addresses"] + sizes["list_checkpoints"]
     share = shared / (rows["transactions"] + rows["token_transfers"] + rows["dex_trades"])

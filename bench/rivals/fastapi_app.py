@@ -115,8 +115,10 @@ async def token(request: Request, address: Address) -> Response:
 
 @app.get("/api/v1/addresses/{address}")
 async def address_detail(request: Request, address: Address) -> Response:
-    row = await _row(request, "queries/addresses_get", address=_bytes(address))
-    count, label, first_seen, last_seen, recent, balance, balance_block, is_contract = row[:8]
+    named = {"address": _bytes(address), "state_block": BIGINT_MAX}
+    row = await _row(request, "queries/addresses_get", **named)
+    count, label, first_seen, last_seen, recent = row[:5]
+    balance, balance_block, is_contract = row[7:10]
     detail = {
         "address": address.lower(),
         "balance": balance,
