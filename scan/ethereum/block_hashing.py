@@ -28,7 +28,7 @@ from scan.ethereum.forms import (
     chain_id_of,
     form_of_records,
 )
-from scan.ethereum.forms.form import Form
+from scan.ethereum.forms.form import Form, no_amounts
 from scan.ethereum.forms.polygon import AMOY, BOR, POLYGON, has_state_sync
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
@@ -88,7 +88,8 @@ def _has_its_transactions(header: Any, own: Set[int], form: Form) -> bool:
 
 def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
     """Return the parts of a block that no root covers, in words: a state sync, types of unknown
-    encoding, and a form that is known by its fields alone, as no transaction names the chain."""
+    encoding, a form that is known by its fields alone, as no transaction names the chain, and fees
+    for L1 that some receipts lack."""
     is_named = chain_id_of(header.transactions) in FORM_OF_CHAIN
     words = ["a state sync"] if not is_named and has_state_sync(header) else []
     if type(header) is BlockJson and FormReceiptJson not in map(type, receipts):
@@ -99,7 +100,22 @@ def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
     words += [f"transactions of type {number}" for number in unknown]
     if form.signs and not is_named and not types.isdisjoint(TRANSACTION_FIELDS):
         words.append(f"fields of {form.name}")
+    if form.l1_fees is not no_amounts and _lacks_l1_fees(header, receipts, form, is_named=is_named):
+        words.append("receipts without a fee for L1")
     return words
+
+
+def _lacks_l1_fees(header: Any, receipts: Sequence[Any], form: Form, *, is_named: bool) -> bool:
+    """Return whether a transaction that pays has no fee for L1, though it is one of a chain whose
+    transactions have it, as its id or another receipt says."""
+    sent = {"type": [transaction.type for transaction in header.transactions]}
+    is_free = form.is_free(sent) if form.is_free else [False] * len(receipts)
+    fees = [
+        getattr(receipt, "l1Fee", None)
+        for receipt, free in zip(receipts, is_free, strict=True)
+        if not free
+    ]
+    return None in fees and (is_named or fees.count(None) < len(fees))
 
 
 def covered_by_roots(header: Any, receipts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:

@@ -26,6 +26,7 @@ from tests.support.chain_forms.forms import FORMS
 from tests.support.chain_forms.made_chain import MadeChain
 from tests.support.chain_forms.others import polygon
 from tests.support.database import Postgres
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
@@ -122,6 +123,31 @@ def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(
                 block.transactions[0].value = "0x77"
                 assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
     node.stop()
+
+
+def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(
+    postgres: Postgres, template: str
+) -> None:
+    chain = FORMS["isthmus"]()
+    recording = DemoNode(Recording(chain.lines()), 0)
+    lacking: set[str] = set()
+
+    def without_fee_once(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for answer in answers:
+            receipts = answer.get("result")
+            for receipt in receipts if isinstance(receipts, list) else []:
+                if "l1Fee" in receipt and receipt["blockNumber"] not in lacking:
+                    lacking.add(receipt["blockNumber"])
+                    del receipt["l1Fee"]
+        return Reply(body=answers)
+
+    with FaultyNode(recording.url) as node, postgres.cloned(template) as url:
+        node.fault = without_fee_once
+        settings = Indexing(url, node.url).run_until(chain.head).settings
+        assert lacking
+        check_fees(chain, create_app(settings).test_client())
+    recording.stop()
 
 
 def check_fees(chain: MadeChain, client: FlaskClient) -> None:
