@@ -1,9 +1,14 @@
--- Dedicates the database to a chain. Until its first block is written, which logs are stored may change.
+-- Dedicates the database to a chain. Until its first block is written, or a bulk backfill is begun, a node
+-- that was wrong may be corrected, and which logs are stored may change.
 -- params: chain_id numeric, genesis_hash bytea, start_block bigint, stored_logs text null
 -- returns: nothing
--- index: chain_pkey, blocks_pkey
+-- index: chain_pkey, blocks_pkey, bulk_backfill_pkey
 INSERT INTO chain AS c (chain_id, genesis_hash, start_block, stored_logs)
 VALUES (%(chain_id)s, %(genesis_hash)s, %(start_block)s, coalesce(%(stored_logs)s, 'none'))
-ON CONFLICT (only_row) DO UPDATE SET stored_logs = EXCLUDED.stored_logs
-WHERE %(stored_logs)s IS NOT NULL AND c.stored_logs <> EXCLUDED.stored_logs
-    AND NOT EXISTS (SELECT FROM blocks);
+ON CONFLICT (only_row) DO UPDATE
+SET chain_id = EXCLUDED.chain_id, genesis_hash = EXCLUDED.genesis_hash,
+    stored_logs = coalesce(%(stored_logs)s, c.stored_logs)
+WHERE (c.chain_id, c.genesis_hash, c.stored_logs)
+        <> (EXCLUDED.chain_id, EXCLUDED.genesis_hash, coalesce(%(stored_logs)s, c.stored_logs))
+    AND NOT EXISTS (SELECT FROM blocks)
+    AND NOT EXISTS (SELECT FROM bulk_backfill);

@@ -81,6 +81,31 @@ def wait_for_problem(database_url: str, reason: str) -> None:
         problem = found[0][0] if found else None
 
 
+@pytest.mark.parametrize("lie", [("eth_chainId", "0x123"), ("eth_getBlockByNumber", None)])
+def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(
+    node: FaultyNode, anvil: Anvil, database_url: str, lie: tuple[str, str | None]
+) -> None:
+    """Its first response, before there is a block, dedicates the database to no chain."""
+    method, result = lie
+    lies = [method]
+    anvil.mine()
+
+    def lie_once(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] in lies:
+                lies.clear()
+                answer["result"] = result or anvil.call("eth_getBlockByNumber", "0x1", False)
+        return faulty_node.Reply(body=answers)
+
+    node.fault = lie_once
+    Indexing(database_url, node.url).run_until(1)
+    assert not lies
+    genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
+    chain = execute(database_url, "SELECT chain_id, '0x' || encode(genesis_hash, 'hex') FROM chain")
+    assert chain == [(31337, genesis)]
+
+
 def test_a_trace_that_never_comes_is_given_up(
     node: FaultyNode,
     anvil: Anvil,
