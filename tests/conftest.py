@@ -19,7 +19,6 @@ import psutil
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
-from xdist.scheduler import LoadFileScheduling
 
 from app import create_app
 from bench.seed import seed
@@ -29,10 +28,12 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
 from tests.support.indexing import Indexing
+from tests.support.kept_answers import kept_answers
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import Stage, play, purses
+from tests.support.scheduling import SharingScheduling
 from tests.support.serving import NOT_INSTALLED, ROOT, gunicorn, in_thread
 from tests.support.solidity import alone
 from tests.support.table_digest import Digest, explain
@@ -53,17 +54,6 @@ class Played(NamedTuple):
     anvil: Anvil
     stage: Stage
     truth: Truth
-
-
-class SharingScheduling(LoadFileScheduling):
-    """The tests of a file run in one worker; so do all of `seeded_template`, and all of the audit,
-    which share an index."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = str(super()._split_scope(nodeid))
-        if file.endswith(("/test_query_plans.py", "/test_search.py")):
-            return "query plans"
-        return "audit" if file.startswith("tests/audit/") else file
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -237,17 +227,20 @@ def anvil() -> Iterator[Anvil]:
 def scenario(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Played]:
-    """The workers of a run share a node, on which the first of them plays."""
+    """The workers of a run share a node, on which the first of them plays, and its answers."""
+    folder = tmp_path_factory.getbasetemp()
     shared = getattr(request.config, "workerinput", {}).get("scenario_node")
     if shared is None:
-        with Anvil() as node:
+        with Anvil() as node, kept_answers(node.url, folder / "answers"):
             yield _played(node)
     else:
-        kept = tmp_path_factory.getbasetemp().parent / "scenario"
+        kept = folder.parent / "scenario"
         with alone(kept):
             if not kept.exists():
                 kept.write_bytes(pickle.dumps(_played(pickle.loads(shared))))
-        yield pickle.loads(kept.read_bytes())
+        played = pickle.loads(kept.read_bytes())
+        with kept_answers(played.anvil.url, folder.parent / "answers"):
+            yield played
 
 
 def _played(node: Anvil) -> Played:

@@ -29,7 +29,6 @@ from _pytest.scope import Scope
 
 from scan.database import statements as loader
 from scan.database.statements import Statement
-from scan.ethereum.transport import Transport
 from scan.http.response_cache import ResponseCache
 from scan.settings import ROOT
 from tests.support import indexing
@@ -84,7 +83,6 @@ class Runner:
         self._killers: Counter[tuple[str, str]] = Counter()  # by the target's name and the item
         self._fixtures: dict[Any, Any] = {}  # requests, by definitions
         self._indexed: set[Any] = set()  # definitions of fixtures that may index a chain
-        self._answers: dict[bytes, bytes] = {}  # of the scenario's node, by requests
 
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> None:
         self._fixtures[fixturedef] = request
@@ -99,17 +97,6 @@ class Runner:
                     self._indexed.add(definition)
                 elif definition.argname == "indexed":
                     self._indexed.add(definition)
-        post = Transport._post_http
-
-        def remembered(transport: Transport, url: str, body: bytes, *rest: Any) -> bytes:
-            is_set_up = any(d.argname == "scenario" for d in self._fixtures)
-            if not is_set_up or url != self._value("scenario").anvil.url:
-                return post(transport, url, body, *rest)
-            if body not in self._answers:
-                self._answers[body] = post(transport, url, body, *rest)
-            return self._answers[body]
-
-        Transport._post_http = remembered  # type: ignore[method-assign]
         original = loader.load_statements
         for module in list(sys.modules.values()):
             if getattr(module, "load_statements", None) is original:

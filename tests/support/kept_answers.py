@@ -1,0 +1,36 @@
+"""What a node whose state no test changes has answered to the service, once for each request."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from scan.ethereum.transport import Transport
+
+
+@contextmanager
+def kept_answers(url: str, folder: Path) -> Iterator[None]:
+    """Let the node at `url` see each request of this process only once, and not where another
+    process has put the answer into `folder`. Of an index of its chain the node takes two thirds."""
+    folder.mkdir(exist_ok=True)
+    post, answers = Transport._post_http, dict[str, bytes]()
+
+    def kept(transport: Transport, to: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
+        if to != url:
+            return post(transport, to, body, ends_at, most_bytes)
+        request = f"{hashlib.sha256(body).hexdigest()}-{most_bytes}"
+        if request not in answers:
+            file = folder / request
+            if not file.exists():
+                unfinished = folder / f"{request}.{os.getpid()}"
+                unfinished.write_bytes(post(transport, to, body, ends_at, most_bytes))
+                unfinished.rename(file)
+            answers[request] = file.read_bytes()
+        return answers[request]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Transport, "_post_http", kept)
+        yield
