@@ -1,7 +1,7 @@
 """The operator's name, logo, colours, links and notice on the pages, checked when they are read.
 
-Nothing here can name a file of another host. The pages' Content-Security-Policy would refuse it;
-the start does so first, with a message.
+None of them may load a file of another host. The pages' Content-Security-Policy would refuse it;
+the start refuses it first, with a message.
 """
 
 import re
@@ -15,7 +15,7 @@ MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all
 MAX_LINKS = 8
 STYLES = Path(__file__).parent / "pages" / "static" / "scan.css"
 THEMES = ("light", "dark")
-# WCAG 2.2, AA: 1.4.3 for text, 1.4.11 for what shows where a control is.
+# WCAG 2.2, AA: 1.4.3 for text, 1.4.11 for the edges of controls.
 TEXT_CONTRAST, CONTROL_CONTRAST = 4.5, 3.0
 _BACKGROUNDS = ("ground", "panel", "hover", "soft", "good-soft", "bad-soft", "warn-soft")
 PAIRS = (
@@ -48,7 +48,7 @@ class Logo:
 
 @dataclass(frozen=True)
 class Brand:
-    """What SCAN_BRAND_* sets; empty means Scan's own."""
+    """The values of SCAN_BRAND_*. An empty one means Scan's own."""
 
     name: str = ""
     url: str = ""  # of the site, without SCAN_BASE_PATH
@@ -62,7 +62,7 @@ class Brand:
 
     @property
     def css(self) -> str:
-        """Return the style sheet that follows Scan's own; empty without colours and file."""
+        """The style sheet that follows Scan's own; "" without colours and file."""
         values = " ".join(
             f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in self.colours
         )
@@ -121,7 +121,7 @@ def colours(text: str) -> Palette:
 
 
 def logo(text: str) -> Logo:
-    """Read an SVG, PNG or WebP file, whatever it is called."""
+    """Read an SVG, PNG or WebP file, whatever its name. Raises ValueError."""
     content = _file(text)
     name = _LOGO_NAMES.get(picture_type(content) or "")
     if name is None:

@@ -1,4 +1,4 @@
-"""Every fault a client can meet: one class per `code`, made HTTP by one handler in app.py."""
+"""Errors that clients may get, one class for each `code`. One handler in app.py makes them HTTP."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,9 @@ from scan.hex import to_hex
 
 
 class ScanError(Exception):
-    """A fault with an HTTP status, a stable code and a sentence a person can act on.
+    """An error with an HTTP status, a stable code and a sentence that a person can act on.
 
-    `field` names the parameter to blame; `headers` go out with the answer.
+    `field` names the parameter at fault. `headers` are sent with the response.
     """
 
     status = 500
@@ -24,7 +24,7 @@ class ScanError(Exception):
 
     def body(self) -> dict[str, object]:
         body: dict[str, object] = {"error": self.message, "code": self.code}
-        if self.field is not None:  # a client's own word, which may hold half a character
+        if self.field is not None:  # from the client, so it may have half of a surrogate pair
             body["field"] = self.field.encode("utf-8", "replace").decode()
         return body
 
@@ -70,16 +70,16 @@ class LimitReached(ScanError):
 
 
 class PositionLost(ScanError):
-    """A stream cannot go on from there without losing events."""
+    """A stream cannot go on from the client's position without losing events."""
 
     status, code = 409, "position_lost"
 
 
 class Reorganised(ScanError):
-    """What a client goes on from is no longer in the chain.
+    """The block that a client goes on from is no longer in the chain.
 
-    `common` is the newest block that its branch shares with the chain, `cursor` goes on from there;
-    None: it has to begin again.
+    `common` is the newest block that its branch shares with the chain. `cursor` goes on from there;
+    None if the client has to begin again.
     """
 
     status, code = 409, "reorganised"
@@ -113,7 +113,8 @@ class SourceDoesNotCompile(VerificationFailed):
 
 
 class CallReverted(ScanError):
-    """`reason` is the decoded error: its name, signature and arguments; None where it is none."""
+    """A call reverted. `reason` is the decoded error, with name, signature and arguments; None
+    without one."""
 
     status, code = 422, "call_reverted"
 
@@ -161,7 +162,7 @@ class Unavailable(ScanError):
 
 
 class MisdirectedRequest(ScanError):
-    """Another instance counts this request; deploy/nginx.conf passes it on."""
+    """Another instance counts the requests of this client; deploy/nginx.conf passes it on."""
 
     status, code = 421, "misdirected_request"
 

@@ -1,4 +1,4 @@
-"""Hex at the edge: JSON-RPC quantities and data become ints and bytes here, or raise."""
+"""Hex of JSON-RPC: quantities and data become ints and bytes here, or raise BadHex."""
 
 import re
 from binascii import unhexlify
@@ -9,7 +9,7 @@ _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}\Z").match
 
 
 class BadHex(ValueError):
-    """Text that is not the hex it should be."""
+    """A value is not the hex text that it should be."""
 
 
 def quantity(value: object) -> int:
@@ -33,7 +33,7 @@ def data(value: object, length: int | None = None) -> bytes:
 
 
 def excerpt(value: object, max_characters: int = 80) -> str:
-    """Return how a refusal quotes a value of any kind and size."""
+    """Return a short text that quotes a value of any kind and size in an error."""
     if isinstance(value, str):
         return repr(value[:max_characters])
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""A JSON body that a client sends: bounds on it before it is parsed, and keys that nobody reads."""
+"""JSON bodies of clients: bounds that are checked before parsing, and unknown keys."""
 
 import json
 import re
@@ -11,18 +11,19 @@ from typing import Any
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
 from scan.parameters import LONGEST_NAME
 
-# While JSON is counted and parsed no other thread runs: 5 MiB of `{"":{}},` took 1.2 s, 45,000
+# While JSON is counted and parsed, no other thread runs: 5 MiB of `{"":{}},` took 1.2 s, 45,000
 # files 90 ms. Counting takes at most 40 ms, parsing this many values 15 ms. A standard JSON input
-# has two for each file: all of OpenZeppelin 500; metadata three for each parameter of the ABI.
+# has two values for each file, so all of OpenZeppelin has 500; metadata has three for each
+# parameter of the ABI.
 MOST_JSON_VALUES = 30_000
 MOST_JSON_LEVELS = 100  # metadata of a contract has about 15
-MOST_JSON_DIGITS = 1000  # of one number; they are converted in quadratic time
+MOST_JSON_DIGITS = 1000  # of one number, which is converted in quadratic time
 
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 
 
 def only_known(values: Mapping[str, Any], allowed: Collection[str], kind: str) -> None:
-    """Raises for the first key that nobody reads: a typo must not silently widen a query."""
+    """Raise InvalidParameter for the first unknown key: a typo must not silently widen a query."""
     for name in values:
         if name not in allowed:
             hint = f"allowed: {', '.join(allowed)}" if allowed else "none is allowed"
@@ -32,7 +33,7 @@ def only_known(values: Mapping[str, Any], allowed: Collection[str], kind: str) -
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """Return the body as a JSON object with no key twice; raises InvalidJson, TooLarge."""
+    """Return the body as a JSON object without repeated keys. Raises InvalidJson, TooLarge."""
     try:
         value = parse_json(
             body.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_no_constant
@@ -45,12 +46,12 @@ def json_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-# Several large texts parsed at once would together keep the interpreter for as much longer.
+# Several large texts that are parsed at once would together hold the interpreter as much longer.
 _parsing = threading.Lock()
 
 
 def parse_json(text: str, **hooks: Any) -> Any:
-    """json.loads() for what a client sends, after check_json(); `hooks` are its own.
+    """Parse a client's JSON after check_json(). `hooks` are those of json.loads().
 
     Raises ValueError, RecursionError, TooLarge.
     """
@@ -60,16 +61,15 @@ def parse_json(text: str, **hooks: Any) -> Any:
 
 
 def check_json(text: str, most_values: int = MOST_JSON_VALUES) -> None:
-    """Check what a client sends before any value of it is made, by whatever parser.
+    """Check the bounds of a client's JSON before any parser makes values of it.
 
-    Raises TooLarge for more than `most_values` values, ValueError for what nests deeper than
-    MOST_JSON_LEVELS, or has a number of more than MOST_JSON_DIGITS digits. What the text is
-    otherwise, its parser finds out.
+    Raises TooLarge for more than `most_values` values, ValueError for more than MOST_JSON_LEVELS
+    levels, or a number of more than MOST_JSON_DIGITS digits. The parser finds all other faults.
     """
     opened = sum(map(text.count, "[{"))
     if len(text) <= MOST_JSON_DIGITS and opened <= MOST_JSON_LEVELS:
         return
-    # A source is full of commas, brackets and digits.
+    # Strings are left out: a source is full of commas, brackets and digits.
     outside = _outside_of_strings(text, most_values)
     if sum(map(outside.count, ",[{")) > most_values:
         raise _too_many_values(most_values)
@@ -91,9 +91,10 @@ def _too_many_values(most: int) -> TooLarge:
 
 
 def _has_long_number(outside: str) -> bool:
-    """A number that is too long covers one place of every MOST_JSON_DIGITS + 1.
+    """Return whether a number has more than MOST_JSON_DIGITS digits.
 
-    5 MB of shorter ones take 80 ms; with a regular expression they took 280.
+    Such a number covers one of every MOST_JSON_DIGITS + 1 places, so only these are looked at. 5 MB
+    of shorter numbers take 80 ms; a regular expression took 280 ms.
     """
     step = MOST_JSON_DIGITS + 1
     for index in range(MOST_JSON_DIGITS, len(outside), step):
@@ -108,7 +109,7 @@ def _has_long_number(outside: str) -> bool:
 
 
 def _levels(outside: str) -> int:
-    """Return how deep brackets nest; those that nothing closes, or opened, are no JSON."""
+    """Return how deep brackets nest. Raises ValueError where they are not paired."""
     if sum(map(outside.count, "[{")) != sum(map(outside.count, "]}")):
         raise ValueError("brackets are not paired")
     brackets = _NO_BRACKETS.sub("", outside)
@@ -116,12 +117,13 @@ def _levels(outside: str) -> int:
 
 
 def _int(digits: str) -> int:
-    """Other threads run between two numbers: 1,300 of 4,000 digits take 70 ms."""
+    """Convert a number. As a Python function it lets other threads run between two numbers: 1,300
+    numbers of 4,000 digits take 70 ms."""
     return int(digits)
 
 
 class _Refused(ValueError):
-    """A reason that the client is told."""
+    """The JSON is refused, for a reason that the client is told."""
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Checks values that a client sends: pure functions that return them or raise InvalidParameter."""
+"""Checks of clients' values: pure functions that return a value or raise InvalidParameter."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter
 MAX_LIMIT = 100
 DEFAULT_LIMIT = 25
 BIGINT_MAX = 2**63 - 1
-MAX_TIME_S = 10**12 - 1  # beyond it they are milliseconds
+MAX_TIME_S = 10**12 - 1  # a larger number is in milliseconds
 LONGEST_NAME = 50  # of an unknown name, in an error
 
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
@@ -29,7 +29,7 @@ _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
 
 
 def required(values: Mapping[str, Any], name: str) -> Any:
-    """Return the value; raises InvalidParameter where the key is missing."""
+    """Return the value. Raises InvalidParameter where the key is missing."""
     if name not in values:
         raise InvalidParameter(f"{name} is required.", field=name)
     return values[name]
@@ -49,7 +49,7 @@ def integer_text(
 def integer(
     values: Mapping[str, Any], name: str, *, default: int, least: int, most: int = BIGINT_MAX
 ) -> int:
-    """Return a JSON integer; not a boolean, a fraction, null or text."""
+    """Return a JSON integer; a boolean, a fraction, null or text is none."""
     value = values.get(name, default)
     if type(value) is not int or not least <= value <= most:
         raise InvalidParameter(_range_message(name, least, most), field=name)
@@ -63,7 +63,7 @@ def _range_message(name: str, least: int, most: int) -> str:
 
 
 def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
-    """Unix seconds of a time: a number of them, also as digits, or ISO 8601 in UTC.
+    """Return the Unix seconds of a time: a number of seconds, also as digits, or ISO 8601 in UTC.
 
     A fraction, as JavaScript writes one, is rounded into the range that the time bounds.
     """
@@ -83,7 +83,7 @@ def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
 
 
 def optional_date(arguments: Mapping[str, str], name: str) -> date | None:
-    """Return a day, such as 2026-01-31."""
+    """Return a day, given as 2026-01-31; None if it is not given."""
     if name not in arguments:
         return None
     if _DATE.match(arguments[name]):
@@ -101,14 +101,14 @@ def hash32(value: object, name: str = "hash") -> bytes:
 
 
 def digest(value: str) -> bytes:
-    """A SHA-256 in a path: 64 hex digits in lower case, so that one content has one URL."""
+    """Return a SHA-256 from a path: 64 hex digits in lower case, so that a content has one URL."""
     if not _DIGEST.match(value):
         raise InvalidParameter("digest must be 64 hex digits in lower case.", field="digest")
     return bytes.fromhex(value)
 
 
 def pubkey(value: object, name: str = "pubkey") -> bytes:
-    """Return a validator's key."""
+    """Return a validator's public key."""
     return _hex_bytes(value, name, 48)
 
 
@@ -118,7 +118,7 @@ def method(value: object, name: str = "method") -> bytes:
 
 
 def _hex_bytes(value: object, name: str, size: int) -> bytes:
-    """Return so many bytes, from 0x and hex digits in any letter case."""
+    """Return `size` bytes from 0x and hex digits in any letter case."""
     digits = 2 * size
     if not isinstance(value, str) or len(value) != 2 + digits or not _HEX.match(value):
         raise InvalidParameter(f"{name} must be 0x followed by {digits} hex digits.", field=name)
@@ -126,14 +126,14 @@ def _hex_bytes(value: object, name: str, size: int) -> bytes:
 
 
 def flag(value: object, name: str) -> bool:
-    """Return a boolean of JSON, or the word for it in a query string."""
+    """Return a boolean, given as JSON's or as a word in a query string."""
     if value not in (True, False, "true", "false") or type(value) not in (bool, str):
         raise InvalidParameter(f"{name} must be true or false.", field=name)
     return value in (True, "true")
 
 
 def transaction_type(value: object, name: str) -> bytes:
-    """A transaction's type (EIP-2718), as rows have it: a byte, none of 0."""
+    """Return a transaction's type (EIP-2718) as rows have it: one byte, or b"" for 0."""
     number = int(value) if isinstance(value, str) and _TYPE.match(value) else value
     if type(number) is not int or not 0 <= number <= MAX_TYPE:
         raise InvalidParameter(_range_message(name, 0, MAX_TYPE), field=name)
@@ -152,7 +152,7 @@ def block_number_or_hash(value: str) -> int | bytes:
 
 
 def token_id(value: str) -> int:
-    """A uint256 as it is written in records: decimal digits, without a sign or leading zeros."""
+    """Return a uint256, given as records have it: decimal digits without sign and leading zeros."""
     if not _UINT256.match(value) or int(value) >= 2**256:
         raise InvalidParameter(
             "A token id must be a whole number from 0 to 2^256 - 1, in decimal digits.",
@@ -192,14 +192,15 @@ def required_one_of(values: Mapping[str, Any], name: str, allowed: Collection[st
 
 
 def nearest(name: str, allowed: Collection[str]) -> str | None:
-    """The known name that was probably meant, if any is near."""
+    """Return the known name that was probably meant, None if none is near."""
     by_lower_case = {word.lower(): word for word in allowed}
     matches = difflib.get_close_matches(name[:LONGEST_NAME].lower(), by_lower_case, n=1)
     return by_lower_case[matches[0]] if matches else None
 
 
 def only_known_arguments(names: Collection[str], allowed: Collection[str]) -> None:
-    """Raises for the first query parameter that no view reads; `_` begins those to be ignored."""
+    """Raise InvalidParameter for the first unknown query parameter. Names that begin with `_` are
+    ignored."""
     for name in names:
         if name and name not in allowed and not name.startswith("_"):
             raise InvalidParameter(_unknown_message(name, allowed), field=name[:LONGEST_NAME])

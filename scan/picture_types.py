@@ -1,4 +1,4 @@
-"""Tells the type of a picture by its first bytes, whatever it is called."""
+"""The type of a picture by its first bytes, whatever its name."""
 
 import re
 
@@ -11,15 +11,15 @@ _SIGNATURES = (
     (re.compile(rb"GIF8[79]a"), "image/gif"),
     (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
 )
-# A comment ends at its first -->: if it could end later as well, a run of comments would be tried
-# in every way.
+# A comment ends at its first -->: if it could end later as well, a run of comments would take
+# exponential time.
 _SVG = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s>]", re.DOTALL
 )
 
 
 def picture_type(content: bytes) -> str | None:
-    """Return the media type; None for what is no picture, or an SVG with a DTD."""
+    """Return the media type; None if the content is no picture, or an SVG with a DTD."""
     for signature, media_type in _SIGNATURES:
         if signature.match(content):
             return media_type

@@ -1,4 +1,4 @@
-"""Reads the environment once into a frozen value; nothing else looks at os.environ."""
+"""The settings, read from the environment once. No other module looks at os.environ."""
 
 import ipaddress
 import os
@@ -14,14 +14,14 @@ from scan.brand import UNBRANDED, Brand
 from scan.errors import SettingError
 
 PACKAGE = Path(__file__).resolve().parent
-# Where sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py lie: in the repository beside the
-# package, in a wheel inside it (setup.py copies them).
+# The folder of sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py, which is beside the
+# package in the repository, and inside it in a wheel (setup.py copies the files).
 _RESOURCES = PACKAGE / "resources"
 ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 _RATE = re.compile(
     r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
 )
-# Paths of Scan's own, which below a base path of such a name could not be told from another's.
+# Paths of Scan itself, which cannot be the beginning of a base path.
 _OWN_PATHS = {
     *("accounts", "blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys"),
     *("live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "trades", "txs", "watchlist"),
@@ -42,7 +42,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Keep(NamedTuple):
-    """What is kept of long tables: the newest blocks, or those of some time; one is None."""
+    """The newest blocks that long tables keep: a number, or those of a time; one is None."""
 
     keep_blocks: int | None
     keep_s: int | None
@@ -50,7 +50,7 @@ class Keep(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """Every value that configures the service; units are in the names, empty means not given."""
+    """Every value that configures the service. Units are in the names; "" means not given."""
 
     database_url: str = ""
     read_database_url: str = ""
@@ -108,7 +108,7 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """Return the URL at which this machine reaches what HOST and PORT serve."""
+        """The URL at which this machine reaches the service at HOST and PORT."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
@@ -118,14 +118,14 @@ class Settings:
 
     @property
     def keep(self) -> Keep | None:
-        """Return what is kept of long tables, None for all; days count where both are given."""
+        """The blocks that long tables keep, None for all. Days count where both are given."""
         if self.keep_days:
             return Keep(None, self.keep_days * 86_400)
         return Keep(self.keep_blocks, None) if self.keep_blocks else None
 
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
-        """Return the settings; raises SettingError naming the variable and its value."""
+        """Return the settings. Raises SettingError, which names the variable and its value."""
 
         def read(name: str, parse: Callable[[str], _T], default: _D) -> _T | _D:
             text = environ.get(name, "").strip()
@@ -212,7 +212,7 @@ class Settings:
 
 
 def without_password(text: str) -> str:
-    """Return a URL with its password hidden, before the host as among the parameters."""
+    """Return a URL with its password hidden, both before the host and among the parameters."""
     text = re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
     return re.sub(r"(password\s*=\s*)('[^']*'?|[^&\s]*)", r"\1***", text)
 
@@ -236,7 +236,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 def _bulk_backfill(text: str) -> int | None:
-    """Return how many blocks an empty index must lack for a bulk backfill."""
+    """Return how many blocks an empty index must lack for a bulk backfill, None for never."""
     if text in ("auto", "off"):
         return FAR_BEHIND if text == "auto" else None
     try:
@@ -252,7 +252,7 @@ def _https_url(text: str) -> str:
 
 
 def _public_url(text: str) -> str:
-    """Return a URL that anybody may see; wallets take http of the visitor's own machine alone."""
+    """Return a URL that anybody may see. Wallets accept http only on the visitor's own machine."""
     local = r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?(/[!-~]*)?"
     return text if re.fullmatch(local, text) and not set("?#@") & set(text) else _https_url(text)
 
@@ -267,14 +267,14 @@ def _short(max_characters: int) -> Callable[[str], str]:
 
 
 def _contact(text: str) -> str:
-    """Return a URI of RFC 9116, in one line."""
+    """Return a contact URI in the form of RFC 9116."""
     if not re.fullmatch(r"(mailto:|https://|tel:)[!-~]{1,200}", text):
         raise ValueError("must begin with mailto:, https:// or tel:")
     return text
 
 
 def _path(text: str) -> str:
-    """Return a URL without the slash at its end, so that paths of ours follow on it."""
+    """Return a base path without the slash at its end, so that our paths can follow it."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
         raise ValueError("must be a path such as /bsc")
     first, *below = text.strip("/").split("/")
@@ -286,13 +286,13 @@ def _path(text: str) -> str:
 
 
 def _primary_url(text: str) -> str:
-    """Refuse several hosts unless only the one that takes writes may be used.
+    """Return a URL of the database. Refuse several hosts without target_session_attrs=read-write.
 
-    Without target_session_attrs libpq takes the first that answers: a standby, or an old primary
-    that is back after a failover and does not know of it.
+    Without it, libpq takes the first host that answers: a standby, or an old primary that is back
+    after a failover and does not know of it.
     """
     address = urlsplit(_database_url(text))
-    query = dict(parse_qsl(address.query))  # of a parameter given twice libpq takes the last, too
+    query = dict(parse_qsl(address.query))  # of a repeated parameter, libpq also takes the last
     hosts = (
         unquote(address.netloc.rpartition("@")[2]),
         query.get("host", ""),
@@ -327,7 +327,7 @@ def _rpc_urls(text: str) -> tuple[str, ...]:
 
 
 def _require_port(address: SplitResult) -> None:
-    """Check a URL's port, which urlsplit itself does only when it is read."""
+    """Check a URL's port, which urlsplit checks only when it is read. Raises ValueError."""
     try:
         is_usable = address.port != 0
     except ValueError:
@@ -343,7 +343,8 @@ def _existing_path(text: str) -> str:
 
 
 def _prices(text: str) -> str:
-    """Return where unit prices are read: a URL, a pool and its token they are in, or a file."""
+    """Return the source of unit prices: a URL, a pool with the token that prices are in, or
+    a file."""
     if "://" in text:
         return _https_url(text)
     if text.lower().startswith("0x"):
@@ -370,22 +371,22 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
-    """Return the key for `scan key request`: never part of Settings, which processes are given."""
+    """Return the key for `scan key request`. It is not in Settings, which other processes get."""
     return environ.get("SCAN_PRIVATE_KEY", "").strip()
 
 
 def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
-    """Return the API key for `scan mcp`, which is a client of a service; empty for none."""
+    """Return the API key for `scan mcp`, which is a client of a service; "" for none."""
     return environ.get("SCAN_API_KEY", "").strip()
 
 
 def environment_with(values: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment with some variables changed, for a process; empty means not given."""
+    """Return our environment with these variables, for another process; "" means not given."""
     return os.environ | values
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of processes that `scan run` starts: ours, with its additions."""
+    """Return the environment of processes that `scan run` starts."""
     return environment_with(
         {
             "DATABASE_URL": settings.database_url,

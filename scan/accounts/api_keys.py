@@ -33,7 +33,8 @@ class ApiKey(NamedTuple):
 
 
 def new_key(token_bytes: Callable[[int], bytes] = secrets.token_bytes) -> NewKey:
-    """256 random bits as `scan_` + 64 hex, and a random id that cannot be enumerated."""
+    """Return a new key: `scan_` and 256 random bits in hex, with a random id that cannot be
+    enumerated."""
     text = "scan_" + token_bytes(32).hex()
     key_id = 1 + int.from_bytes(token_bytes(8)) % (2**53 - 1)
     return NewKey(key_id, text, text[:PREFIX_LENGTH], _hash(text))
@@ -95,7 +96,7 @@ def create(
 
 
 def deactivate(database: Database, key_id: int, owner: bytes) -> None:
-    """Raises NotFound if the owner has no active key with this id."""
+    """Deactivate a key. Raises NotFound if the owner has no active key with this id."""
     with database.transaction() as tx:
         if tx.value("accounts/api_keys_deactivate", id=key_id, owner=owner) is None:
             raise NotFound("This owner has no active API key with this id.")

@@ -1,4 +1,4 @@
-"""Looks up API keys by their text, for every request, with a short-lived cache."""
+"""The lookup of API keys by their text, for every request, with a short-lived cache."""
 
 import math
 import time
@@ -25,10 +25,8 @@ class CachedKey(NamedTuple):
 
 
 class ApiKeyLookup:
-    """Active keys by the hash of their text.
-
-    While `database` is unavailable they are looked up on its replica, if there is one.
-    """
+    """The lookup of active keys by the hash of their text. While `database` is unavailable, its
+    replica is asked, if there is one."""
 
     def __init__(
         self,
@@ -45,7 +43,8 @@ class ApiKeyLookup:
         self._paused_until = 0.0
 
     def find(self, text: str) -> ApiKey | None:
-        """Return None for a key that is malformed, unknown or inactive; raises Unavailable."""
+        """Return the active key; None if it is malformed, unknown or inactive.
+        Raises Unavailable."""
         hashed = key_hash(text)
         if hashed is None:
             return None
@@ -61,7 +60,7 @@ class ApiKeyLookup:
         return cached.key
 
     def find_cached(self, text: str) -> CachedKey | None:
-        """Return what find() would, or None if that needs a query; never waits."""
+        """Return the result of find() if it is known without a query, else None. Never wait."""
         hashed = key_hash(text)
         if hashed is None:
             return CachedKey(None, math.inf)

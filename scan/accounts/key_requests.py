@@ -21,7 +21,7 @@ def key_request_message(owner: bytes, timestamp_ms: int) -> str:
 
 
 def require_recent(timestamp_ms: int, now_ms: int) -> None:
-    """Raises InvalidParameter unless the signed Unix time in milliseconds is recent."""
+    """Raise InvalidParameter unless the signed Unix time in milliseconds is recent."""
     if now_ms - MAX_AGE_MS <= timestamp_ms <= now_ms + MAX_AHEAD_MS:
         return
     if abs(now_ms - timestamp_ms * 1000) < 86_400_000:
@@ -34,10 +34,10 @@ def require_recent(timestamp_ms: int, now_ms: int) -> None:
 
 
 def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: NodeSession) -> None:
-    """Raises unless the owner signed: a plain wallet by recovery, a contract by ERC-1271.
+    """Raise unless the owner signed: a plain wallet by recovery, a contract by ERC-1271.
 
-    InvalidParameter for a malformed signature, SignatureMismatch for another wallet's, Unavailable
-    if too many requests wait for the node.
+    Raises InvalidParameter for a malformed signature, SignatureMismatch for another wallet's,
+    Unavailable if too many requests wait for the node.
     """
     message = key_request_message(owner, timestamp_ms)
     hashed = message_hash(message)

@@ -9,7 +9,7 @@ from scan.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
-# totalRequests is promised to the second.
+# The docs promise that totalRequests is exact to the second.
 FLUSH_EVERY_S = 0.5
 
 
@@ -19,7 +19,7 @@ class _Use(NamedTuple):
 
 
 class KeyUsage:
-    """Counts of this process; its thread starts with the first count, so after any fork."""
+    """The counts of this process. Its thread starts with the first count, and so after a fork."""
 
     def __init__(self, database: Database, flush_every_s: float = FLUSH_EVERY_S) -> None:
         self._database = database
@@ -38,14 +38,15 @@ class KeyUsage:
                 self._thread.start()
 
     def flush(self) -> None:
-        """Write the counts; they are kept if that fails. Raises Unavailable."""
+        """Write the counts, which are kept if that fails. Raises Unavailable."""
         with self._flushing:
             with self._lock:
                 uses, self._uses = self._uses, {}
             if not uses:
                 return
             try:
-                with self._database.transaction() as transaction:  # never repeated, unlike a read
+                # A transaction is never repeated, as rows() may be.
+                with self._database.transaction() as transaction:
                     transaction.execute(
                         "accounts/api_keys_count_uses",
                         ids=list(uses),

@@ -9,7 +9,8 @@ from scan.hex import to_hex
 
 
 class Requester(NamedTuple):
-    """Who sends a request: the API key it was charged to, if any, and the client's address."""
+    """The sender of a request: the API key that it was charged to, if any, and the
+    client address."""
 
     key: ApiKey | None
     client_address: str
@@ -19,7 +20,7 @@ class Requester(NamedTuple):
 
 
 def require_owner(database: Database, owner: bytes, requester: Requester, mode: str) -> None:
-    """Raises MissingApiKey or OwnerMismatch unless the requester may act for the owner.
+    """Raise MissingApiKey or OwnerMismatch unless the requester may act for the owner.
 
     `mode` is SCAN_OWNER_AUTH: `never` requires no key, `claimed` requires one if the address is
     claimed, `always` for every address.
@@ -36,8 +37,8 @@ def require_key_of(owner: bytes, key: ApiKey | None) -> None:
 
 
 def is_claimed(database: Database, owner: bytes) -> bool:
-    """Whether the address has ever had an API key, which only its wallet can obtain.
+    """Return whether the address has ever had an API key, which only its wallet can obtain.
 
-    It stays claimed when the last key is deleted; otherwise anybody could change its webhooks.
+    It stays claimed when the last key is deleted: otherwise anybody could change its webhooks.
     """
     return bool(database.value("accounts/owners_is_claimed", owner=owner))

@@ -1,5 +1,5 @@
-"""Signatures of wallets: a plain wallet's address is recovered; a contract wallet (ERC-1271) is
-asked through the node.
+"""Signatures of wallets: a plain wallet's address is recovered, a contract wallet (ERC-1271) is
+called through the node.
 """
 
 import logging
@@ -16,9 +16,9 @@ from scan.hex import BadHex, data, to_hex
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 3.0
-# isValidSignature(bytes32,bytes): it returns its own selector if the signature is valid.
+# The selector of isValidSignature(bytes32,bytes), which it returns if the signature is valid.
 MAGIC_VALUE = bytes.fromhex("1626ba7e")
-_GAS = 10_000_000  # a passkey verified in Solidity takes some 400,000
+_GAS = 10_000_000  # verifying a passkey in Solidity takes some 400,000
 
 _PARITY_OF_V = {0: 0, 1: 1, 27: 0, 28: 1}
 
@@ -28,15 +28,15 @@ class MalformedSignature(ValueError):
 
 
 def message_hash(message: str) -> bytes:
-    """Return the 32 bytes that a wallet signs for a personal message (EIP-191), and ERC-1271
+    """Return the 32 bytes that a wallet signs for a personal message (EIP-191), and that ERC-1271
     checks."""
     content = message.encode()
     return keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
 
 
 def parse_signature(signature_bytes: bytes) -> Signature:
-    """Return the 65 bytes r, s, v, also from the 64 of EIP-2098; raises MalformedSignature with the
-    reason."""
+    """Parse the 65 bytes r, s, v, or the 64 of EIP-2098. Raises MalformedSignature with
+    the reason."""
     signature = _split(signature_bytes)
     for name, number in (("r", signature.r), ("s", signature.s)):
         if not 0 < number < CURVE_ORDER:
@@ -60,9 +60,9 @@ def _split(signature: bytes) -> Signature:
 def is_accepted_by_contract(
     node: NodeSession, wallet: bytes, hashed: bytes, signature: bytes
 ) -> bool | None:
-    """Whether the contract at `wallet` accepts a signature; None if there is no contract.
+    """Return whether the contract at `wallet` accepts a signature; None if there is no contract, or
+    the node does not respond: then only plain wallets can be verified.
 
-    Also None if the node does not respond; only plain wallets can then be verified.
     Raises Unavailable if too many requests wait for the node.
     """
     node = node.within(TIMEOUT_S)

@@ -1,13 +1,13 @@
-"""The derived tables, and how their rows differ from what they should hold, by all blocks."""
+"""The derived tables, and the differences of their rows from those that all blocks determine."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scan.database.transaction import Row, Transaction
 
-# What `scan audit` calls a row of each table, by its columns. <table>_expected() of
-# sql/schema/expected.sql returns what a table should hold. In this order: holders, items and
-# candles first, then the counters of tokens, pools and addresses.
+# The name of a row of each table, by its columns. <table>_expected() of sql/schema/expected.sql
+# returns the rows that a table should have. In this order: holders, items and candles first, then
+# the counters of tokens, pools and addresses.
 DERIVED = {
     "blocks": "{number}",
     "token_holders": "{holder} of {token_address}",
@@ -27,12 +27,12 @@ DERIVED = {
     " {transaction_index}",
     "chain": "the chain",
 }
-# Those that can be compared row by row where older rows are removed.
+# Tables that can be compared row by row where older rows are removed.
 OF_KEPT_ROWS = ("token_holder_ranges", "list_checkpoints", "chain")
 
 
 class Difference(NamedTuple):
-    """`stored` and `expected` have the fields that differ; None if there is no row."""
+    """A difference of a row. `stored` and `expected` have the differing fields; None is no row."""
 
     row_name: str
     stored: dict[str, Any] | None
@@ -51,8 +51,8 @@ class Difference(NamedTuple):
 
 
 def contradicting_sums(tx: Transaction, first_block: int, span: str) -> list[Row]:
-    """Return what is wrong where rows before `first_block` are removed, of which checksums remain:
-    a rule, how many rows break it, one of them. `span` is that of the others."""
+    """Return the broken rules where rows before `first_block` are removed, and checksums of them
+    remain: each rule, how many rows break it, and one of them. `span` has the remaining rows."""
     tx.execute("audit/copies_create")
     return [
         *tx.rows("audit/checksums_check", span=span),
@@ -61,7 +61,7 @@ def contradicting_sums(tx: Transaction, first_block: int, span: str) -> list[Row
 
 
 def differing_rows(tx: Transaction, table: str, most: int, first_block: int = 0) -> list[Row]:
-    """Return the rows of `audit/derived_compare`: of the rows that are not as expected, so many.
+    """Return at most `most` rows that are not as expected, as audit/derived_compare returns them.
     Rows before `first_block` are removed."""
     if table == "list_checkpoints":
         tx.execute("audit/list_checkpoints_expect", first_block=first_block)

@@ -1,4 +1,4 @@
-"""Compares indexed rows with the node's blocks, and these with the roots in their headers."""
+"""The comparison of indexed rows with the node's blocks, and of these with the roots in headers."""
 
 import random
 import threading
@@ -61,7 +61,7 @@ class Entity(NamedTuple):
 
     statement: str
     key: tuple[str, ...]
-    columns: Mapping[str, Column] = {}  # those with annotations
+    columns: Mapping[str, Column] = {}  # those that are annotated with a Column
 
 
 _OF_LOG = "block_number", "log_index"
@@ -91,12 +91,12 @@ ENTITIES = {
 }
 
 
-# Of blocks with traces that the node cannot trace now these are not compared.
+# These are not compared in blocks that were traced and that the node cannot trace now.
 OF_TRACES = ("internal transfer", "contract creation")
 
 
 class NodeComparison:
-    """Compares ranges of blocks; raises NodeError or MalformedBlock if the node fails."""
+    """Compares ranges of blocks. Raises NodeError or MalformedBlock if the node fails."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class NodeComparison:
         *,
         checked: bool = False,
     ) -> None:
-        """`checked`: blocks of the node that contradict themselves are read again first."""
+        """With `checked`, blocks of the node that contradict themselves are read again first."""
         self._checked = checked
         self._database = database
         self._source = BlockSource(
@@ -121,8 +121,8 @@ class NodeComparison:
         self.untraced = 0  # blocks that the node could not trace
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
-        """Return ranges of the newest blocks and random older ones, `blocks` in total; 0 for
-        all."""
+        """Return ranges of the newest blocks and of random older ones, `blocks` in total, or of all
+        blocks for 0."""
         row = self._database.row("audit/blocks_get_ends")
         if row is None:
             return []
@@ -161,7 +161,8 @@ class NodeComparison:
         self.compared += len(blocks)
 
     def _pass_over_unfilled(self, name: str, expected: _Rows, stored: _Rows) -> None:
-        """Rows with null in all columns that a migration added are older than it: no difference."""
+        """Leave the columns that a migration added out of the comparison of rows that are older
+        than it, which have null in all of them. Count these rows."""
         added = defaultdict(list)
         for column_name, column in ENTITIES[name].columns.items():
             if column.added_by:
@@ -194,8 +195,8 @@ class NodeComparison:
     def _expect_traced(
         self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]
     ) -> set[int]:
-        """Adds internal transfers, creations, withdrawals and what traces alone say of failed
-        transactions; returns blocks with traces that the node could not trace now."""
+        """Add internal transfers, creations, withdrawals, and failures that only traces show.
+        Return the blocks with traces that the node could not trace now."""
         first, last = blocks[0].number, blocks[-1].number
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
         has_traces: dict[int, bool] = dict(rows)
@@ -267,8 +268,8 @@ def _expect_block(
 
 
 def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
-    """Yield transfers as the indexer stores them: a token's begin with the one by which it was
-    discovered."""
+    """Yield transfers as the indexer stores them: those of a token begin with the one by which the
+    token was discovered."""
     events = [event for log in block.logs if (event := transfer_event(log)) is not None]
     duplicates = duplicate_wraps(events)
     for event in events:
@@ -304,7 +305,7 @@ def _by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:
 
 
 def _plain(value: Any) -> Any:
-    """Bytes as 0x hex, which PostgreSQL's JSON writes as \\x; numbers unchanged."""
+    """Return bytes, which PostgreSQL's JSON has as \\x, as 0x hex, and other values unchanged."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, bytes):

@@ -1,4 +1,4 @@
-"""The file of an export: NDJSON with one Record a line, which an import reads again."""
+"""The file of an export: NDJSON with one Record a line, which an import can read."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +14,11 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.queries.contract_sources import libraries_by_file
 
-BATCH_ROWS = 20  # each has up to 1 MiB of sources
+BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Return the records of a file; raises OSError, InvalidParameter with the line's number."""
+    """Yield the records of a file. Raises OSError, and InvalidParameter with the line's number."""
     decoder = msgspec.json.Decoder(Record)
     with path.open("rb") as file:
         number = 0
@@ -37,7 +37,7 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def write_records(database: Database, file: IO[bytes], chain_id: str | None) -> int:
-    """Write every verified contract whose code stands at its address; return their number."""
+    """Write every verified contract whose code is still at its address. Return their number."""
     after, count = b"", 0
     while rows := database.rows(
         "contract_import/verified_contracts_list", after=after, limit=BATCH_ROWS

@@ -1,8 +1,8 @@
-"""Takes verified contracts over: what a source says is compiled here and compared with our code.
+"""The import of verified contracts: a source's code is compiled here and compared with ours.
 
-What enters is a Source and addresses; what leaves is one Answer for each, which is also stored, so
-that an import that was interrupted goes on. What does not match is not stored as verified; what
-cannot be compiled here is kept as a claim.
+Input: a Source and addresses. Output: one Answer for each address, which is also stored, so that an
+interrupted import goes on. Code that does not match is not stored as verified; code that cannot be
+compiled here is kept as a claim.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +42,7 @@ from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier, indexed_contract, verify
 
 VERIFIED, ABSENT, DIFFERENT, CLAIMED = "verified", "absent", "different", "claimed"
-NOT_INDEXED = "not indexed"  # no contract here: not stored
+NOT_INDEXED = "not indexed"  # there is no contract here; this outcome is not stored
 DOWNLOAD_S = 300.0
 MAX_RECORD_BYTES = 12 * 1024 * 1024
 MAX_TEXT = 300
@@ -52,7 +52,7 @@ Read = Callable[[], Record | None]
 
 
 class Answer(NamedTuple):
-    """What became of one contract; `match` is ours, `record` what the source said."""
+    """The outcome for one contract. `match` is by our comparison, `record` is the source's."""
 
     address: bytes
     outcome: str
@@ -62,7 +62,8 @@ class Answer(NamedTuple):
 
 
 class _Uncounted(StoredBytes):
-    """An operator's import is not charged to the day of the service's clients."""
+    """No bound: an operator's import does not count for the day's bound of the
+    service's clients."""
 
     def check(self, client: str | None) -> None:
         pass
@@ -72,7 +73,8 @@ class _Uncounted(StoredBytes):
 
 
 def make_verifier(settings: Settings, database: Database) -> Verifier:
-    """Return a verifier of this process; `settings` needs a node for creation code."""
+    """Return a verifier for this process. Creation code is compared only if `settings` has
+    a node."""
     gateway = NodeGateway(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle), WaitingThreads())
     traces = TransactionTraces(settings.traces)
     creations = CreationReader(database, gateway, TransactionReader(), traces)
@@ -96,7 +98,8 @@ class ContractImport:
         self._name = name
 
     def forget(self) -> None:
-        """Have contracts asked for again that were not verified."""
+        """Delete the stored answers for contracts that were not verified, so that they are asked
+        for again."""
         self._database.rows("contract_import/contract_claims_delete", source=self._name)
 
     def of_claims(self) -> Iterator[Answer]:
@@ -121,7 +124,7 @@ class ContractImport:
             return False
 
     def of_index(self, source: Source) -> Iterator[Answer]:
-        """Ask about every indexed contract that no verification covers."""
+        """Import every indexed contract that no verification covers."""
         after = b""
         while rows := self._database.rows(
             "contract_import/contracts_list_unverified",
@@ -167,7 +170,8 @@ class ContractImport:
         return answer
 
     def _compared(self, address: bytes, record: Record) -> Answer:
-        """Compile and compare; what a record cannot be compiled for is no fault of the source."""
+        """Compile and compare a record. One that cannot be compiled here becomes a claim, as that
+        is no fault of the source."""
         try:
             if record.language != SOLIDITY:
                 raise InvalidParameter(f"there is no compiler for {_clean(record.language)} here")
@@ -208,7 +212,8 @@ class ContractImport:
 
 
 def _clean(text: str | None) -> str | None:
-    """Return at most MAX_TEXT printable characters: names and versions may be anything."""
+    """Return at most MAX_TEXT characters, with spaces for those that are not printable: a source's
+    names and versions may be any text."""
     if text is None:
         return None
     return "".join(c if c.isprintable() else " " for c in text[:MAX_TEXT]).strip()

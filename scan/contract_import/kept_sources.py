@@ -1,8 +1,8 @@
-"""Keeps verified sources by the hash of the code, in files beside the databases of several chains.
+"""Verified sources kept by the hash of the code, in files beside the databases of several chains.
 
 A development node that is started anew begins another chain, which gets another database. Where
-contracts with kept code are deployed there again, the kept source is submitted as anybody's: it is
-compiled and compared with the new contract, also with what created it.
+contracts with kept code are deployed there again, the kept source is submitted like a client's: it
+is compiled and compared with the new contract and its creation code.
 """
 
 import logging
@@ -21,22 +21,23 @@ from scan.verification.jobs import VerificationJobs
 
 EVERY_S = 2.0
 MAX_FILES = 1_000
-BATCH_ROWS = 20  # each has up to 1 MiB of sources
-CLIENT = "kept sources"  # which its jobs are charged to
+BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
+CLIENT = "kept sources"  # the client that its jobs are charged to
 SUFFIX = ".json"
-FILES = "[0-9a-f]" * 64 + SUFFIX  # an operator may put others there
+FILES = "[0-9a-f]" * 64 + SUFFIX  # a folder may have other files of an operator
 
 log = logging.getLogger(__name__)
 
 
 class KeptSources:
-    """A thread that writes what is verified in a database, and verifies by what was written."""
+    """A thread that writes the sources that are verified in a database to files, and submits those
+    in files for verification."""
 
     def __init__(self, folder: Path, database: Database, jobs: VerificationJobs) -> None:
         self._folder = folder
         self._database = database
         self._jobs = jobs
-        self._submitted: set[bytes] = set()  # code hashes; a source that does not match stays one
+        self._submitted: set[bytes] = set()  # code hashes, even if the source did not match
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kept-sources", daemon=True)
 
@@ -58,7 +59,7 @@ class KeptSources:
         self._database.close()
 
     def step(self) -> None:
-        """Write new sources, and submit those whose code a contract has that nobody verified."""
+        """Write new sources to files, and submit those whose code an unverified contract has."""
         self._folder.mkdir(parents=True, exist_ok=True)
         kept = {bytes.fromhex(path.stem) for path in self._folder.glob(FILES)}
         self._keep(kept)

@@ -1,7 +1,7 @@
-"""Asks a source of verified contracts: one request at a time, at a rate, within bounds.
+"""Requests to a source of verified contracts: one at a time, at a rate, within bounds.
 
-What enters is a path, its parameters and the type that the answer must have; what leaves is that
-type. Everything in an answer is somebody else's: its size, its time and its JSON are bounded here.
+Input: a path, its parameters and the type of the answer. Output: the answer as that type. Answers
+are not trusted: their size, time and JSON are bounded here.
 """
 
 import time
@@ -16,12 +16,12 @@ from scan.verification.request import MAX_SOURCE_BYTES
 
 _T = TypeVar("_T")
 
-# A source of 1 MiB, escaped in JSON twice, beside the bytecode, the ABI and the settings.
+# Room for a source of 1 MiB, escaped in JSON twice, beside the bytecode, the ABI and the settings.
 MAX_ANSWER_BYTES = 16 * MAX_SOURCE_BYTES
 CONNECT_TIMEOUT_S = 5.0
 ANSWER_TIMEOUT_S = 60.0
 MAX_WAIT_S = 300.0
-RETRY_AFTER_S = (2.0, 8.0, 30.0, 120.0)  # where the source does not say how long to wait
+RETRY_AFTER_S = (2.0, 8.0, 30.0, 120.0)  # the least waits, which Retry-After can prolong
 PIECE_BYTES = 64 * 1024
 AGENT = "Scan/1.0 (contract import)"
 
@@ -31,11 +31,11 @@ class SourceFailed(ScanError):
 
 
 class Malformed(ScanError):
-    """The source's answer does not have the documented form; the message quotes none of it."""
+    """The source's answer does not have the documented form. The message quotes none of it."""
 
 
 class SourceClient:
-    """A source at one URL; `rate_per_s` bounds the requests that are sent to it."""
+    """A source at one URL. `rate_per_s` bounds the requests that are sent to it."""
 
     def __init__(
         self,
@@ -54,10 +54,8 @@ class SourceClient:
         self._session.verify = ca_bundle or True
 
     def get(self, path: str, answer: type[_T], **query: str) -> _T | None:
-        """Return the answer, or None where the source knows no such thing (404).
-
-        Raises SourceFailed after some attempts, and Malformed.
-        """
+        """Return the answer, or None for status 404. Raises SourceFailed, after some attempts, and
+        Malformed."""
         for wait_s in (*RETRY_AFTER_S, None):
             status, body, retry_after_s = self._attempt(path, query)
             if status == 404:
@@ -87,17 +85,17 @@ class SourceClient:
                 params=query,
                 timeout=(CONNECT_TIMEOUT_S, CONNECT_TIMEOUT_S),
                 stream=True,
-                allow_redirects=False,  # it could lead anywhere, and with the key
+                allow_redirects=False,  # a redirect could send the key anywhere
             ) as response:
                 wait = response.headers.get("Retry-After", "")
                 wait_s = float(wait) if wait.isascii() and wait.isdecimal() else 0.0
                 return response.status_code, _body(response, ends_at), wait_s
         except requests.RequestException:
-            return 0, b"", 0.0  # its message would have the URL, and so the key
+            return 0, b"", 0.0  # without the error's message, which has the URL with the key
 
 
 class SourceBusy(Exception):
-    """An answer that says with status 200 that the source is asked too often."""
+    """The source answers with status 200 that its rate limit is exceeded."""
 
 
 def _body(response: requests.Response, ends_at: float) -> bytes:

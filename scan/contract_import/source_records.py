@@ -1,8 +1,8 @@
-"""What Blockscout, Sourcify and Etherscan say of a verified contract, as one record.
+"""Verified contracts at Blockscout, Sourcify and Etherscan, as records of one form.
 
 Blockscout: API v2, smart-contracts. Sourcify: API v2, contract. Etherscan: getsourcecode, which
-Blockscout's API v1 answers, too. A record is a line of an export; the sources' types are declared
-here, and what they contain is checked by scan/verification/request.py like anybody's submission.
+Blockscout's API v1 has, too. A record is a line of an export. The types of the sources' answers are
+declared here; scan/verification/request.py checks their contents like any client's submission.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _NOT_CHOSEN = ("", "default", "null")
 
 
 class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """A contract as a source knows it; `source_code` is text, or a standard JSON input."""
+    """A contract as a source has it. `source_code` is text, or a standard JSON input."""
 
     address: str
     language: str = SOLIDITY
@@ -60,7 +60,7 @@ class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
 
 
 class Source(Protocol):
-    """Where records come from; `name` says so to whoever reads a claim."""
+    """A source of records. `name` names it in claims."""
 
     name: str
 
@@ -69,7 +69,7 @@ class Source(Protocol):
         ...
 
     def addresses(self) -> Iterator[str]:
-        """Return the addresses that the source lists as verified."""
+        """Yield the addresses that the source lists as verified."""
         ...
 
 
@@ -84,7 +84,7 @@ class _Library(msgspec.Struct):
 
 
 class _Blockscout(msgspec.Struct):
-    """A response of /api/v2/smart-contracts/{address}, as far as it is used."""
+    """The used fields of a response of /api/v2/smart-contracts/{address}."""
 
     is_verified: bool | None = None
     is_fully_verified: bool | None = None
@@ -170,7 +170,7 @@ class _Compilation(msgspec.Struct, rename="camel"):
 
 
 class _Sourcify(msgspec.Struct, rename="camel"):
-    """A response of /v2/contract/{chain}/{address}, as far as it is used."""
+    """The used fields of a response of /v2/contract/{chain}/{address}."""
 
     match: str | None = None
     creation_match: str | None = None
@@ -185,7 +185,7 @@ class _Results(msgspec.Struct):
 
 
 class Sourcify:
-    """Sourcify's API v2; `base_url` is such as https://sourcify.dev/server."""
+    """Sourcify's API v2, at a URL such as https://sourcify.dev/server."""
 
     _MATCHES: Mapping[str | None, str] = {"exact_match": FULL, "match": PARTIAL}
 
@@ -226,7 +226,7 @@ class Sourcify:
 
 
 class _Row(msgspec.Struct, rename="pascal"):
-    """A row of getsourcecode; Blockscout's API v1 names some fields in its own way."""
+    """A row of getsourcecode, for some fields of which Blockscout's API v1 has other names."""
 
     source_code: str | None = None
     contract_name: str | None = None
@@ -247,7 +247,8 @@ class _Rows(msgspec.Struct):
     result: list[_Row] | str | None = None
 
     def require_usable(self) -> None:
-        """Raise SourceBusy where a text says that the source is asked too often."""
+        """Raise SourceBusy where the result is a text about a rate limit, SourceFailed where it is
+        one about the API key."""
         text = self.result.lower() if isinstance(self.result, str) else ""
         if "rate limit" in text:
             raise SourceBusy
@@ -256,7 +257,7 @@ class _Rows(msgspec.Struct):
 
 
 class Etherscan:
-    """Etherscan's getsourcecode, at any URL that answers it, such as Blockscout's /api."""
+    """Etherscan's getsourcecode, at any URL that has it, such as Blockscout's /api."""
 
     def __init__(self, client: SourceClient, key: str, chain_id: str) -> None:
         self._client = client
@@ -291,7 +292,7 @@ def _of_row(row: _Row, address: bytes) -> Record:
         language=language if colon else SOLIDITY,
         compiler_version=release if colon else version,
     )
-    text = row.source_code or ""  # as it is: without its last line's end, its hash is another
+    text = row.source_code or ""  # not stripped: its hash covers the end of its last line
     runs = _text(row.runs if row.optimization_runs is None else row.optimization_runs)
     chosen = (
         _text(row.optimization_used).lower() in ("1", "true"),
@@ -316,7 +317,7 @@ def _of_row(row: _Row, address: bytes) -> Record:
 
 
 def _json_files(text: str) -> dict[str, Any] | None:
-    """Return the object in `{…}` or `{{…}}`; None where it is Solidity that begins with a brace."""
+    """Return the JSON object in `{…}` or `{{…}}`; None where the text is Solidity."""
     inner = text.strip()
     if inner.startswith("{{") and inner.endswith("}}"):
         inner = inner[1:-1]
@@ -334,8 +335,8 @@ def _with_source(
     settings: Mapping[str, Any] | None,
     chosen: tuple[bool | None, int | None, str | None, Mapping[str, str]],
 ) -> Record:
-    """Return the record with its source: several files, or settings of their own, are a standard
-    JSON input; `chosen` are optimizer, runs, EVM version and libraries."""
+    """Return the record with its source: text, or a standard JSON input for several files, or
+    settings of their own. `chosen` are optimizer, runs, EVM version and libraries."""
     path, name = path_and_name
     is_optimized, runs, evm_version, libraries = chosen
     record.contract_name = _name(path, name)
@@ -358,14 +359,14 @@ def _with_source(
 
 
 def _name(path: str | None, name: str | None) -> str | None:
-    """Return `path:Name`, or the name alone; some sources give both as the name."""
+    """Return `path:Name`, or the name alone. Some sources give both as the name."""
     if not name or not path or ":" in name:
         return name or None
     return f"{path}:{name}"
 
 
 def _libraries(text: str) -> dict[str, str]:
-    """Return addresses by name from `Name:address;…`."""
+    """Parse `Name:address;…` to addresses by name."""
     pairs = (item.rpartition(":") for item in text.split(";") if item.strip())
     return {name.strip(): f"0x{at.strip().removeprefix('0x')}" for name, _, at in pairs}
 

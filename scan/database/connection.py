@@ -29,9 +29,9 @@ from scan.errors import Unavailable
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 2
-# The server ends a statement at its own time-out; what comes later than this never comes.
+# How long after the server's own statement time-out an answer is still waited for.
 ANSWER_GRACE_S = 1.5
-START_DEADLINE_S = 3.0  # a pooler whose sessions are all in use has new clients wait
+START_DEADLINE_S = 3.0  # a pooler whose sessions are all in use makes new clients wait
 CHECK_SESSIONS_AGAIN_S = 60.0
 MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 
@@ -55,7 +55,7 @@ class Database:
         name: str = "scan",
         session: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`session` has more settings of PostgreSQL for each connection."""
+        """`session` has further settings of PostgreSQL for each connection."""
         self._url = url
         self._settings = {
             "statement_timeout": str(statement_timeout_ms),
@@ -86,7 +86,8 @@ class Database:
         return rows[0] if rows else None
 
     def rows(self, statement: str, **params: object) -> list[Row]:
-        """Return all rows; a read whose connection had died is repeated once on a new one."""
+        """Return all rows. Where the connection had died, the statement runs once more on a new
+        one."""
         loaded = self._statements[statement]
         try:
             return self._run(loaded, params)
@@ -94,8 +95,7 @@ class Database:
             return self._run(loaded, params)
 
     def prepared_row(self, statement: str, **params: object) -> Row | None:
-        """Return what row() does, with a plan made once for all values but literals; see
-        statements.py.
+        """Return the first row, or None, as row() does, by a prepared statement: see statements.py.
 
         Planning a page's statement takes longer than running it.
         """
@@ -113,14 +113,15 @@ class Database:
 
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator["Transaction"]:
-        """Begin a transaction, committed at the end of the block, rolled back when it raises.
+        """Begin a transaction, which the end of the `with` block commits and an error in it rolls
+        back.
 
-        With `snapshot` all its statements see the database as the first one does.
+        With `snapshot`, all its statements see the database as the first one does.
         """
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if snapshot else "BEGIN"
         try:
             cursor = self._begin(begin)
-        except ConnectionLost:  # it had died unnoticed
+        except ConnectionLost:  # the connection had died unnoticed
             cursor = self._begin(begin)
         with self._working(), cursor:
             try:
@@ -166,7 +167,7 @@ class Database:
             return rows
 
     def _prepare(self, cursor: Any, statement: Statement, params: dict[str, object]) -> Prepared:
-        """Return the statement that this connection has prepared for such literals."""
+        """Return the statement as this connection has prepared it for these literals."""
         of_connection: OrderedDict[tuple[object, ...], Prepared] = self._local.prepared
         key = (statement.name, *map(params.get, statement.literals or ()))
         prepared = of_connection.get(key)
@@ -181,9 +182,9 @@ class Database:
         return prepared
 
     def new_connection(self) -> Any:
-        """Return a connection for the caller alone, in autocommit; raises Unavailable.
+        """Return a connection for the caller alone, in autocommit. Raises Unavailable.
 
-        While the server cannot be reached one thread tries, and the others are refused at once.
+        While the server cannot be reached, one thread tries, and the others fail at once.
         """
         is_probe = self._is_unreachable
         if is_probe and not self._probing.acquire(blocking=False):
@@ -205,12 +206,13 @@ class Database:
 
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
-        """Give what runs on a connection of new_connection() the errors of all methods."""
+        """Apply the deadline and the errors of all methods to a connection of new_connection()."""
         with translated_errors(), _deadlines.limit(connection, self._deadline_s):
             yield
 
     def _open(self) -> Any:
-        """Open a connection with our settings; the first checks if a pooler shares sessions."""
+        """Open a connection with our settings. Until it is certain, check whether a pooler shares
+        sessions."""
         connection = self._new_connection()
         try:
             with translated_errors():
@@ -239,12 +241,14 @@ class Database:
         return connection
 
     def _working(self) -> "_Work":
-        """Give this thread's connection to one statement or transaction, within the deadline."""
+        """Return a context that yields this thread's connection to one statement or transaction,
+        within the deadline."""
         return _Work(self)
 
 
 class _Work:
-    """Database._working() returns this, since three nested generators took 8 us a statement."""
+    """The context of Database._working(): a class, as three nested generators took 8 us a
+    statement."""
 
     __slots__ = ("_database", "_deadline")
 
@@ -274,7 +278,7 @@ class _Work:
             # Where the address names several hosts, the next connection may reach the primary.
             self._database.close()
             if isinstance(error, NoResponse):
-                self._database._is_unreachable = True  # until one thread has found otherwise
+                self._database._is_unreachable = True  # until a thread has connected again
             log.warning("database connection lost: %s", _first_line(error.__cause__ or error))
         raise error
 

@@ -1,4 +1,4 @@
-"""Writes rows by PostgreSQL's COPY, and makes the text that it reads of values."""
+"""Rows written by PostgreSQL's COPY, and the text that it reads, made from values."""
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ def copy_records(
     columns: Sequence[str],
     records: Iterable[Mapping[str, object]],
 ) -> None:
-    """COPY the columns' values, by name: ints, bytes, bools, text and None."""
+    """COPY records, with the columns' values by name: ints, bytes, bools, text and None."""
     copy_lines(tx, table, columns, (line([record[name] for name in columns]) for record in records))
 
 
 def copy_lines(tx: Transaction, table: str, columns: Iterable[str], lines: Iterable[str]) -> None:
-    """COPY what line() has made: whole lines, one or more in each text."""
+    """COPY lines that line() has made. A text of `lines` may have several."""
     text = "".join(lines)
     if text:
         tx.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN", io.StringIO(text))
@@ -29,14 +29,15 @@ def copy_lines(tx: Transaction, table: str, columns: Iterable[str], lines: Itera
 def copy_csv(
     tx: Transaction, table: str, columns: Iterable[str], file: Readable, read_bytes: int
 ) -> int:
-    """COPY from a file of PostgreSQL's CSV, `read_bytes` at once; return how many rows it had."""
+    """COPY from a file of PostgreSQL's CSV, read by `read_bytes`. Return how many rows it had."""
     target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"
     return tx.copy(target, file, read_bytes)
 
 
 def line(row: Iterable[object]) -> str:
-    """Return a row of ints, bytes, bools, text, tuples of bytes and None, with its end."""
-    # What a transaction has most of comes first, and without a call: a sixth faster.
+    """Return the line, with its end, of a row of ints, bytes, bools, text, tuples of bytes and
+    None."""
+    # The most frequent types of a transaction come first, and without a call: a sixth faster.
     texts = [
         f"\\\\x{value.hex()}"
         if value.__class__ is bytes
@@ -54,7 +55,7 @@ def _bytea_array(values: Sequence[bytes]) -> str:
     return "{" + ",".join(f'"\\\\\\\\x{value.hex()}"' for value in values) + "}"
 
 
-# By class; of any other the text is Python's own, as of numbers.
+# The text of values by their class. All others, such as numbers, have Python's own text.
 _TEXT: dict[type, Callable[..., str]] = {
     tuple: _bytea_array,
     str: lambda text: text.translate(_ESCAPES),

@@ -1,4 +1,4 @@
-"""Ends waiting for a server that does not answer: a frozen one, or one behind a dead network.
+"""Deadlines for a server that does not answer: a frozen one, or one behind a dead network.
 
 The server's own statement_timeout cannot help then, and libpq waits without end.
 """
@@ -22,15 +22,15 @@ CHECK_EVERY_S = 0.25
 
 
 class Deadline:
-    """The deadline of what runs on a connection, and whether that was ended for passing it."""
+    """The deadline of the work on a connection. `is_late`: the connection was broken for it."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
-        self.until = math.inf  # time.monotonic(); nothing runs, or for as long as it takes
+        self.until = math.inf  # by time.monotonic(); inf: no work, or work without a deadline
         self.is_late = False
 
     def begin(self, seconds: float | None) -> None:
-        """Break the connection if end() comes later, so that libpq raises."""
+        """Have the connection broken, so that libpq raises, unless end() is called in time."""
         self.is_late = False
         self.until = math.inf if seconds is None else time.monotonic() + seconds
 
@@ -39,10 +39,11 @@ class Deadline:
 
 
 class ConnectionDeadlines:
-    """One thread looks after all connections of a process, and starts with the first of them."""
+    """The deadlines of all connections of a process, watched by one thread, which starts with the
+    first connection."""
 
     def __init__(self) -> None:
-        self._deadlines: WeakSet[Deadline] = WeakSet()  # of connections that are in use
+        self._deadlines: WeakSet[Deadline] = WeakSet()  # of connections in use
         self._lock = threading.Lock()
         self._process = 0
 
@@ -58,7 +59,7 @@ class ConnectionDeadlines:
 
     @contextmanager
     def limit(self, connection: Any, seconds: float | None) -> Iterator[None]:
-        """Bound what the block waits for; raises NoResponse where it took too long."""
+        """Bound the time of the `with` block on a connection. Raises NoResponse after it."""
         deadline = self.of(connection)
         deadline.begin(seconds)
         try:

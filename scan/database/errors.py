@@ -1,4 +1,4 @@
-"""Translates psycopg2's errors into errors of ours."""
+"""The errors of the database, into which psycopg2's errors are translated."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ TOO_SLOW = "This combination of filters took too long; narrow it with blockFrom 
 
 
 class Conflict(Exception):
-    """A row violates the constraint `constraint` of schema.sql."""
+    """A row violates `constraint`, a constraint of the schema."""
 
     def __init__(self, constraint: str) -> None:
         super().__init__(constraint)
@@ -20,11 +20,12 @@ class Conflict(Exception):
 
 
 class ConnectionLost(Unavailable):
-    """The connection broke under a statement, or cannot be used further; a read may be repeated."""
+    """The connection broke during a statement, or cannot be used further. A read may
+    be repeated."""
 
 
 class NoResponse(Unavailable):
-    """The server took longer than its own time-out allows: it is frozen, or the network dead."""
+    """The server did not answer within its own time-out: it is frozen, or the network is dead."""
 
 
 class CannotWrite(Unavailable):
@@ -61,7 +62,7 @@ def translated_errors() -> Iterator[None]:
     ) as error:
         raise Unavailable("The database schema does not match this version.") from error
     except psycopg2.errors.InsufficientPrivilege as error:
-        hint = error.diag.message_hint  # of schema.sql
+        hint = error.diag.message_hint  # from the schema
         reason = f"The role of DATABASE_URL lacks a privilege: {error.diag.message_primary}."
         raise NotPermitted(hint or reason) from error
     except psycopg2.errors.FeatureNotSupported as error:
@@ -71,10 +72,10 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.InvalidSqlStatementName,
         psycopg2.errors.DuplicatePreparedStatement,
     ) as error:
-        # Only this connection prepares and forgets its statements.
+        # Only this connection prepares and deallocates its statements.
         raise ConnectionLost("The database session is shared with other connections.") from error
     except psycopg2.errors.LockNotAvailable as error:
-        hint = error.diag.message_hint  # of a migration
+        hint = error.diag.message_hint  # from a migration
         raise LockNotGranted(
             hint or "Another transaction holds a lock; try again shortly."
         ) from error
@@ -91,8 +92,8 @@ def translated_errors() -> Iterator[None]:
     except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
         raise ConnectionLost("The database is restarting; try again shortly.") from error
     except psycopg2.DatabaseError as error:
-        # Without a code it is libpq's: "server closed the connection unexpectedly" is not always an
-        # OperationalError where the server's process was killed.
+        # An error without a code is libpq's: where the server's process was killed, "server closed
+        # the connection unexpectedly" is not always an OperationalError.
         if error.pgcode is not None:
             raise
         raise ConnectionLost("The database is restarting; try again shortly.") from error

@@ -1,6 +1,6 @@
-"""The table of lists, sql/lists.toml, in types: what statements of lists are rendered from.
+"""The table of lists, sql/lists.toml, in types, from which statements of lists are rendered.
 
-The file's comments say what each value means.
+The comments in that file say what each value means.
 """
 
 import functools
@@ -20,17 +20,17 @@ T = TypeVar("T")
 
 
 class Filter(NamedTuple):
-    """A key by which an entity's rows are chosen; `type` is that of `param` in SQL."""
+    """A key by which rows of an entity are selected. `type` is the SQL type of `param`."""
 
     key: str
     param: str
     kind: str
     type: str
     description: str
-    condition: str  # on a row; empty where the entity's own condition has it
+    condition: str  # on a row; "" where the entity's own condition includes it
     label: str
     words: Mapping[str, str]  # for the values of a flag
-    list_of: str | None  # the parameter of the filter that matches the same rows, and has a list
+    list_of: str | None  # the parameter of a filter that has a list and selects the same rows
 
     @property
     def value(self) -> str:
@@ -38,27 +38,28 @@ class Filter(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """A column that counts the entries of each key's list; of `list_counts` also of other lists."""
+    """A column that counts the entries of each key's list. The rows of `list_counts` count several
+    lists."""
 
     table: str
     column: str
     index_name: str
     row_condition: str
-    key: str  # of its row `c`, in SQL
+    key: str  # the SQL expression of the key in the counter's row `c`
 
     def row(self, key: str) -> str:
-        """Return the condition on its row `c`; `key` is SQL."""
+        """Return the condition on the counter's row `c` for a key, an SQL expression."""
         return self.row_condition.format(key=key)
 
 
 class Entries(NamedTuple):
-    """One of the ways by which a row is in a list."""
+    """One of the ways by which a row is in a list, such as by its sender or by its recipient."""
 
     key: str
     condition: str
 
     def match(self, key: str) -> str:
-        """The whole condition, for a key that is SQL."""
+        """Return the condition on a row for a key, an SQL expression."""
         return f"{self.key} = {key}" + (f" AND {self.condition}" if self.condition else "")
 
 
@@ -75,7 +76,7 @@ class List(NamedTuple):
     indexes: tuple[str, ...]
 
     def match(self, entries: Entries, key: str) -> str:
-        """Return the condition on its entries of one way, for a key that is SQL."""
+        """Return the condition on entries of this list by one way, for a key, an SQL expression."""
         return entries.match(self.stored_key.format(key=key))
 
 
@@ -101,36 +102,36 @@ class Entity:
 
     @functools.cached_property
     def by_param(self) -> Mapping[str, Filter]:
-        """Return the filters without synonyms."""
+        """The filters by parameter; of synonyms, the filter itself."""
         return {filter_.param: filter_ for filter_ in self.filters}
 
     @functools.cached_property
     def has_forms(self) -> bool:
-        """Whether its records have a form for each interface."""
+        """Whether records differ by interface."""
         return "{form}" in self.record
 
     def record_as(self, form: str, fits: str | None = None) -> str:
-        """Return what lists show of a row; `form` is SQL, and `fits` of whether the page's rows fit
-        it."""
+        """Return the SQL expression of a row's record. `form` is the expression of its form, `fits`
+        that of whether the page's rows fit into a response."""
         record = self.record.format(form=form)
         return f"CASE WHEN {fits} THEN {record} END" if fits and self.bytes else record
 
     @property
     def declared_params(self) -> str:
-        """Return the parameters of its filters, as the header of a statement declares them."""
+        """The parameters of its filters, as a statement's header declares them."""
         own = [f"{filter_.param} {filter_.type} null" for filter_ in self.by_param.values()]
         return ", ".join([*own, self.params] if self.params else own)
 
     def within(self, first: str, last: str) -> str:
-        """Return the condition on ordinals in a range of blocks; its ends are SQL with {} for
-        `range`."""
+        """Return the condition on ordinals in a range of blocks, whose ends are SQL expressions
+        with {} in place of `range`."""
         first, last = first.format(self.range), last.format(self.range)
         if self.is_sparse:
             first, last = f"first_ordinal_in({first})", f"last_ordinal_in({last})"
         return f"{self.alias}.ordinal BETWEEN {first} AND {last}"
 
     def match(self, list: List, entries: Entries) -> str:
-        """The condition on a list's entries of one way, for the value of its filter."""
+        """Return the condition on a list's entries by one way, for the value of its filter."""
         if list.filter is None:
             return "true"
         by_filter = self.by_param[list.filter]
@@ -138,7 +139,7 @@ class Entity:
 
     @functools.cached_property
     def listed(self) -> Mapping[str, List]:
-        """Return the lists with a counter and checkpoints, by each parameter that chooses them."""
+        """The lists with a counter and checkpoints, by each parameter that selects one."""
         own = {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
         return own | {
             param: own[filter_.list_of]
@@ -148,12 +149,14 @@ class Entity:
 
     @property
     def counted(self) -> tuple[List, ...]:
-        """The lists that have a counter and checkpoints; where rows are few also that of all."""
+        """The lists with a counter and checkpoints: of a sparse entity also the list of
+        all rows."""
         return tuple(list_ for list_ in self.lists if list_.counter)
 
 
 class HistoryType(NamedTuple):
-    """The rows of one type that the history of an address has of lists; see sql/lists.toml."""
+    """A type of rows in the history of an address, and the lists that have them; see
+    sql/lists.toml."""
 
     name: str
     rank: int
@@ -175,7 +178,7 @@ class HistoryType(NamedTuple):
 
 
 class CreditType(NamedTuple):
-    """A type of credits, and where it stands among the rows of its transaction or block."""
+    """A type of credits. `rank` orders it among the rows of its transaction or block."""
 
     name: str
     number: int
@@ -189,7 +192,7 @@ def read_table() -> Mapping[str, Any]:
 
 @functools.cache
 def all_lists() -> Mapping[str, List]:
-    """Return every list by its name, also of those that no filter chooses."""
+    """Return every list by its name, even if no filter selects it."""
     declared = {name: _list(name, **values) for name, values in read_table()["lists"].items()}
     entities = read_table()["entities"].items()
     sparse = [name for name, values in entities if values.get("is_sparse")]
@@ -203,8 +206,8 @@ def all_entities() -> Mapping[str, Entity]:
 
 @functools.cache
 def all_history_types() -> tuple[HistoryType, ...]:
-    """Return the types of rows that come from lists, in the order of a history's cursors'
-    positions."""
+    """Return the types of rows in a history that come from lists, in the order of the positions in
+    its cursors."""
     lists = all_lists()
     roles = ("sent", "received", "to_self", "whole")
     return tuple(
@@ -221,26 +224,26 @@ def all_credit_types() -> tuple[CreditType, ...]:
 
 
 def history_numbers() -> Mapping[str, int]:
-    """Return the places of a history's lists in the bounds of its pages, from 1 as in SQL, by
-    name."""
+    """Return the places of a history's lists, by name, in the arrays that bound its pages, from 1
+    as in SQL."""
     names = (list_.name for type_ in all_history_types() for list_ in type_.lists)
     return {name: number for number, name in enumerate(names, start=1)}
 
 
 def grown_by(table: str) -> Mapping[str, str]:
-    """Return the lists that counters of a table count: their columns, by the list's name."""
+    """Return the columns of a table that count lists, by the list's name."""
     counted = {name: list_.counter for name, list_ in all_lists().items()}
     return {name: c.column for name, c in counted.items() if c is not None and c.table == table}
 
 
 def ways_counted_in(table: str) -> list[tuple[Entity, Entries, List]]:
-    """Each way by which rows are in lists that a table counts."""
+    """Return each way by which rows are in a list that the table counts, with entity and list."""
     counted = [all_lists()[name] for name in grown_by(table)]
     return [(all_entities()[c.table], entries, c) for c in counted for entries in c.entries]
 
 
 def ways_counted_by_entity(table: str) -> dict[str, list[tuple[Entries, List]]]:
-    """Return the ways that counters count, by the name of the entity."""
+    """Return the ways of ways_counted_in() by the name of their entity."""
     ways: dict[str, list[tuple[Entries, List]]] = {}
     for entity, entries, list_ in ways_counted_in(table):
         ways.setdefault(entity.name, []).append((entries, list_))
@@ -248,7 +251,8 @@ def ways_counted_by_entity(table: str) -> dict[str, list[tuple[Entries, List]]]:
 
 
 def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
-    """Each way by which rows are in lists that have checkpoints, with all lists that have it."""
+    """Return each way by which rows are in lists with checkpoints, with its entity and all lists
+    that it leads to."""
     ways: dict[tuple[str, Entries], list[List]] = {}
     for list_ in all_lists().values():
         for entries in list_.entries if list_.counter else ():
@@ -257,7 +261,8 @@ def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
 
 
 def of_kind(kind: str, values: Mapping[str, T], table: str) -> T:
-    """Return the value of a kind of filters; raises LookupError where `table` lacks it."""
+    """Return the entry for a kind of filters. Raises LookupError, which names `table`,
+    without one."""
     if kind not in values:
         raise LookupError(f"Filters of the kind {kind} have no entry in {table}: add one.")
     return values[kind]
@@ -287,7 +292,7 @@ def _list(
 
 
 def _whole_list(entity: str, counter: str | None) -> List:
-    """The list of all rows of an entity, whose key is empty."""
+    """Return the list of all rows of an entity, whose key is empty."""
     return _list(entity, entity, [], [EMPTY_KEY], counter=counter)
 
 
@@ -347,8 +352,8 @@ def _filters(
     words: Mapping[str, str] = MappingProxyType({}),
     list_of: str | None = None,
 ) -> list[Filter]:
-    """Return the filter of an entity by a key, after its synonym; none where it has no such
-    filter."""
+    """Return an entity's filter by a key, after its synonym if it has one; [] if the entity has no
+    such filter."""
     if entity not in matches:
         return []
     param = param or key

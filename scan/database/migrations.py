@@ -1,12 +1,12 @@
-"""Brings the database's schema up to date: schema.sql for what is new, migrations/ for the rest.
+"""Updates of the database's schema: new objects by schema.sql, other changes by migrations/.
 
-schema.sql is the whole truth and safe to repeat, so a new table, index or function needs no more
-than its lines there. What "IF NOT EXISTS" passes over (another column, another condition of an
-index) is changed by a numbered file first: migrations/README.md says how to write one.
+schema.sql has the whole schema and is safe to repeat, so a new table, index or function needs no
+more than its lines there. A change that "IF NOT EXISTS" skips (another column, another condition of
+an index) needs a numbered file, which runs first: migrations/README.md says how to write one.
 
 Readers go on meanwhile. Each migration is a short transaction that waits for a lock only a moment
-and is tried again: a lock that waits behind a long statement has every reader wait behind itself.
-Indexes of tables that are there are built CONCURRENTLY.
+and is tried again, since readers wait behind a lock that waits behind a long statement. Indexes of
+existing tables are built CONCURRENTLY.
 """
 
 import functools
@@ -29,15 +29,15 @@ log = logging.getLogger(__name__)
 
 SCHEMA = "schema.sql"
 RENDERED = ("schema/list_checkpoints.sql.j2", "schema/list_records.sql.j2")
-LOCK_WAIT_MS = 200  # for each of a migration's locks: readers wait behind it as long
+LOCK_WAIT_MS = 200  # for each lock of a migration; readers wait behind it as long
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
 PAUSE_S = 0.5
-COMMIT = "\n-- commit\n"  # in a migration: what stands above is a transaction of its own
-REPEAT = "-- repeat\n"  # at the start of such a part: again until its last statement returns no row
-UNFINISHED = b""  # the digest while migrations are applied and schema.sql is not yet
-
-_INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's: a file by its path from that of schema.sql
+COMMIT = "\n-- commit\n"  # in a migration: the part above is a transaction of its own
+# At the start of such a part: it is repeated until its last statement returns no row.
+REPEAT = "-- repeat\n"
+UNFINISHED = b""  # the digest after migrations, until schema.sql is applied
+_INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's include, by a path relative to schema.sql
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
 _T = TypeVar("_T")
 
@@ -64,7 +64,7 @@ class ExpectedSchema(NamedTuple):
 
     @property
     def newest(self) -> int:
-        """Return the number of the newest migration, 0 without one."""
+        """The number of the newest migration, 0 without one."""
         return max((migration.number for migration in self.migrations), default=0)
 
 
@@ -85,17 +85,17 @@ def read_schema() -> str:
 
 
 def run(settings: Settings) -> list[str]:
-    """Return the names of the files applied; safe to repeat, and beside other instances."""
+    """Update the schema, and return the names of the applied files. It is safe to repeat, and to
+    run in several processes at once."""
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-schema")
     with closing(database):
         return bring_up(database, expected_schema())
 
 
 def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
-    """Apply what the database lacks, and return the names of the files applied.
+    """Apply the files that the database lacks, and return their names.
 
-    A fault leaves a migration either applied or not; the next start goes on from there.
-
+    A fault leaves each migration either applied or not, and the next start goes on from there.
     Raises Unavailable where others have held a lock for PATIENCE_S.
     """
     state = _read_state(database)
@@ -113,14 +113,15 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
 
 
 class PlannedFile(NamedTuple):
-    """A file that the next start will apply, and the comment at its head."""
+    """A file that the next start will apply, with the comment at its head."""
 
     name: str
     summary: str
 
 
 def plan(database: Database) -> list[PlannedFile] | None:
-    """Return what the next start will apply; None where the schema is of a newer version."""
+    """Return the files that the next start will apply; None where the schema is of a
+    newer version."""
     expected, state = expected_schema(), _read_state(database)
     if state.is_newer(expected):
         return None
@@ -137,7 +138,7 @@ def _summary(text: str) -> str:
 
 
 class _SchemaState(NamedTuple):
-    """What is recorded in a database about its schema."""
+    """The state of the schema, as the database records it."""
 
     has_tables: bool
     applied: frozenset[int]
@@ -160,10 +161,11 @@ def _read_state(source: Database | Transaction) -> _SchemaState:
 
 
 def _create(database: Database, expected: ExpectedSchema) -> list[str]:
-    """Make the tables of a new database, in one transaction; no migration is to be applied."""
+    """Make the tables of a new database in one transaction, and record all migrations
+    as applied."""
     with database.transaction() as tx:
         tx.execute("database/migrations_lock")
-        if _read_state(tx).has_tables:  # another instance has made them
+        if _read_state(tx).has_tables:  # another process has made them
             return []
         tx.script(expected.schema)
         for migration in expected.migrations:
@@ -179,7 +181,7 @@ def _retry_while_locked(
     while True:
         try:
             return step(database, argument)
-        except (LockNotGranted, ConnectionLost) as error:  # the latter also for a deadlock
+        except (LockNotGranted, ConnectionLost) as error:  # a deadlock is a ConnectionLost, too
             if time.monotonic() > deadline:
                 raise
             log.info("the schema update is waiting for other statements: %s", error.message)
@@ -187,7 +189,7 @@ def _retry_while_locked(
 
 
 def _migrate(database: Database, migration: Migration) -> bool:
-    """Apply a migration; return whether another process had not done so before."""
+    """Apply a migration. Return False if another process had applied it before."""
     *first, _ = migration.parts
     for part in first:  # safe to repeat
         while _retry_while_locked(_apply_part, database, (migration.number, part)):
@@ -216,7 +218,8 @@ def _finish(database: Database, migration: Migration) -> bool:
 
 
 def _build_indexes(database: Database, schema: str) -> bool:
-    """Build the indexes that tables lack; one whose build was interrupted is built anew."""
+    """Build the indexes that tables lack, and anew those whose build was interrupted.
+    Return True."""
     statements = {match[1]: match[0] for match in _INDEX.finditer(schema)}
     tables = {match[1]: match[2] for match in _INDEX.finditer(schema)}
     if not database.value("database/index_builds_lock"):
@@ -242,8 +245,8 @@ def _build_index(database: Database, name: str, statement: str, is_interrupted: 
 
 
 def _build_in_partitions(database: Database, name: str, table: str, statement: str) -> None:
-    """Build an index of a partitioned table, which PostgreSQL cannot do CONCURRENTLY: it is made
-    without those of partitions, and valid once each partition has one that is attached."""
+    """Build an index of a partitioned table, which PostgreSQL cannot do CONCURRENTLY. First it is
+    made without the partitions' indexes; it becomes valid once all of them are attached."""
     with _locked(database, LOCK_WAIT_MS) as tx:
         tx.script(statement.replace(f" ON {table}", f" ON ONLY {table}", 1))
     for partition, part_name, is_interrupted in database.rows(
@@ -258,7 +261,7 @@ def _build_in_partitions(database: Database, name: str, table: str, statement: s
 
 
 def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
-    """Apply schema.sql, which may wait longer: none of its locks keeps a reader waiting."""
+    """Apply schema.sql. It may wait longer for locks, as none of them makes readers wait."""
     with _locked(database, SCHEMA_LOCK_WAIT_MS) as tx:
         if not _read_state(tx).is_newer(expected):
             tx.script(expected.schema)
@@ -268,7 +271,7 @@ def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
 
 @contextmanager
 def _locked(database: Database, wait_ms: int) -> Iterator[Transaction]:
-    """Begin a transaction that alone changes the schema; raises LockNotGranted."""
+    """Begin the only transaction that changes the schema now. Raises LockNotGranted."""
     with database.transaction() as tx:
         tx.execute("database/lock_timeout_set", milliseconds=str(wait_ms))
         tx.execute("database/migrations_lock")

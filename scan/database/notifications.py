@@ -1,4 +1,4 @@
-"""Receives the notifications of a channel, on one connection for all threads."""
+"""Notifications of a channel, received on one connection for all threads."""
 
 import select
 import threading
@@ -17,7 +17,7 @@ RETRY_AFTER_S = 1.0
 
 
 class Listener:
-    """A connection that listens. It may be lost, and connect() makes a new one."""
+    """A connection that listens to a channel. It may be lost; connect() makes a new one."""
 
     def __init__(self, database: Database, channel: str) -> None:
         self._database = database
@@ -32,7 +32,8 @@ class Listener:
         return self._connection is not None
 
     def poll(self) -> list[str] | None:
-        """Return the payloads that have come since; None without a connection. It never waits."""
+        """Return the payloads that have come since the last call, None without a connection. Never
+        wait."""
         with self._lock:
             connection = self._connection
             if connection is None:
@@ -40,7 +41,7 @@ class Listener:
             payloads: list[str] = []
             try:
                 connection.poll()
-                connection.poll()  # the first reads a server's last words, this finds it gone
+                connection.poll()  # notices a server that sent its last data before the first poll
                 while connection.notifies:  # one poll reads 16 kB
                     payloads += [notice.payload for notice in connection.notifies]
                     connection.notifies.clear()
@@ -51,13 +52,14 @@ class Listener:
             return payloads
 
     def wait(self, timeout_s: float, wake: int) -> list[str]:
-        """Return the payloads once there are any, the file `wake` is readable, or time is up.
+        """Wait until there are payloads, the file `wake` is readable, or time is up. Return the
+        payloads.
 
-        Raises ConnectionLost. For one thread, which alone connects and closes.
+        Only the thread that connects and closes may call this. Raises ConnectionLost.
         """
         payloads = self.poll()
         if payloads == []:
-            # Not select.select(), which takes no file above 1023: a busy worker has thousands.
+            # select.select() takes no file above 1023, and a busy worker has thousands.
             readable = select.poll()
             readable.register(self._connection.fileno(), select.POLLIN)
             readable.register(wake, select.POLLIN)
@@ -68,10 +70,11 @@ class Listener:
         return payloads
 
     def connect(self, statement: str, **params: object) -> Row | None:
-        """Listen on a new connection, and return what the statement reads there after that.
+        """Listen on a new connection, and return the row that the statement reads there afterwards,
+        so that no change between the two is missed.
 
-        So nothing falls between the two. None where it is connected or connecting already, or has
-        just failed; raises Unavailable.
+        Return None where the listener is connected or connecting already, or has just failed.
+        Raises Unavailable.
         """
         if not self._connecting.acquire(blocking=False):
             return None
@@ -90,7 +93,7 @@ class Listener:
             self._connecting.release()
 
     def close(self) -> None:
-        """Close the connection; connect() may be called at once after this."""
+        """Close the connection. connect() may be called at once afterwards."""
         with self._lock:
             connection, self._connection, self._retry_at = self._connection, None, 0.0
         if connection is not None:

@@ -24,7 +24,7 @@ SHARED_SESSION = "The database's connections share sessions: its pooler is not i
 def apply_settings(connection: Any, settings: Mapping[str, str]) -> None:
     """Apply settings in one round trip; all of them or, where it raises, none.
 
-    0.04 ms; a SELECT of set_config() takes 0.3 in a new session, which has planned nothing yet.
+    It takes 0.04 ms; a SELECT of set_config() would take 0.3 ms in a new session.
     """
     statements = (
         psycopg2.sql.SQL("SET {} = {}").format(
@@ -41,15 +41,15 @@ def require_own_session(
     connect: Callable[[], Any],
     limit: Callable[[Any], AbstractContextManager[None]],
 ) -> bool:
-    """Return whether connections certainly have sessions of their own; raises SharedSession.
+    """Return whether connections certainly have sessions of their own. Raises SharedSession.
 
-    A mark that this connection has set is visible in its session alone. A shared one is proved when
-    a second connection sees the mark, or this one misses it; neither happens without a pooler. Most
-    poolers lend the session that was used last, so that the second connection gets the one in which
-    this one has just read, unless other clients come between, as they do while it connects: both
-    read in turn, several times. Other poolers take turns, and this one finds another session, if
-    not at once. `limit` ends what takes too long on a connection, as where a pooler has no session
-    left for the second.
+    A mark that the connection sets is visible in its session alone. A shared session is proved when
+    a second connection sees the mark, or the first one misses it; neither happens without a pooler.
+
+    Most poolers lend the session that was used last, so the second connection gets the session in
+    which the first has just read. As other clients may come between, both read in turn, several
+    times. Poolers that lend sessions in turn give the first connection another session sooner or
+    later. `limit` bounds the time on a connection, for a pooler that has no session left.
     """
     mark = secrets.token_hex(16)
     with limit(connection):
@@ -66,7 +66,7 @@ def require_own_session(
                     _require(_mark_of(second) != mark)
             with limit(second):
                 with second.cursor() as cursor:
-                    cursor.execute("BEGIN")  # this one cannot be lent the same session meanwhile
+                    cursor.execute("BEGIN")  # keeps its session from being lent to the first
                 _require(_mark_of(second) != mark)
             with limit(connection):
                 for _ in range(READS):
@@ -89,13 +89,13 @@ def _require(is_as_expected: bool) -> None:
 def _refuses_transactions(
     connect: Callable[[], Any], limit: Callable[[Any], AbstractContextManager[None]]
 ) -> bool:
-    """A pooler in statement mode closes every connection that begins a transaction; a server that
-    is lost closes one, and refuses the next."""
+    """Return whether every connection is closed when it begins a transaction, as by a pooler in
+    statement mode. A lost server closes one connection, and refuses the next."""
     for _ in range(2):
         connection = connect()
         try:
             with limit(connection):
-                _mark_of(connection)  # in session mode it has its session from here on
+                _mark_of(connection)  # in session mode the connection now has its session
             try:
                 with limit(connection), connection.cursor() as cursor:
                     cursor.execute("BEGIN")

@@ -1,4 +1,4 @@
-"""Ends sessions of the roles of `scan sql-role` that outlast what they are allowed.
+"""The end of sessions of `scan sql-role`'s roles that exceed their statement time-out.
 
 PostgreSQL lets every role lift its own statement_timeout, so another session has to end them.
 """
@@ -12,11 +12,11 @@ from scan.errors import ScanError
 log = logging.getLogger(__name__)
 
 EVERY_S = 5.0
-GRACE_S = 2.0  # in which the server's own time-out cancels the statement instead
+GRACE_S = 2.0  # for the server's own time-out to cancel the statement first
 
 
 def end_sessions(database: Database, grace_s: float = GRACE_S) -> int:
-    """Return how many sessions were ended."""
+    """End sessions that run too long, and return how many."""
     ended = database.rows("database/sql_roles_end_sessions", grace_s=grace_s)
     for role, state in ended:
         log.warning("a session of the SQL role %s was ended: too long %s", role, state)
@@ -24,7 +24,7 @@ def end_sessions(database: Database, grace_s: float = GRACE_S) -> int:
 
 
 def watch(database: Database, stop: threading.Event) -> None:
-    """End such sessions until `stop`; closes the database."""
+    """End sessions that run too long until `stop` is set, and then close the database."""
     while not stop.wait(EVERY_S):
         try:
             end_sessions(database)

@@ -1,4 +1,4 @@
-"""The files of sql/: one statement each, with a header that says what it takes.
+"""The files of sql/: one statement each, with a header that declares its parameters.
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
 has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),
@@ -8,7 +8,7 @@ filters), it is rendered for each of these whose statement has no file of its ow
 
 A statement whose header has a line `literals:` is prepared: planned once for all values, since
 planning a page's statement takes longer than running it. The parameters in that line stand in the
-prepared text itself, as their values decide the shape of the plan; the others are $1, $2, ….
+prepared text itself, as their values decide the shape of the plan. The others are $1, $2, ….
 """
 
 import functools
@@ -47,10 +47,8 @@ class StatementError(Exception):
 
 
 class Statement(NamedTuple):
-    """One file of sql/: `text` as psycopg2 takes it, `types` as its header declares them.
-
-    `literals` is None for a statement that is never prepared.
-    """
+    """A statement. `text` is in psycopg2's form; `types` are those that its header declares for the
+    parameters. `literals` is None for a statement that is never prepared."""
 
     name: str
     text: str
@@ -64,13 +62,13 @@ class Statement(NamedTuple):
 
 @functools.cache
 def load_statements(folder: Path = FOLDER) -> Mapping[str, Statement]:
-    """Return every statement by file name; raises StatementError where declared and used params
+    """Return every statement by file name. Raises StatementError where declared and used parameters
     differ."""
     return {name: _load(name, text) for name, text in read_texts(folder)}
 
 
 def read_texts(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
-    """Return the names and texts of all statements, with their headers."""
+    """Yield the names and texts of all statements, with their headers."""
     for path in sorted(folder.rglob("*.sql")):
         if path.parent != folder / SCHEMA:
             yield path.relative_to(folder).with_suffix("").as_posix(), path.read_text("utf-8")
@@ -88,7 +86,7 @@ def render(template: str, **values: object) -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
-        autoescape=False,  # it is no HTML
+        autoescape=False,  # the text is SQL, not HTML
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -123,14 +121,14 @@ def tables_of(file: str) -> list[str]:
 
 
 def result_columns(function: str) -> list[str]:
-    """The columns that a function of sql/schema/ returns, in their order."""
+    """Return the columns that a function of sql/schema/ returns, in their order."""
     pattern = rf"FUNCTION {function}\([^)]*\)\s+RETURNS TABLE \(([^)]*)\)"
     [declared] = re.findall(pattern, _schema())
     return [column.split()[0] for column in declared.split(",")]
 
 
 def nullable_columns(table: str) -> set[str]:
-    """The columns of a table of sql/schema/ that may be null."""
+    """Return the columns of a table of sql/schema/ that may be null."""
     pattern = rf"^CREATE TABLE IF NOT EXISTS {table} \(\n(.*?)^\)"
     [declared] = re.findall(pattern, _schema(), re.M | re.S)
     lines = [line.partition("--")[0] for line in declared.splitlines()]
@@ -138,7 +136,7 @@ def nullable_columns(table: str) -> set[str]:
 
 
 def _rendered(template: str) -> Iterator[tuple[str, str]]:
-    """Return the statements of a template: one, or one of each entity or list."""
+    """Yield the names and texts of a template's statements: one, or one for each entity or list."""
     name = template.removesuffix(TEMPLATE)
     if "{" not in name:
         yield name, render(template)
@@ -178,12 +176,12 @@ def _load(name: str, text: str) -> Statement:
 
 
 def _names(declared: str) -> list[str]:
-    """`a, b` -> [a, b]; `none` -> []."""
+    """Parse `a, b` to [a, b], and `none` to []."""
     return [] if declared.strip() == "none" else re.findall(r"\w+", declared)
 
 
 def _types(declared: str) -> dict[str, str]:
-    """`a bigint, b bytea null` -> {a: bigint, b: bytea}; `none` -> {}."""
+    """Parse `a bigint, b bytea null` to {a: bigint, b: bytea}, and `none` to {}."""
     if declared.strip() == "none":
         return {}
     words = [declaration.split() for declaration in declared.replace("\n--", " ").split(",")]
@@ -191,12 +189,14 @@ def _types(declared: str) -> dict[str, str]:
 
 
 def identifiers(names: Iterable[str]) -> AsIs:
-    """Names of columns, as a parameter of the type `identifiers`: they stand in the text itself."""
+    """Return names of columns as a parameter of the type `identifiers`, which is inserted into the
+    text without quotes."""
     return AsIs(", ".join(names))
 
 
 class Prepared(NamedTuple):
-    """`execute` takes the values of `positional`, the parameters that are no literals."""
+    """A prepared statement. `execute` takes the values of `positional`, the parameters that are no
+    literals, in that order."""
 
     name: str
     execute: str
@@ -209,7 +209,8 @@ def prepare(
     params: Mapping[str, object],
     name: str,
 ) -> Prepared:
-    """For the literals among `params`; raises StatementError where it takes others."""
+    """Prepare a statement as `name` with the literals among `params`. Raises StatementError where
+    the statement takes other parameters, or has no literals line."""
     if statement.literals is None:
         raise StatementError(f"{statement.name} has no line of literals: it is not prepared")
     if statement.params != params.keys():

@@ -1,4 +1,4 @@
-"""Runs statements by name, and COPY, in an open transaction."""
+"""Open transactions, which run statements by name, and COPY."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -33,24 +33,24 @@ class Transaction:
         return rows[0] if rows else None
 
     def execute(self, statement: str, **params: object) -> int:
-        """Run a statement; return how many rows it touched."""
+        """Run a statement; return how many rows it returned or changed."""
         run(self._cursor, self._statements[statement], params)
         return int(self._cursor.rowcount)
 
     def script(self, text: str) -> bool:
-        """Run several statements without parameters, as of schema.sql or a file of migrations/;
-        return whether the last one returned a row."""
+        """Run several statements without parameters, such as a migration. Return whether the last
+        one returned a row."""
         self._cursor.execute(text)
         return self._cursor.description is not None and self._cursor.rowcount > 0
 
     def copy(self, target: str, file: Readable, read_bytes: int = 8192) -> int:
-        """Run a COPY from a file, as copy_rows.py makes it; return how many rows it had."""
+        """Run a COPY from a file, as copy_rows.py makes it. Return how many rows the file had."""
         self._cursor.copy_expert(target, file, read_bytes)
         return int(self._cursor.rowcount)
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:
-    """Return the rows of a statement; raises StatementError where it takes other parameters."""
+    """Run a statement, and return its rows. Raises StatementError for other parameters."""
     if statement.params != params.keys():
         raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
     cursor.execute(statement.text, params)

@@ -1,4 +1,5 @@
-"""How many pixels a picture claims in its header, which a decoder makes room for. Pure."""
+"""The number of pixels that a picture claims in its header, for which a decoder allocates memory.
+Pure."""
 
 import struct
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ _WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 def pixels(content: bytes, content_type: str) -> int:
-    """Return width times height; 0 without a size, which every browser needs to show a picture."""
+    """Return width times height; 0 where the header has no size: then no browser shows it."""
     try:
         width, height = _SIZES[content_type](content)
     except (struct.error, IndexError, ValueError):
@@ -26,8 +27,8 @@ def _gif(content: bytes) -> tuple[int, int]:
 
 
 def _jpeg(content: bytes) -> tuple[int, int]:
-    """The size stands in the first frame header; a second one is an error for decoders. They skip
-    what stands between segments, and so does this."""
+    """Return the size in the first frame header; decoders refuse a second one. Like decoders, skip
+    bytes between segments."""
     position = 2
     while True:
         position = content.index(b"\xff", position)
@@ -44,7 +45,7 @@ def _jpeg(content: bytes) -> tuple[int, int]:
 
 
 def _webp(content: bytes) -> tuple[int, int]:
-    """Return by RFC 9649 the canvas of VP8X, or the size of the only picture."""
+    """Return the canvas of VP8X, or the size of the only picture (RFC 9649)."""
     chunk = content[12:16]
     if chunk == b"VP8X":
         width, height = (int.from_bytes(content[at : at + 3], "little") for at in (24, 27))

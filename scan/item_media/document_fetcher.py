@@ -1,4 +1,4 @@
-"""Fetches a document from a URL that anybody may have written, over checked connections."""
+"""The fetching of a document from an untrusted URL, over checked connections."""
 
 from collections.abc import Sequence
 from http.client import HTTPException
@@ -21,13 +21,13 @@ HEADERS = {"User-Agent": "Scan/1.0", "Accept": "*/*", "Accept-Encoding": "identi
 
 
 class NotFetched(Exception):
-    """The document could not be fetched; the message is the reason, which contains nothing that
-    the server sent."""
+    """The document could not be fetched. The message is the reason, without anything that the
+    server sent."""
 
 
 class Document(NamedTuple):
-    """A document to fetch; `url` is one that urls.parse() takes. `is_chosen`: the operator chose
-    its server, which has no limit of rate and is never one of the slow sites."""
+    """A document to fetch. `url` is one that urls.parse() accepts. `is_chosen`: the operator chose
+    its server, which has no rate limit and is never one of the slow sites."""
 
     url: str
     most_bytes: int
@@ -35,20 +35,20 @@ class Document(NamedTuple):
 
     @property
     def site(self) -> str:
-        """The last two labels of its host: names below them cost their owner nothing."""
+        """The last two labels of its host: their owner can make any number of names below them."""
         parsed = urls.parse(self.url)
         return parsed.host if parsed.literal else ".".join(parsed.host.split(".")[-2:])
 
 
 class _Response(NamedTuple):
-    """A server's response; `location` is set for a redirect."""
+    """A server's response. `location` is set for a redirect."""
 
     body: bytes
     location: str | None
 
 
 class DocumentFetcher:
-    """Gets documents over https, each within TIMEOUTS with all its redirects."""
+    """A fetcher of documents over https, each with all its redirects within one deadline."""
 
     def __init__(self, context: SSLContext, timeouts: AttemptTimeouts = TIMEOUTS) -> None:
         self._context = context
@@ -56,8 +56,8 @@ class DocumentFetcher:
         self._deadlines: DeadlineTimer | None = None
 
     def get(self, url: str, most_bytes: int, allowed: Sequence[Network] = ()) -> bytes:
-        """Return the document at `url`; `allowed` networks may be reached by `url` itself, but
-        not by its redirects."""
+        """Return the document at `url`, which may be in `allowed` networks; its redirects may not.
+        Raises NotFetched."""
         if self._deadlines is None:
             self._deadlines = DeadlineTimer()
         with self._deadlines.deadline(self._timeouts.total_s) as deadline:

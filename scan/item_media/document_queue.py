@@ -1,4 +1,4 @@
-"""Which document is fetched next: bounded in all, and for each site by site_limits.py."""
+"""The queue of documents to fetch, bounded in all, and for each site by site_limits.py."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ MAX_WAITING = 32  # documents, of all sites
 
 
 class DocumentQueue:
-    """Documents in the order of their requests, but those of sites that hold their share."""
+    """Documents in the order of their requests. Those of sites that have used their share wait."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._waiting: deque[Document] = deque()
@@ -29,7 +29,7 @@ class DocumentQueue:
             return True
 
     def take(self) -> Document:
-        """Wait for a document that may be fetched now; done() is to follow."""
+        """Wait for a document that may be fetched now. The caller calls done() afterwards."""
         with self._changed:
             while True:
                 document = next(filter(self._sites.may_start, self._waiting), None)
@@ -40,7 +40,7 @@ class DocumentQueue:
                 self._changed.wait()
 
     def done(self, document: Document, seconds: float) -> None:
-        """Note that a document was fetched, in so many seconds."""
+        """End a document that take() returned, which was fetched in so many seconds."""
         with self._changed:
             self._sites.finish(document, seconds)
             self._changed.notify_all()

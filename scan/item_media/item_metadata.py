@@ -1,4 +1,4 @@
-"""Reads an item's metadata and picture from hostile bytes: data: URIs, JSON, kinds of images. Pure.
+"""An item's metadata and picture, read from hostile bytes: data: URIs, JSON, images. Pure.
 
 The fields are those of ERC-721's and ERC-1155's metadata schemas, and `attributes` as marketplaces
 read them.
@@ -19,7 +19,7 @@ from scan.picture_types import SVG, picture_type
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_PICTURE_BYTES = 2 * 1024 * 1024
-MAX_PIXELS = 64_000_000  # of a picture, which a few bytes may claim
+MAX_PIXELS = 64_000_000  # of a picture, of which a few bytes can claim many
 MAX_NAME = 200
 MAX_DESCRIPTION = 2000
 MAX_ATTRIBUTES = 50
@@ -31,7 +31,7 @@ _CONTENT_ID = re.compile(r"[A-Za-z0-9]{46,100}\Z")
 
 
 class BadContent(Exception):
-    """The content cannot be read; the message is the reason; it contains nothing of the content."""
+    """The content cannot be read. The message is the reason, without anything of the content."""
 
 
 class Attribute(NamedTuple):
@@ -40,8 +40,8 @@ class Attribute(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """An item's metadata; `image` is a URI, or an SVG where the JSON contains one; None without
-    a picture."""
+    """An item's metadata. `image` is a URI, or an SVG where the JSON contains one; None without a
+    picture."""
 
     name: str
     description: str
@@ -50,14 +50,14 @@ class Metadata(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """An image; `content_type` is what the bytes are, whatever they were called."""
+    """An image. `content_type` is the type of the bytes themselves."""
 
     content_type: str
     content: bytes
 
 
 class _Number(str):
-    """A number as it is written: uint256 has more digits than a float."""
+    """A number as it is written in JSON: uint256 has more digits than a float."""
 
     __slots__ = ()
 
@@ -86,15 +86,15 @@ _FROM_URL_SAFE = str.maketrans("-_", "+/")
 
 
 class RemoteUrl(NamedTuple):
-    """A URL to fetch; `is_of_gateway`: made of an ipfs: URI, so the operator chose the host and
-    we the path."""
+    """A URL to fetch. `is_of_gateway`: it was made of an ipfs: URI, so the operator chose the host,
+    and we made the path."""
 
     url: str
     is_of_gateway: bool
 
 
 def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
-    """Return where an https: or ipfs: URI is fetched from; raises BadContent for any other."""
+    """Return the URL that an https: or ipfs: URI is fetched from. Raises BadContent for others."""
     scheme, _, rest = uri.partition("://")
     if scheme.lower() == "https":
         return RemoteUrl(uri, False)
@@ -117,8 +117,8 @@ def with_id(uri: str, token_id: int) -> str:
 
 
 def parse(document: bytes) -> Metadata:
-    """Return the metadata in a document; raises BadContent. Text is cut here, and cleaned where
-    it is shown."""
+    """Return the metadata in a document. Text is cut here, and cleaned where it is shown. Raises
+    BadContent."""
     if len(document) > MAX_DOCUMENT_BYTES:
         raise BadContent("The metadata is too large.")
     try:
@@ -151,20 +151,21 @@ def _attribute(fields: Any) -> Attribute | None:
 def _text(value: Any, most: int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, _Number):  # cut, it would be another one
+    if isinstance(value, _Number):  # a cut number would be another number
         return str(value) if len(value) <= most else ""
     return value[:most] if isinstance(value, str) else ""
 
 
 def inline_svg(image: str) -> bytes | None:
-    """Return the SVG that stands in place of a URI."""
+    """Return the SVG where `image` is one in place of a URI, else None."""
     if image.lstrip()[:1] != "<":
         return None
     return image.encode("utf-8", "replace")
 
 
 def picture(content: bytes) -> Picture:
-    """Return the picture; raises BadContent unless it begins as an image that browsers show."""
+    """Return the picture. Raises BadContent unless it is of a type that browsers show, and not too
+    large or costly."""
     if len(content) > MAX_PICTURE_BYTES:
         raise BadContent("The picture is too large.")
     content_type = picture_type(content)

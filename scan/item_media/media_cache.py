@@ -25,13 +25,13 @@ from scan.webhooks import urls
 from scan.webhooks.urls import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024
-PICTURES_BYTES = 2 * 1024 * 1024  # of their types
-SHOWN_BYTES = 32 * 1024 * 1024  # of pictures in lists
-# A larger picture is shown on its item's page alone: a browser decodes all of a list.
+PICTURES_BYTES = 2 * 1024 * 1024  # for the types of pictures
+SHOWN_BYTES = 32 * 1024 * 1024  # for the pictures in lists
+# Larger pictures are shown on their items' pages alone: a browser decodes all pictures of a list.
 MAX_THUMBNAIL_BYTES = 512 * 1024
 MAX_THUMBNAIL_PIXELS = 2048 * 2048
-ENTRY_BYTES = 500  # besides the content
-# The gateway and the slow sites each hold at most two.
+ENTRY_BYTES = 500  # memory of an entry besides its content
+# The gateway and the slow sites together hold at most two each.
 FETCHING_THREADS = 6
 KEPT_S = 3600.0
 FAILURE_KEPT_S = 300.0
@@ -44,9 +44,9 @@ log = logging.getLogger(__name__)
 
 
 class Media(NamedTuple):
-    """What the URI of an item leads to. `problem` says what is missing and why.
+    """The metadata and picture of an item. `problem` says what is missing and why.
 
-    `is_pending`: another request may have more. `is_of_chain`: it can change with the chain alone.
+    `is_pending`: another request may return more. `is_of_chain`: only the chain can change it.
     """
 
     metadata: Metadata | None = None
@@ -57,7 +57,7 @@ class Media(NamedTuple):
 
 
 class Thumbnail(NamedTuple):
-    """What a list shows of an item: the name in its metadata, and the SHA-256 of its picture."""
+    """An item in a list: the name in its metadata, and the SHA-256 of its picture."""
 
     name: str = ""
     digest: str | None = None
@@ -74,8 +74,8 @@ class _Content(NamedTuple):
 
 
 class ItemMedia:
-    """What the URIs of items lead to; without a fetcher only data: URIs are read. No request
-    waits for another server."""
+    """Metadata and pictures of items by their URIs. Without a fetcher only data: URIs are read. No
+    request waits for another server."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class ItemMedia:
         self._threads = 0
 
     def of(self, uri: str | None, token_id: int) -> Media:
-        if not uri:  # or it is empty
+        if not uri:
             return Media()
         document = self._content(item_metadata.with_id(uri, token_id), MAX_DOCUMENT_BYTES)
         if document.body is None:
@@ -119,7 +119,7 @@ class ItemMedia:
         return Media(metadata, picture, is_of_chain=is_of_chain)
 
     def thumbnail(self, media: Media) -> Thumbnail:
-        """Return what a list shows of an item, and keep its picture for shown()."""
+        """Return an item's name and picture for a list, and keep the picture for shown()."""
         name = media.metadata.name if media.metadata else ""
         picture = media.picture
         if picture is None or not _is_small(picture):
@@ -129,11 +129,13 @@ class ItemMedia:
         return Thumbnail(name, digest)
 
     def shown(self, digest: str) -> Picture | None:
-        """Return a picture of a list while it is kept; another process may have shown it."""
+        """Return a picture of a list by its digest; None where it is no longer kept, or another
+        process has it."""
         return self._shown.get(digest)
 
     def _picture(self, content: bytes) -> Picture:
-        """Return the picture; whether an SVG may be shown takes long to find out, and is kept."""
+        """Return the picture. Raises BadContent. Both results are cached, as checking an SVG takes
+        long."""
         key = hashlib.sha256(content).digest()
         known = self._pictures.get(key)
         if isinstance(known, BadContent):
@@ -165,7 +167,8 @@ class ItemMedia:
         return self._fetched(url, most_bytes)
 
     def _fetched(self, url: RemoteUrl, most_bytes: int) -> _Content:
-        """Return the content from the cache; otherwise have it fetched."""
+        """Return the content from the cache, or else have it fetched and return that it
+        is pending."""
         try:
             urls.parse(url.url)
         except RefusedUrl as error:

@@ -1,4 +1,4 @@
-"""How much is fetched from one site that documents come from, and from all slow ones together."""
+"""Limits on the documents that are fetched from one site, and from all slow sites together."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,7 +10,7 @@ MAX_SITES = 1000
 MAX_WAITING_OF_SITE = 12
 MAX_RUNNING_OF_SITE = 2
 MAX_RUNNING_OF_SLOW_SITES = 2  # together
-DOCUMENTS_PER_MINUTE = 60  # of one site, which did not ask to be read
+DOCUMENTS_PER_MINUTE = 60  # from one site, whose operator did not agree to be read
 SLOW_S = 4.0
 SLOW_FOR_S = 300.0  # after a document that took longer than SLOW_S
 
@@ -24,14 +24,14 @@ class _Site:
 
 
 class SiteLimits:
-    """The documents of each site that wait or are fetched; one thread at a time may call it."""
+    """The documents of each site that wait or are fetched. Only one thread at a time may use it."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._sites: dict[str, _Site] = {}
 
     def accept(self, document: Document) -> bool:
-        """Count a document that is to wait, and return whether it may."""
+        """Return whether a document may wait, and count it if so."""
         site = self._site(document.site)
         if site is None or site.waiting >= MAX_WAITING_OF_SITE:
             return False
@@ -62,7 +62,7 @@ class SiteLimits:
             site.slow_until = self._now() + SLOW_FOR_S
 
     def _site(self, name: str) -> _Site | None:
-        """Return a site; None where too many others are still needed."""
+        """Return a site; None where too many others are still in use."""
         if name not in self._sites and len(self._sites) >= MAX_SITES:
             self._sites = {n: site for n, site in self._sites.items() if self._is_needed(site)}
             if len(self._sites) >= MAX_SITES:

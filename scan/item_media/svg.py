@@ -1,7 +1,7 @@
-"""Counts what a browser draws of an SVG, in which a few bytes can refer to each other many times.
+"""The cost of drawing an SVG, in which a few bytes can refer to each other many times. Pure.
 
-Each `use`, pattern, mask, marker or filter is drawn anew wherever it is referred to: 1.5 kB with
-`use` nested nine times held a tab for good. Pure.
+Browsers draw each `use`, pattern, mask, marker or filter anew wherever it is referred to: 1.5 kB
+with `use` nested nine times blocked a tab for good.
 """
 
 import re
@@ -10,24 +10,23 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 from xml.parsers import expat
 
-MAX_DRAWN = 20_000  # what elements cost together; a picture of 100 x 100 squares costs 10,000
-MAX_ELEMENTS = 20_000  # and references
+MAX_DRAWN = 20_000  # the cost of all elements; a picture of 100 x 100 squares costs 10,000
+MAX_ELEMENTS = 20_000  # elements and references together
 MAX_DEPTH = 256
 MAX_NESTED = 2  # pictures within each other
-
-# Drawn in a picture of their own, or, filters, for each pixel of one.
+# Elements that are drawn into a picture of their own, or for each of its pixels, as filters are.
 _COSTS = {"mask": 20, "pattern": 20, "filter": 20, "marker": 20, "foreignobject": 20}
 _FILTER_PRIMITIVE = 200
-# The fragment of a URL, which may be that of the picture itself before it.
+# The fragment of a URL, which may be the picture's own.
 _URL = re.compile(r"""url\(\s*+(?:"[^"#]*|'[^'#]*|[^"'()#]*)#([^"')\s]+)""", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.IGNORECASE | re.DOTALL)
-_LEFT_OUT = str.maketrans("", "", "\t\n\r")  # of URLs, by browsers
+_LEFT_OUT = str.maketrans("", "", "\t\n\r")  # characters that browsers remove from URLs
 _TARGETS = ("href", "to", "from", "by", "values")  # under any prefix; animations set others
 _NESTED = "data:image/svg"
 
 
 class TooComplex(Exception):
-    """The SVG costs more than MAX_DRAWN, or cannot be read, as no browser reads it."""
+    """The SVG costs more than MAX_DRAWN, or is one that no browser reads."""
 
 
 @dataclass
@@ -35,11 +34,12 @@ class _Element:
     cost: int
     references: list[tuple[str, int]]  # ids, and how often each is drawn
     children: "list[_Element]" = field(default_factory=list)
-    drawn: int | None = None  # with all it has and refers to; 0 while it is counted
+    drawn: int | None = None  # the cost with children and references; 0 while it is counted
 
 
 def check(content: bytes, read_data_uri: Callable[[str], bytes | None], nested: int = 0) -> int:
-    """Return what the SVG costs; raises TooComplex."""
+    """Return the cost of an SVG. Raises TooComplex. `nested` is the number of pictures
+    around it."""
     document = _Document(read_data_uri, nested)
     try:
         document.parser.Parse(content, True)
@@ -67,7 +67,7 @@ class _Document:
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
         self.parser.StartDoctypeDeclHandler = _refuse
-        self.parser.ProcessingInstructionHandler = _refuse  # such as a style sheet elsewhere
+        self.parser.ProcessingInstructionHandler = _refuse  # may load a style sheet
 
     def _start(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(":")[2].lower()
@@ -95,7 +95,7 @@ class _Document:
         self._in_style = name == "style"
 
     def _unescaped(self, css: str) -> str:
-        """Return the CSS without its escapes; what could end a URL there stays encoded."""
+        """Return the CSS without its escapes. Characters that could end a URL stay encoded."""
         self._count += css.count("\\")
         if self._count > MAX_ELEMENTS:
             raise TooComplex
@@ -116,7 +116,8 @@ class _Document:
             self._style.append(text)
 
     def drawn(self) -> int:
-        """Count what a style refers to once for each element, any of which it may apply to."""
+        """Return the cost of the document. The references of styles count once for each element, as
+        a style may apply to any of them."""
         css = self._unescaped("".join(self._style))
         if _NESTED in css.lower() or "@import" in css.lower():
             raise TooComplex
@@ -125,7 +126,7 @@ class _Document:
 
     def _drawn(self, element: _Element) -> int:
         if element.drawn is None:
-            element.drawn = 0  # what refers to itself is not drawn
+            element.drawn = 0  # browsers do not draw an element that refers to itself
             inner = sum(map(self._drawn, element.children))
             referred = sum(times * self._referred_to(name) for name, times in element.references)
             element.drawn = min(element.cost + inner + referred, MAX_DRAWN + 1)
@@ -137,7 +138,7 @@ class _Document:
 
 
 def _fragments(value: str) -> set[str]:
-    """Return the ids that a URL, or each of several in an animation, may refer to."""
+    """Return the ids that a URL, or the URLs of an animation, may refer to."""
     return {unquote(url.partition("#")[2].strip()) for url in (value, *value.split(";"))} - {""}
 
 
@@ -151,7 +152,7 @@ def _character(escape: re.Match[str]) -> str:
 
 
 def _vertices(attributes: dict[str, str]) -> int:
-    """Return how many markers a line may have at most."""
+    """Return an upper bound of the markers of a line."""
     return 1 + max(len(attributes.get("d", "")), len(attributes.get("points", ""))) // 2
 
 

@@ -1,4 +1,4 @@
-"""What operators see of a running service: log lines, metrics, one record for each request.
+"""Observability for operators: log lines, metrics, one record for each request.
 
 Input: events of the other rooms. Output: lines on stderr, series at /metrics.
 Start with logs.py (format, redaction), then metrics.py (every series) and request_log.py.

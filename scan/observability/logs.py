@@ -1,4 +1,4 @@
-"""Log lines, readable or JSON: each with the id of its request, none with a secret."""
+"""Log lines, as text or JSON, each with the id of its request and none with a secret."""
 
 import functools
 import json
@@ -14,22 +14,22 @@ from urllib.parse import urlsplit
 
 from scan.settings import Settings
 
-# The request that this thread is answering.
+# The request that this thread serves.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
-# The last line of defence: nothing should be logged that these would have to hide.
+# The last line of defence: no code should log what these patterns hide.
 _HIDDEN = (
-    (re.compile(r"\b(scan_[0-9a-f]{7})[0-9a-f]+"), r"\1..."),  # API keys, but for their prefix
+    (re.compile(r"\b(scan_[0-9a-f]{7})[0-9a-f]+"), r"\1..."),  # API keys after their prefix
     (re.compile(r"://[^/\s@]+@"), "://***@"),
     (re.compile(r"\b((?:0x)?[0-9a-fA-F]{4})[0-9a-fA-F]{124,}\b"), r"\1..."),  # signatures
     (re.compile(r"\b([0-9a-f]{4})[0-9a-f]{60}\b"), r"\1..."),  # webhook secrets; hashes have 0x
 )
-# Most lines hold nothing like it, and one look tells.
+# Most lines have nothing like a secret, which this one search shows.
 _SUSPICIOUS = re.compile(r"scan_[0-9a-f]|://|[0-9a-fA-F]{64}")
 
 
 def configure(settings: Settings) -> None:
-    """Have all loggers of this process write to stderr, as SCAN_LOG_FORMAT asks."""
+    """Have all loggers of this process write to stderr in the format of SCAN_LOG_FORMAT."""
     handler = _Terminal() if sys.stderr.isatty() else logging.StreamHandler()
     lines = JsonLines if settings.log_format == "json" else TextLines
     handler.setFormatter(lines(settings.rpc_urls))
@@ -39,7 +39,7 @@ def configure(settings: Settings) -> None:
 
 
 class _Terminal(logging.StreamHandler):  # type: ignore[type-arg]
-    """Clears what another process of ours may be drawing there: a bar of progress."""
+    """A handler for a terminal, which clears a progress bar that another process may draw there."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream.write("\r\x1b[K")
@@ -47,7 +47,7 @@ class _Terminal(logging.StreamHandler):  # type: ignore[type-arg]
 
 
 class TextLines(logging.Formatter):
-    """`2026-01-01T00:00:00Z INFO scan.http: GET /healthz 200 [5f3a…]`."""
+    """Formats a line: `2026-01-01T00:00:00.000Z INFO scan.http: GET /healthz 200 [5f3a…]`."""
 
     def __init__(self, secret_urls: Sequence[str] = ()) -> None:
         super().__init__()
@@ -70,7 +70,8 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(TextLines):
-    """One object a line; what a caller gives as `extra={"fields": {…}}` stands in it."""
+    """Formats a line as a JSON object, with the fields that a caller passes as
+    `extra={"fields": {…}}`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -95,6 +96,6 @@ def _second(unix_seconds: int) -> str:
 
 
 def _origin(url: str) -> str:
-    """Paths and queries of hosted nodes are their keys."""
+    """Return a URL without path and query, in which hosted nodes have their keys."""
     address = urlsplit(url)
     return f"{address.scheme}://{address.hostname}/..."

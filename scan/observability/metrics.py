@@ -1,4 +1,4 @@
-"""What this process counts, in prometheus-client's registry; state is read from the database."""
+"""The metrics that this process counts. Metrics of the index's state are read from the database."""
 
 import functools
 import time
@@ -45,7 +45,7 @@ _Post = TypeVar("_Post", bound=Callable[..., Any])
 
 
 class RpcNote(NamedTuple):
-    """A request to the node; or an error object in its answer, and then only `errors` is given."""
+    """A request to the node, to be counted; or only `errors`, for an error object in an answer."""
 
     methods: Mapping[str, int]
     seconds: float | None
@@ -54,7 +54,7 @@ class RpcNote(NamedTuple):
 
 
 class _Notes:
-    """What a process that serves no metrics has counted, for the one that does."""
+    """The notes of a process that serves no metrics, for the process that does."""
 
     def __init__(self) -> None:
         self.are_kept = False
@@ -65,14 +65,15 @@ _notes = _Notes()
 
 
 def keep_notes() -> None:
-    """From now on this process counts nothing of the node, but notes it for another."""
+    """From now on, keep requests to the node as notes for another process, and do not
+    count them."""
     _notes.are_kept = True
 
 
 def take_notes() -> list[RpcNote]:
-    """What was noted since the last time."""
+    """Return the notes since the last call, and forget them."""
     notes = []
-    # Other threads append meanwhile, which a loop over the deque would not survive.
+    # Other threads append meanwhile, and a loop over a deque that changes raises.
     with suppress(IndexError):
         while True:
             notes.append(_notes.notes.popleft())
@@ -98,13 +99,13 @@ def count_rpc_error() -> None:
 
 
 def serve(port: int) -> None:
-    """GET /metrics of a process that serves no HTTP else, on loopback; 0: nowhere."""
+    """Serve GET /metrics on loopback, for a process without other HTTP; with port 0 do nothing."""
     if port:
         start_http_server(port, addr="127.0.0.1")
 
 
 def observed_rpc(post: _Post) -> _Post:
-    """Around what sends a batch: `post(node, url, calls, …)`."""
+    """Decorate a method that sends a batch, `post(node, url, calls, …)`, so that it is counted."""
 
     @functools.wraps(post)
     def observe(node: Any, url: str, calls: Sequence[Any], *arguments: Any, **keywords: Any) -> Any:

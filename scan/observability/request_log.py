@@ -1,4 +1,4 @@
-"""The line of every request in the log, and its place in the metrics."""
+"""The log line of every request, and its count in the metrics."""
 
 import functools
 import logging
@@ -19,7 +19,7 @@ def count_request(route: str, method: str, status: int, seconds: float) -> None:
     times.observe(seconds)
 
 
-@functools.cache  # as many as routes, methods and statuses: labels() costs more than counting
+@functools.cache  # bounded by routes, methods and statuses; labels() costs more than counting
 def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
     return (
         metrics.HTTP_REQUESTS.labels(route, method, status),
@@ -28,10 +28,10 @@ def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
 
 
 def log_request(method: str, path: str, status: int, seconds: float, client: str) -> None:
-    """Without the query string, where people put what does not belong there."""
+    """Log a request, without its query string, in which clients may send secrets."""
     fields = {
         "method": method,
-        "path": quote(path, safe="/:@!$&'()*+,;=~"),  # a line stays one, whatever a path holds
+        "path": quote(path, safe="/:@!$&'()*+,;=~"),  # so that no path breaks the line
         "status": status,
         "milliseconds": round(seconds * 1000, 1),
         "client": client,
@@ -41,7 +41,7 @@ def log_request(method: str, path: str, status: int, seconds: float, client: str
 
 
 class _Line:
-    """Formatted only when a line is written."""
+    """A line that is formatted only when it is written."""
 
     def __init__(self, fields: dict[str, object]) -> None:
         self._fields = fields

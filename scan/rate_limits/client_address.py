@@ -10,7 +10,7 @@ _LONGEST = len("[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535")
 
 
 def client_address(peer: str, forwarded_for: str, trusted_proxies: int) -> str:
-    """An IPv4 address, or the /64 of an IPv6 address, that a client cannot forge.
+    """Return an IPv4 address, or the /64 of an IPv6 address, that a client cannot forge.
 
     Each proxy appends the address of its peer, so the outermost of N trusted proxies wrote the Nth
     entry from the right; entries to the left of it come from outside. With fewer or malformed
@@ -24,7 +24,7 @@ def client_address(peer: str, forwarded_for: str, trusted_proxies: int) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a name or an address is that of the machine itself."""
+    """Return whether a host's name or address is the machine's own."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,5 @@
-"""Windows in storages of `limits` without our own script, such as a Redis cluster."""
+"""Windows in storages of the package `limits` that our script cannot use, such as a
+Redis cluster."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,14 +11,14 @@ from limits.strategies import MovingWindowRateLimiter
 from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
 
-MAX_THREADS = 8  # requests counted at the same time in a shared storage
+MAX_THREADS = 8  # requests that are counted at the same time in a shared storage
 
 
 class WindowsInTurn:
-    """For storages that charge one window at a time, such as a Redis cluster.
+    """Windows in a storage that charges one window at a time, such as a Redis cluster.
 
-    With concurrent requests a request may be rejected by one window although another has counted
-    it; none is allowed beyond a limit.
+    With concurrent requests, one window may reject a request that another has counted already. No
+    request is allowed beyond a limit.
     """
 
     waits = True
@@ -29,7 +30,7 @@ class WindowsInTurn:
         health: StorageHealth,
         when_lost: WhenLost,
     ) -> None:
-        """`errors`: what the storage raises besides StorageError when it is unreachable."""
+        """`errors` are those that an unreachable storage raises besides StorageError."""
         self._strategy = strategy
         self._errors: tuple[type[Exception], ...] = (StorageError, *errors)
         self._health = health
@@ -49,7 +50,8 @@ class WindowsInTurn:
     def _unless_lost(
         self, count: Callable[[], RateLimitResult], windows: Sequence[Window]
     ) -> RateLimitResult:
-        """A request to an unreachable cluster takes twice the time-out, so not all are sent."""
+        """Return the result of `count`, or that of a lost storage. A lost storage is not tried:
+        a request to an unreachable cluster takes twice the time-out."""
         if not self._health.is_lost:
             try:
                 return count()

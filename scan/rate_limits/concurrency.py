@@ -1,4 +1,4 @@
-"""Limits on concurrent costly operations: in this process, and per client."""
+"""Bounds on concurrent costly operations, in this process and per client."""
 
 import threading
 import time
@@ -21,9 +21,9 @@ class ConcurrencyLimit:
         busy: str,
         retry_after_s: int = 2,
     ) -> None:
-        """`busy` and `retry_after_s` are for the Unavailable raised when no place is free.
+        """`busy` and `retry_after_s` are those of Unavailable where no place is free.
 
-        With `clients_wait` a client that holds its maximum waits for one of its own places.
+        With `clients_wait`, a client that holds its maximum waits for one of its own places.
         """
         self._places = places
         self._places_per_client = places_per_client or places
@@ -36,9 +36,9 @@ class ConcurrencyLimit:
 
     @contextmanager
     def place(self, client: Hashable = None, *, wait_s: float = 0.0) -> Iterator[None]:
-        """Hold a place; raises Unavailable if none becomes free in time.
+        """Hold a place for the `with` block. Raises Unavailable if none becomes free in time.
 
-        Without `clients_wait` a client that holds its maximum is rejected at once.
+        Without `clients_wait`, a client that holds its maximum is rejected at once.
         """
         if not self.take(client, wait_s=wait_s):
             raise self._refusal()
@@ -51,7 +51,7 @@ class ConcurrencyLimit:
         return Unavailable(self._busy, retry_after_s=self._retry_after_s)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
-        """Take a place, which another thread may give back; returns whether one was free."""
+        """Take a place, which another thread may give back. Return whether one was free in time."""
         with self._changed:
             if not self._clients_wait and not self._may_hold_more(client):
                 return False
@@ -67,7 +67,7 @@ class ConcurrencyLimit:
             self._taken -= 1
             if client is not None:
                 self._taken_by[client] -= 1
-                # Otherwise a counter would be kept for every client.
+                # So that no counter is kept for clients that hold none.
                 if not self._taken_by[client]:
                     del self._taken_by[client]
             self._changed.notify_all()
@@ -80,9 +80,9 @@ class ConcurrencyLimit:
 
 
 def unbounded_statements() -> ConcurrencyLimit:
-    """Limit the statements that no index bounds, which run up to their time-out.
+    """Return the limit of statements that no index bounds, which may run up to their time-out.
 
-    The other threads stay free; a client's next statement waits for its last one.
+    It leaves most threads free. A client's next statement waits for its last one.
     """
     return ConcurrencyLimit(
         3,
@@ -93,18 +93,17 @@ def unbounded_statements() -> ConcurrencyLimit:
 
 
 def large_forms() -> ConcurrencyLimit:
-    """Limit the large forms that are parsed at the same time."""
+    """Return the limit of large forms that are parsed at the same time."""
     return ConcurrencyLimit(1, busy="Too many large forms are being processed; try again shortly.")
 
 
 class WaitingThreads(ConcurrencyLimit):
-    """Limits the server threads that wait for something other than PostgreSQL.
+    """The limit of server threads that wait for something other than PostgreSQL.
 
-    That is the node, compilers, running verifications, future blocks, and the places of large forms
-    and of conversions to Markdown: even if none of them become free, half of the threads still
-    serve requests from the database. A thread waits for a place
-    only while places are given back, as they are every few milliseconds when the node responds,
-    and only a few threads may wait.
+    They wait for the node, compilers, running verifications, future blocks, and the places of large
+    forms and of conversions to Markdown. Even if none of these become free, half of the threads
+    still serve requests from the database. A thread waits for a place only while places are given
+    back, as they are every few milliseconds when the node responds, and only a few may wait.
     """
 
     def __init__(
@@ -126,15 +125,16 @@ class WaitingThreads(ConcurrencyLimit):
         return self._taken > 0
 
     def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
-        """Return what place() would raise at once; without a lock, it may be over by then."""
+        """Return the error that place() would raise at once, None if none. It is read without a
+        lock, so place() may still do otherwise."""
         return self._refusal() if self._is_vain(client, wait_s) else None
 
     def refusal_for_long(self, client: Hashable) -> Unavailable | None:
-        """Return what place_for_long() would raise, as refusal() does for place()."""
+        """Return the error that place_for_long() would raise, as refusal() does for place()."""
         return None if self._is_free_for_long(client) else self._refusal()
 
     def _is_vain(self, client: Hashable, wait_s: float) -> bool:
-        """Return whether no place would get free for the client, or too many wait for one."""
+        """Return whether waiting is in vain: no place was given back lately, or too many wait."""
         if self._is_free_for(client):
             return False
         idle_s = time.monotonic() - self._changed_hands_at
@@ -157,13 +157,14 @@ class WaitingThreads(ConcurrencyLimit):
             return is_taken
 
     def take_for_long(self, client: Hashable) -> bool:
-        """Take a place for an operation of seconds without waiting; leaves one for the node."""
+        """Take a place, without waiting, for an operation that takes seconds. Return whether that
+        leaves one free for the node."""
         with self._changed:
             return self._is_free_for_long(client) and self.take(client)
 
     @contextmanager
     def place_for_long(self, client: Hashable) -> Iterator[None]:
-        """Hold a place as place() does, taken by take_for_long()."""
+        """Hold a place of take_for_long() for the `with` block. Raises Unavailable."""
         if not self.take_for_long(client):
             raise self._refusal()
         try:

@@ -23,7 +23,7 @@ from scan.rate_limits.windows import (
 )
 from scan.settings import Settings
 
-# A server that does not respond for longer counts as down.
+# A storage that does not respond within this time counts as down.
 _STORAGE_TIMEOUT_S = 1.0
 
 
@@ -43,15 +43,16 @@ class Limiter(NamedTuple):
         return (Window(self.anonymous_rate, address),)
 
     def of_key(self, key_id: int, requests_per_minute: int, address: str) -> tuple[Window, ...]:
-        """A request with a key: against the key's limit, and the client address's limit over all
-        keys. The result is that of the window with fewer requests left."""
+        """Return the windows of a request with a key: the key's own, and the client address's over
+        all keys."""
         return (
             Window(_per_minute(requests_per_minute), str(key_id)),
             Window(self.address_rate, address),
         )
 
     def of_unknown_key(self, address: str) -> tuple[Window, ...]:
-        """Return the windows of a request with an unverified key: the address's over all keys."""
+        """Return the windows of a request with an unknown key: the client address's over
+        all keys."""
         return (Window(self.address_rate, address),)
 
     def of_page(self, address: str) -> tuple[Window, ...]:
@@ -66,12 +67,13 @@ class Limiter(NamedTuple):
         return self.store.charge(Window(self.new_key_rate, address))
 
     def charge_file(self, address: str) -> RateLimitResult:
-        """Charge a list as a file to an address, beside the request for it and whatever its key."""
+        """Charge a list as a file to an address, besides the request for it, with or without
+        a key."""
         return self.store.charge(Window(self.file_rate, address))
 
 
 def make_limiter(settings: Settings) -> Limiter:
-    """Raises SettingError if the storage does not support moving windows."""
+    """Return the limiter. Raises SettingError if the storage does not support moving windows."""
     return Limiter(
         ProcessWindows() if counts_in_process(settings) else _shared(settings),
         anonymous_rate=parse(settings.rate_limit_anonymous),
@@ -108,7 +110,7 @@ def _shared(settings: Settings) -> WindowStore:
 
 
 def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
-    """An unreachable cluster raises exceptions that are not RedisError."""
+    """Return the errors of an unreachable cluster that are not RedisError."""
     scheme = uri.partition("://")[0]
     if "+cluster" not in scheme:
         return ()
@@ -121,7 +123,7 @@ def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:
-    """Parse a rate into its own namespace, so that it shares no windows with other rates."""
+    """Parse a rate into a namespace, so that it shares no windows with other rates."""
     item = parse(rate)
     return type(item)(item.amount, item.multiples, namespace=namespace)
 

@@ -19,13 +19,14 @@ MAX_CLIENTS = 200_000
 
 
 def steady_clock() -> Callable[[], float]:
-    """Wall time without jumps: setting the clock must not extend or empty a window."""
+    """Return a clock of wall time without jumps: setting the machine's clock must not extend or
+    empty a window."""
     offset = time.time() - time.monotonic()
     return lambda: offset + time.monotonic()
 
 
 class ChargedWindow(NamedTuple):
-    """Whether a request was counted, and the window's state after it."""
+    """The result of charging a window: whether the request was counted, and the state after it."""
 
     allowed: bool
     counted: int
@@ -33,13 +34,13 @@ class ChargedWindow(NamedTuple):
 
 
 class MemoryWindowStorage(MemoryStorage):
-    """`limits` storage in process: one lock, bounded, without a sweep.
+    """A storage of the package `limits` in process memory, with one lock, bounded, without a sweep.
 
-    The stock storage deletes a client's lock while other threads may wait for it, so that two
-    threads could hold it; it never removes a client, and sweeps all of them every 10 ms: 34 to
-    40 % of a core with 100,000 clients at 500 requests/s. Here clients are ordered by their last
-    counted request. One storage has one window length, so the expired clients are in front, and
-    each request removes at most two of them, without pauses.
+    The package's own storage deletes a client's lock while other threads may wait for it, so that
+    two threads could hold it. It never removes a client, and sweeps all of them every 10 ms, which
+    took 34 to 40 % of a core with 100,000 clients at 500 requests/s. Here clients are ordered by
+    their last counted request. A storage has one window length, so expired clients are in front,
+    and each request removes at most two of them.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class MemoryWindowStorage(MemoryStorage):
         return self.charge(key, limit, expiry, amount).allowed
 
     def charge(self, key: str, limit: int, expiry: int, amount: int = 1) -> ChargedWindow:
-        """acquire_entry() and get_moving_window() in one step."""
+        """Do acquire_entry() and get_moving_window() in one step."""
         with self.lock:
             now = self.clock()
             for _ in range(2):
@@ -86,7 +87,7 @@ class MemoryWindowStorage(MemoryStorage):
             return ChargedWindow(allowed, count, window[expired] + expiry - now if count else 0.0)
 
     def release_entry(self, key: str) -> None:
-        """Undo the last acquire_entry(); the caller must have held the lock since."""
+        """Undo the last acquire_entry(). The caller must have held the lock since."""
         window = self._window(key)
         del window[-1]
         if not window:
@@ -111,8 +112,8 @@ class MemoryWindowStorage(MemoryStorage):
             return count
 
     def _window(self, key: str) -> "array[float]":
-        """In a full table all new clients share one window: a flood of addresses then shares one
-        limit, and does not evict the windows of other clients."""
+        """Return the window of a client. In a full table all new clients share one: a flood of
+        addresses then shares one limit, and evicts no other client's window."""
         window = self._windows.get(key)
         if window is not None:
             return window
@@ -166,7 +167,7 @@ class ProcessWindows:
         return window.result(allowed, counted, reset_in_s)
 
     def _storage(self, window: Window) -> MemoryWindowStorage:
-        """Return the storage of the windows of one kind and length, which has each client once."""
+        """Return the storage of all windows of this one's kind and length."""
         kind = window.rate.namespace, window.rate.get_expiry()
         storage = self._storages.get(kind)
         if storage is None:

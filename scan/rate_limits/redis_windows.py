@@ -1,7 +1,7 @@
 """Windows in one Redis server, shared by processes and hosts, with many requests a round trip.
 
-A thread takes all waiting requests, and Redis counts them in one script. The time is the server's,
-so the hosts' clocks need not be synchronised.
+A thread takes all waiting requests, and Redis counts them in one script. The time is the Redis
+server's, so the hosts' clocks need not be synchronised.
 """
 
 import logging
@@ -74,10 +74,11 @@ class _Charge(NamedTuple):
 
 
 class RedisWindows:
-    """`client` is a redis.Redis with time-outs; while it fails, `when_lost` gives the results.
+    """Windows in the Redis server of `client`, a redis.Redis with time-outs. While it fails,
+    `when_lost` returns the results.
 
-    Uses one connection directly: a round trip through the client takes 85 us of processor time, on
-    the connection 39 us.
+    One connection is used directly: a round trip through the client takes 85 us of processor time,
+    on the connection 39 us.
     """
 
     waits = True
@@ -124,7 +125,7 @@ class RedisWindows:
                     charges.append(self._waiting.get_nowait())
             try:
                 self._charge(charges)
-            except Exception as error:  # would end this thread, and requests would wait for ever
+            except Exception as error:  # else this thread would end, and requests wait for ever
                 log.exception("charging failed")
                 for charge in charges:
                     if not charge.result.done():
@@ -159,7 +160,7 @@ class RedisWindows:
                 arguments += (window.rate.amount, window.rate.get_expiry() * 1_000_000)
         try:
             return iter(self._call("EVALSHA", _DIGEST, len(keys), *keys, *arguments))
-        except self._unknown_script_error:  # EVAL loads it, until the server is restarted
+        except self._unknown_script_error:  # EVAL loads the script, until the server restarts
             return iter(self._call("EVAL", CHARGE, len(keys), *keys, *arguments))
 
     def _call(self, *command: object) -> list[int]:

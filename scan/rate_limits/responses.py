@@ -1,4 +1,4 @@
-"""What a client is told of its rate limit: the headers of each response, and the text of a 429."""
+"""The rate limit in responses: the headers of each response, and the text of a 429."""
 
 import time
 
@@ -11,7 +11,7 @@ GET_A_KEY = (
 
 
 def limit_headers(result: RateLimitResult) -> list[tuple[str, str]]:
-    """Return the headers that say what is left, also on errors and preflights (SPEC 8)."""
+    """Return the headers of every response, also of errors and preflights (SPEC 8)."""
     return [
         ("X-RateLimit-Limit", str(result.limit)),
         ("X-RateLimit-Remaining", str(result.remaining)),

@@ -1,4 +1,4 @@
-"""Tracks whether the storage of rate limits responds; while it does not, requests do not wait."""
+"""The health of the storage of rate limits: while it does not respond, requests do not wait."""
 
 import logging
 import time
@@ -14,7 +14,7 @@ PROBE_EVERY_S = 0.1  # while the storage does not respond
 
 class StorageHealth:
     def __init__(self, check: Callable[[], bool]) -> None:
-        """`check` may wait, and does not raise."""
+        """`check` returns whether the storage responds. It may wait, and must not raise."""
         self.is_lost = False
         self._check = check
         self._lock = Lock()

@@ -19,7 +19,7 @@ class RateLimitResult(NamedTuple):
 
     @property
     def retry_after_s(self) -> int:
-        """Rounded up, so that a request after that many seconds is allowed."""
+        """The seconds to wait, rounded up, so that a request after them is allowed."""
         return max(1, int(self.reset_in_s) + 1)
 
 
@@ -39,7 +39,7 @@ class Window(NamedTuple):
 
 
 class WindowStore(Protocol):
-    """Charges a request to all of its windows or to none.
+    """A store of windows, which charges a request to all of its windows or to none.
 
     `waits`: charge() and peek() wait for another process.
     """
@@ -53,10 +53,10 @@ class WindowStore(Protocol):
         """Charge in another thread, as charge() does; None in a store that does not wait."""
 
     def peek(self, window: Window) -> RateLimitResult:
-        """Return the current state; it is `allowed` if the next request would be."""
+        """Return the current state. It is `allowed` if the next request would be."""
 
 
-# The result of a request while the storage does not respond.
+# Returns the result of a request while the storage does not respond.
 WhenLost = Callable[[Sequence[Window]], RateLimitResult]
 
 

@@ -1,4 +1,4 @@
-"""Stores token lists and their logos."""
+"""The import of token lists and their logos into the database."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,12 +7,12 @@ from scan.database.connection import Database
 from scan.token_lists.logo_fetcher import Logo, LogoFetcher
 from scan.token_lists.token_list import TokenList
 
-BATCH_LOGOS = 40  # held in memory at once
+BATCH_LOGOS = 40  # in memory at once
 
 
 def store(database: Database, token_list: TokenList) -> int:
-    """Store a list in place of an earlier one of its name; return how many tokens are no longer
-    listed."""
+    """Store a list in place of an earlier one of its name. Return how many tokens it no longer
+    has."""
     tokens = token_list.tokens
     with database.transaction() as tx:
         removed = tx.execute(
@@ -50,8 +50,8 @@ def missing_logos(database: Database, name: str) -> list[str]:
 def fetch_logos(
     database: Database, fetcher: LogoFetcher, uris: Sequence[str], failures: Counter[str]
 ) -> Iterator[int]:
-    """Fetch and store logos; after each batch yield how many it had. Those stored so far stay
-    where this is interrupted. `failures` counts why some have no logo."""
+    """Fetch and store logos in batches, and yield the size of each. After an interruption, stored
+    batches stay. `failures` counts the reasons of URIs without a logo."""
     for first in range(0, len(uris), BATCH_LOGOS):
         batch = uris[first : first + BATCH_LOGOS]
         results = fetcher.get_all(batch)

@@ -1,4 +1,4 @@
-"""Fetches the logos of a token list, several at once, from where anybody may have put them."""
+"""The fetching of a token list's logos, several at once, from untrusted servers."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ MAX_PIXELS = 1024 * 1024  # a page shows up to a hundred logos, each of which a 
 
 
 class Logo(NamedTuple):
-    """A picture; `content_type` is what the bytes are, `digest` their SHA-256."""
+    """A picture. `content_type` is the type of the bytes themselves, `digest` their SHA-256."""
 
     digest: bytes
     content_type: str
@@ -25,7 +25,7 @@ class Logo(NamedTuple):
 
 
 class LogoFetcher:
-    """Reads data:, https: and, where there is a gateway, ipfs: URIs."""
+    """A fetcher of logos by data: and https: URIs and, where there is a gateway, ipfs: URIs."""
 
     def __init__(
         self, fetcher: DocumentFetcher, ipfs_gateway: str, gateway_networks: Sequence[Network]
@@ -35,7 +35,7 @@ class LogoFetcher:
         self._gateway_networks = gateway_networks
 
     def get_all(self, uris: Sequence[str]) -> dict[str, Logo | str]:
-        """Return the logo at each URI, or why there is none."""
+        """Return the logo at each URI, or the reason why there is none."""
         with ThreadPoolExecutor(FETCHING_THREADS, "logos") as threads:
             return dict(zip(uris, threads.map(self._get_or_reason, uris), strict=True))
 
@@ -46,7 +46,8 @@ class LogoFetcher:
             return str(error)
 
     def get(self, uri: str) -> Logo:
-        """Raises NotFetched, and BadContent for what is no logo; neither quotes the content."""
+        """Return the logo at a URI. Raises NotFetched, and BadContent where the content is no logo;
+        neither quotes the content."""
         content = item_metadata.from_data_uri(uri, MAX_LOGO_BYTES)
         if content is None:
             remote = item_metadata.remote_url(uri, self._gateway)

@@ -1,8 +1,8 @@
-"""Reads and writes a token list in the form of https://uniswap.org/tokenlist.schema.json. Pure.
+"""Token lists in the form of https://uniswap.org/tokenlist.schema.json, read and written. Pure.
 
-Text of a list is shown on pages: what is longer than the schema allows, or not printable, is left
-out with its token. Characters of names and symbols are not restricted further, as chains have
-tokens that the schema's patterns exclude.
+Pages show a list's text: a token whose text is longer than the schema allows, or not printable, is
+left out. Characters of names and symbols are not restricted further, as chains have tokens that the
+schema's patterns exclude.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.checksums import checksummed
 
 MAX_LIST_BYTES = 16 * 1024 * 1024
-MAX_TOKENS = 10_000  # of one chain; the schema allows as many of all chains
+MAX_TOKENS = 10_000  # of one chain; the schema allows as many for all chains together
 MAX_LIST_NAME, MAX_NAME, MAX_SYMBOL = 60, 60, 20
 MAX_LOGO_URI = 2048
 
@@ -32,7 +32,8 @@ class ListedToken(NamedTuple):
 
 
 class TokenList(NamedTuple):
-    """A list's tokens on one chain; `refused` says by place in the list why one is left out."""
+    """A list's tokens on one chain. `refused` has the place in the list of each token that is left
+    out, and the reason."""
 
     name: str
     tokens: Sequence[ListedToken]
@@ -57,9 +58,10 @@ class _Token(msgspec.Struct):
 
 
 def read(content: bytes, chain_id: int) -> TokenList:
-    """Return the list's tokens on a chain; the last entry of an address counts.
+    """Return the list's tokens on a chain. Of several entries of an address, the last counts.
 
-    Raises InvalidParameter where it is no token list, or has no or too many tokens of the chain.
+    Raises InvalidParameter where the content is no token list, or has no tokens of the chain, or
+    too many.
     """
     try:
         file = msgspec.json.decode(content, type=_File)
@@ -110,9 +112,8 @@ def _token(entry: msgspec.Raw) -> ListedToken:
 
 
 def _text(value: str, name: str, most: int) -> str:
-    """Return a text without spaces around it; raises InvalidParameter.
-
-    Characters that turn the direction of text, or that nothing shows, are not printable.
+    """Return a text without spaces around it. Raises InvalidParameter where it is empty, too long
+    or not printable, as are characters that turn the direction of text, or are invisible.
     """
     text = parameters.text(value.strip(), name, most=most)
     if not text or not text.isprintable():
@@ -121,7 +122,7 @@ def _text(value: str, name: str, most: int) -> str:
 
 
 def write(tokens: Sequence[ListedToken], chain_id: int, now: datetime) -> bytes:
-    """Return a list of these tokens."""
+    """Return a token list of these tokens as JSON."""
     listed: list[dict[str, Any]] = []
     for token in tokens:
         fields = token._asdict()

@@ -1,4 +1,4 @@
-"""Reads prices from a document that may be malformed or too large. Pure."""
+"""Prices in a document that may be malformed or too large. Pure."""
 
 import json
 import re
@@ -22,12 +22,12 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 
 
 class BadPrices(Exception):
-    """The document cannot be used; the message says why and has nothing of the document."""
+    """The document cannot be used. The message is the reason, without anything of the document."""
 
 
 class UnitPrices(NamedTuple):
-    """What one coin and one token, by its address as hex, is worth in `currency`, as `source` had
-    it at `time` (ISO 8601)."""
+    """The worth in `currency` of one coin, and of one token by its address in hex, at `time` (ISO
+    8601) by `source`."""
 
     currency: str
     source: str
@@ -37,7 +37,7 @@ class UnitPrices(NamedTuple):
 
 
 def parse(document: bytes, source: str) -> UnitPrices:
-    """Return the prices in a document; raises BadPrices."""
+    """Return the prices in a document. Raises BadPrices."""
     if len(document) > MAX_BYTES:
         raise BadPrices(f"It has more than {MAX_BYTES} bytes.")
     try:

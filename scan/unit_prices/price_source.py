@@ -1,4 +1,4 @@
-"""Where unit prices come from: a file or a URL, read in the background, or a pool of the chain."""
+"""The source of unit prices: a file or a URL, read in the background, or a pool of the chain."""
 
 import json
 import logging
@@ -29,15 +29,15 @@ log = logging.getLogger(__name__)
 
 
 class Reading(NamedTuple):
-    """The newest prices; `problem` is why there are none, or no newer ones."""
+    """The newest prices. `problem` is the reason why there are none, or no newer ones."""
 
     prices: UnitPrices | None
     problem: str | None
 
 
 class PriceSource:
-    """The operator's prices. No request waits for a file or a server: those that come before the
-    first reading has ended have no prices."""
+    """The operator's prices. No request waits for a file or a server: requests before the end of
+    the first reading get no prices."""
 
     def __init__(
         self,
@@ -46,8 +46,8 @@ class PriceSource:
         allowed: Sequence[Network] = (),
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`source` is what SCAN_PRICES has; `fetcher` is needed for URLs, `allowed` are networks
-        besides public ones."""
+        """`source` is SCAN_PRICES. `fetcher` is needed for URLs; `allowed` are networks besides
+        public ones."""
         self._source = source
         self._fetcher = fetcher
         self._allowed = allowed
@@ -57,7 +57,7 @@ class PriceSource:
         self._reading = Reading(None, UNREAD if source else OFF)
 
     def read(self, reader: Reader) -> Reading:
-        """Return the newest prices; those of a pool are of the reader's version of the index."""
+        """Return the newest prices. A pool's prices are of the reader's version of the index."""
         if self._source.startswith("0x"):
             return _of_pool(reader, *self._source.split("/"))
         if self._source:
@@ -84,7 +84,7 @@ class PriceSource:
             self._read_again_at = self._now() + READ_AGAIN_S
 
     def _document(self) -> tuple[bytes, str]:
-        """Return the document, and what pages call its source."""
+        """Return the document, and the name of its source for pages."""
         if self._fetcher is not None:
             host = urlsplit(self._source).netloc
             return self._fetcher.get(self._source, MAX_BYTES, self._allowed), host
@@ -93,8 +93,8 @@ class PriceSource:
 
 
 def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:
-    """Return what the pool's other token, which is the wrapped coin, is worth: the median of the
-    closing prices of its newest hours with trades, of which one trade changes one."""
+    """Return the price of the pool's other token, which is the wrapped coin: the median of the
+    closing prices of its newest hours with trades. One trade can change only one of them."""
     try:
         record = json.loads(pools.get(reader, data(pool)))
         candles = json.loads(pools.candles(reader, data(pool), "1h", limit=POOL_HOURS).data)

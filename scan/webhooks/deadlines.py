@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 
 
 class Deadline:
-    """Ends one attempt in time by shutting its sockets down, whichever thread waits on them."""
+    """The deadline of one attempt, whose end shuts its sockets down, whichever thread waits on
+    them."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
@@ -18,11 +19,12 @@ class Deadline:
         self.is_over = False
 
     def remaining_s(self) -> float:
-        """Return the seconds left; more than 0, which would make a socket non-blocking."""
+        """Return the seconds left, never 0, which would make a socket non-blocking."""
         return max(0.001, self._at - time.monotonic())
 
     def add(self, sock: socket.socket) -> None:
-        """Keeps a duplicate of the descriptor, since TLS detaches it from the socket object."""
+        """Add a socket to shut down. A duplicate of its descriptor is kept, since TLS detaches the
+        descriptor from the socket object."""
         with self._lock:
             self._duplicates.append(socket.socket(fileno=os.dup(sock.fileno())))
             if self.is_over:
@@ -46,7 +48,7 @@ class Deadline:
 
 
 class DeadlineTimer:
-    """One thread that ends every deadline of a process when it is due."""
+    """The thread that ends every deadline of a process when it is due."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -57,7 +59,7 @@ class DeadlineTimer:
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[Deadline]:
-        """Set a deadline from now on, until the end of the block."""
+        """Set a deadline from now on, for the `with` block."""
         deadline = Deadline(seconds)
         with self._changed:
             self._deadlines.append(deadline)

@@ -14,14 +14,14 @@ log = logging.getLogger(__name__)
 
 
 class Burst(NamedTuple):
-    """The most that is sent under one lease, after which other queues have their turn."""
+    """The bounds of one lease, after which other queues have their turn."""
 
     attempts: int = 50
     seconds: float = 5.0
 
 
 class LeaseDelivery(NamedTuple):
-    """A LeaseDelivery serves leases; `stopping` ends it after the current attempt."""
+    """Serves leases. `stopping` ends a lease after its current attempt."""
 
     queues: DeliveryQueues
     sender: Sender
@@ -29,7 +29,7 @@ class LeaseDelivery(NamedTuple):
     stopping: threading.Event
 
     def serve(self, lease: Lease) -> None:
-        """The top of a thread: exceptions are logged, so that the dispatcher keeps the thread."""
+        """Serve a lease, as the target of a thread: errors are logged, so that the thread stays."""
         try:
             with self.sender.connection(
                 lease.url, lease.secret, is_healthy=lease.is_healthy

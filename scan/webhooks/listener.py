@@ -1,4 +1,4 @@
-"""Waits for notifications from the database and from threads of this process."""
+"""Waiting for notifications from the database and from threads of this process."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ CHANNEL = "scan_outbox"
 
 
 class QueueListener:
-    """Its session also shows other dispatchers that this one is alive."""
+    """A dispatcher's listener. Its session also shows other dispatchers that this one is alive."""
 
     def __init__(self, settings: Settings, poll_s: float) -> None:
         self._poll_s = poll_s
@@ -22,7 +22,7 @@ class QueueListener:
         os.set_blocking(self._wake_write, False)
 
     def register(self, lease_holder: int) -> None:
-        """Register this dispatcher on a new connection; raises Unavailable."""
+        """Register this dispatcher on a new connection. Raises Unavailable."""
         self._listener.close()
         self._listener.connect("webhooks/dispatchers_register", lease_holder=lease_holder)
 

@@ -26,7 +26,8 @@ class Webhook(NamedTuple):
 def owned_webhook(
     database: Database, settings: Settings, requester: Requester, webhook_id: int
 ) -> Webhook:
-    """Raises NotFound, or MissingApiKey if a key is required and none was sent."""
+    """Return a webhook that the requester may act on. Raises NotFound, or MissingApiKey if a key is
+    required and none was sent."""
     row = database.row("webhooks/webhooks_get_owner", webhook_id=webhook_id)
     if row is None:
         raise _not_found()
@@ -56,7 +57,7 @@ def stop(database: Database, webhook: Webhook) -> None:
 def activate(
     database: Database, settings: Settings, requester: Requester, webhook: Webhook
 ) -> None:
-    """Raises LimitReached under the same limits as a registration."""
+    """Activate a webhook. Raises LimitReached by the same limits as a registration."""
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     with database.transaction() as tx:
         lock_counts(tx, counted)
@@ -82,7 +83,8 @@ def send_test(database: Database, webhook: Webhook) -> int:
 
 
 def retry(database: Database, webhook: Webhook, delivery_id: int) -> None:
-    """Raises NotFound for another webhook's delivery, InvalidParameter for an orphaned block's."""
+    """Queue a delivery again. Raises NotFound for another webhook's delivery, InvalidParameter
+    where the webhook is not active or the event's block is orphaned."""
     _require_active(webhook)
     with database.transaction() as tx:
         _lock(tx, webhook)
@@ -103,7 +105,7 @@ def _require_active(webhook: Webhook) -> None:
 
 
 def _lock(tx: Transaction, webhook: Webhook) -> None:
-    """Raises NotFound if it was deleted in the meantime."""
+    """Lock a webhook's queue. Raises NotFound if the webhook was deleted in the meantime."""
     if not tx.rows("webhooks/queues_lock", webhook_id=webhook.id):
         raise _not_found()
 

@@ -1,4 +1,4 @@
-"""Delivery queues under a lease: records the last attempt and returns the next one due."""
+"""Delivery queues, which are served under leases: claims, recorded attempts, the next due one."""
 
 import itertools
 import random
@@ -11,7 +11,7 @@ from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_delay_s
 from scan.webhooks.sender import Message, Outcome
 
 LEASE_S = 30.0  # an attempt takes at most 10 s, and the lease is extended before each
-QUICK_S = 2.0  # a receiver with a longer response time is not healthy
+QUICK_S = 2.0  # a receiver that takes longer to respond is not healthy
 MAX_PER_HOST = 8
 MAX_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
@@ -67,7 +67,8 @@ class DeliveryQueues:
         self.holder = random.getrandbits(31)
 
     def claim(self, *, healthy_only: bool, now: datetime) -> Lease | None:
-        """A lease of the queue with a delivery due that was served the longest time ago."""
+        """Lease the queue with a due delivery that was served the longest time ago; return None
+        without one."""
         lease_id = next(self._lease_ids)
         row = self._database.prepared_row(
             "webhooks/queues_claim",
@@ -85,7 +86,8 @@ class DeliveryQueues:
     def advance(
         self, lease: Lease, finished: FinishedAttempt | None, now: datetime
     ) -> Attempt | None:
-        """Record the last attempt and begin the next; None if nothing is due or the lease ended."""
+        """Record the last attempt and begin the next. Return None, and end the lease, if none is
+        due or the lease is no longer valid."""
         with self._database.transaction() as tx:
             if not self._record(tx, lease, finished, now):
                 return None
@@ -108,11 +110,11 @@ class DeliveryQueues:
                 _release(tx, lease, now)
 
     def end_dead_leases(self, now: datetime) -> int:
-        """End the leases of dead processes; returns their number."""
+        """End the leases of dead processes, and return their number."""
         return len(self._database.rows("webhooks/queues_end_dead_leases", now=now))
 
     def delete_old(self, now: datetime) -> bool:
-        """Delete a batch of old deliveries; returns whether there may be more."""
+        """Delete a batch of old deliveries, and return whether there may be more."""
         removed = self._database.value(
             "webhooks/deliveries_delete_old",
             delivered_before=now - DELIVERED_KEPT,
@@ -128,7 +130,7 @@ class DeliveryQueues:
     def _record(
         self, tx: Transaction, lease: Lease, finished: FinishedAttempt | None, now: datetime
     ) -> bool:
-        """Record an attempt; returns whether the lease is valid and the webhook active."""
+        """Record an attempt. Return whether the lease is still valid and the webhook active."""
         leases = tx.rows(
             "webhooks/queues_extend_lease",
             webhook_id=lease.webhook_id,
@@ -151,7 +153,8 @@ class DeliveryQueues:
     def _record_outcome(
         self, tx: Transaction, lease: Lease, finished: FinishedAttempt, now: datetime
     ) -> str | None:
-        """Returns the reason to stop the webhook: 410, or no retry left and no success since."""
+        """Record an outcome. Return the reason to stop the webhook, None to go on: a response 410,
+        or no retry left and no success since."""
         (message, attempts, was_sent), outcome = finished
         delay_s = None
         if not outcome.is_success and not outcome.is_gone:

@@ -1,4 +1,4 @@
-"""Registers webhooks and enforces their rules: owner, URL, event types and limits."""
+"""Registration of webhooks and its rules: owner, URL, event types and limits."""
 
 import secrets
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
 
 EVENT_TYPES = ("tx", "token_transfer", "internal_transfer", "dex_trade", "log")
 MAX_TOPICS_PER_POSITION = 10
-# Active webhooks.
+# Bounds on active webhooks.
 MAX_PER_OWNER = 10
 MAX_PER_WATCH_ADDRESS = 100
-MAX_PER_CLIENT = 20  # registered or activated without a key of the owner
+MAX_PER_CLIENT = 20  # of those registered or activated without a key of the owner
 MAX_ID = 2**53 - 1  # exact in JavaScript's numbers
 SECRET_BYTES = 32
 LOOKUP_TIMEOUT_S = 1.5
@@ -42,7 +42,8 @@ class RegisteredWebhook(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Whose active webhooks are counted; `client_address` is None if it is not limited."""
+    """The parties whose active webhooks are counted. `client_address` is None if it is
+    not limited."""
 
     owner: bytes
     watch_address: bytes
@@ -52,13 +53,13 @@ class Counted(NamedTuple):
 def register(
     database: Database, settings: Settings, requester: Requester, webhook: NewWebhook
 ) -> RegisteredWebhook:
-    """Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached."""
+    """Register a webhook. Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached."""
     try:
         url = urls.parse(webhook.url)
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
-    _require_allowed(url, settings.webhook_allow_networks)  # last: it looks up a name
+    _require_allowed(url, settings.webhook_allow_networks)  # last, as it looks up a name
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
     with database.transaction() as tx:
@@ -81,18 +82,19 @@ def register(
 def counted_for(
     owner: bytes, watch_address: bytes, requester: Requester, settings: Settings
 ) -> Counted:
-    """The client address is not limited with a key of the owner, nor with SCAN_OWNER_AUTH=never."""
+    """Return the parties to count. The client address is not limited with a key of the owner, nor
+    with SCAN_OWNER_AUTH=never."""
     is_unlimited = settings.owner_auth == "never" or requester.has_key_of(owner)
     return Counted(owner, watch_address, None if is_unlimited else requester.client_address)
 
 
 def lock_counts(tx: Transaction, counted: Counted) -> None:
-    """Serialises changes until the transaction ends; must be taken before a queue's lock."""
+    """Lock the counts until the transaction ends. The lock must be taken before a queue's lock."""
     tx.execute("webhooks/webhooks_lock_counts", **counted._asdict())
 
 
 def require_below_limits(tx: Transaction, counted: Counted) -> None:
-    """Raises LimitReached if one more active webhook is not allowed."""
+    """Raise LimitReached if one more active webhook is not allowed."""
     [(by_owner, by_watch_address, by_client)] = tx.rows(
         "webhooks/webhooks_count_active", **counted._asdict()
     )
@@ -110,7 +112,8 @@ def require_below_limits(tx: Transaction, counted: Counted) -> None:
 
 
 def _require_allowed(url: WebhookUrl, allowed: Sequence[Network]) -> None:
-    """A name without an address is allowed; it is checked again at every connection."""
+    """Raise UrlNotAllowed unless the URL's addresses are allowed. A name without an address passes:
+    it is checked again at every connection."""
     try:
         try:
             addresses = urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)

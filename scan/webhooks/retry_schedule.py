@@ -13,10 +13,10 @@ _SECONDS = re.compile(r"[0-9]{1,9}\Z")
 def retry_delay_s(
     steps_s: tuple[float, ...], failures: int, requested_s: float | None, chance: float
 ) -> float | None:
-    """Seconds until the next attempt after this many failures; None if no retry is left.
+    """Return the seconds until the next attempt after this many failures; None if no retry is left.
 
-    `requested_s` is the receiver's Retry-After, honoured up to twice the step; `chance` is random
-    between 0 and 1.
+    `requested_s` is the receiver's Retry-After, honoured up to twice the step. `chance` is a random
+    number between 0 and 1.
     """
     if failures > len(steps_s):
         return None
@@ -28,7 +28,8 @@ def retry_delay_s(
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:
-    """RFC 9110 section 10.2.3: seconds, or a date; None for anything else."""
+    """Return the seconds of a Retry-After header, which has seconds or a date (RFC 9110, section
+    10.2.3); None for anything else."""
     if header is None:
         return None
     if _SECONDS.match(header.strip()):

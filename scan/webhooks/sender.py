@@ -1,4 +1,4 @@
-"""Sends signed requests to receivers, at checked addresses only, with a deadline per attempt."""
+"""Signed requests to receivers, at checked addresses only, with a deadline for each attempt."""
 
 import hashlib
 import hmac
@@ -32,7 +32,7 @@ GONE = 410
 
 
 class AttemptTimeouts(NamedTuple):
-    """How long one attempt may take."""
+    """The time that one attempt, and its connection, may take."""
 
     total_s: float = TOTAL_S
     connect_s: float = CONNECT_S
@@ -68,7 +68,8 @@ class Outcome(NamedTuple):
 
 
 def tls_context(ca_bundle: str) -> ssl.SSLContext:
-    """Verifies with REQUESTS_CA_BUNDLE, a file or a directory, otherwise with certifi's CAs."""
+    """Return a context that verifies by REQUESTS_CA_BUNDLE, a file or a directory, or else by
+    certifi's CAs. Raises SettingError."""
     bundle = ca_bundle or certifi.where()
     try:
         if Path(bundle).is_dir():
@@ -79,12 +80,12 @@ def tls_context(ca_bundle: str) -> ssl.SSLContext:
 
 
 def signature_header(secret: str, body: bytes) -> str:
-    """The value of X-Scan-Signature (SPEC 5.7)."""
+    """Return the value of X-Scan-Signature (SPEC 5.7)."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 class Sender(NamedTuple):
-    """A Sender is shared by all attempts of a process."""
+    """The objects that all attempts of a process share."""
 
     deadlines: DeadlineTimer
     context: ssl.SSLContext
@@ -99,7 +100,7 @@ class Sender(NamedTuple):
 class ReceiverConnection:
     """Sends one webhook's deliveries during a lease.
 
-    A connection is reused only if the response had no body, which would be left unread.
+    A connection is reused only if the response had no body: bodies are not read.
     """
 
     def __init__(self, sender: Sender, url: str, secret: str, purpose: Purpose) -> None:
@@ -121,7 +122,7 @@ class ReceiverConnection:
         self._close()
 
     def post(self, message: Message, now: datetime) -> Outcome:
-        """Make one attempt; errors are in the outcome."""
+        """Make one attempt. Its outcome has the error, if any."""
         started = time.monotonic()
         total_s = self._sender.timeouts.total_s
         with self._sender.deadlines.deadline(total_s) as deadline:
@@ -133,14 +134,15 @@ class ReceiverConnection:
     def _attempt(
         self, message: Message, now: datetime, deadline: Deadline
     ) -> tuple[int | None, float | None, str | None, bool]:
-        """(status, Retry-After, error, sent); a reused connection that failed is replaced once."""
+        """Return (status, Retry-After, error, sent) of an attempt. A reused connection that fails
+        is replaced once."""
         is_reused = self._connection is not None
         sent = False
         try:
             connection = self._connection or self._connect(deadline)
             if is_reused and connection.sock is not None:
                 deadline.add(connection.sock)
-            sent = True  # from here on the receiver may have received it
+            sent = True  # from here on the receiver may have received the request
             code, retry_after = self._request(connection, message, now)
         except _FAULTS as error:
             self._close()
@@ -158,7 +160,7 @@ class ReceiverConnection:
     def _request(
         self, connection: "CheckedConnection", message: Message, now: datetime
     ) -> tuple[int, str | None]:
-        """The status and Retry-After of the response, whose body is not read."""
+        """Send the request, and return the status and Retry-After of the response."""
         timestamp = str(int(now.timestamp()))
         signed = f"{message.id}.{timestamp}.".encode() + message.body
         signature = b64encode(hmac.digest(self._secret.encode(), signed, "sha256")).decode()
@@ -168,7 +170,7 @@ class ReceiverConnection:
             "X-Scan-Event": message.event,
             "X-Scan-Delivery": str(message.id),
             "X-Scan-Signature": signature_header(self._secret, message.body),
-            # Those of Standard Webhooks 1.0, with the same key.
+            # The headers of Standard Webhooks 1.0, with the same key.
             "Webhook-Id": str(message.id),
             "Webhook-Timestamp": timestamp,
             "Webhook-Signature": f"v1,{signature}",
@@ -188,9 +190,9 @@ class ReceiverConnection:
 
 
 class CheckedConnection(HTTPSConnection):
-    """Resolves the name once, and connects only to an address that was checked.
+    """A connection that resolves the name once, and connects only to an address that was checked.
 
-    Used directly, urllib3's connection uses no proxy and no netrc, and follows no redirect.
+    urllib3's connection, used directly, uses no proxy and no netrc, and follows no redirect.
     """
 
     def __init__(self, sender: Sender, url: str, purpose: Purpose, deadline: Deadline) -> None:
@@ -247,7 +249,7 @@ _FAULTS = (
 
 
 def _reason(error: Exception, sent: bool) -> str:
-    """A reason to show to the webhook's owner; contains nothing that the receiver sent."""
+    """Return a reason to show to the webhook's owner, without anything that the receiver sent."""
     if isinstance(error, RefusedUrl):
         return f"the url is not allowed: {error}"
     if isinstance(error, NotResolved):

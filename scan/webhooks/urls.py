@@ -1,6 +1,6 @@
-"""Checks that a webhook's URL is a public HTTPS server, not one in the operator's network.
+"""The check that a webhook's URL is of a public HTTPS server, and not in the operator's network.
 
-Checked at registration and again at every connection, since a name's addresses can change.
+It is made at registration and again at every connection, since a name's addresses can change.
 """
 
 import ipaddress
@@ -28,7 +28,7 @@ _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_-]{1,
 _NUMBER = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)\Z")
 _LOCAL_NAMES = ("localhost", "local", "internal")
 
-# IANA's special-purpose registries. Python's is_global lets some of these through.
+# Networks of IANA's special-purpose registries, some of which pass Python's is_global.
 _UNICAST_IPV6 = ipaddress.ip_network("2000::/3")
 _SPECIAL = tuple(
     ipaddress.ip_network(text)
@@ -78,7 +78,7 @@ class NotResolved(Exception):
 
 
 class Purpose(Enum):
-    """What a name is looked up for."""
+    """The purpose of a DNS look-up, for its share of the concurrent ones."""
 
     REGISTRATION = "registration"
     HEALTHY_RECEIVER = "healthy receiver"
@@ -102,7 +102,8 @@ class WebhookUrl(NamedTuple):
 
     @property
     def literal(self) -> Address | None:
-        """The host's IP address if it is a literal, in any notation of inet_aton."""
+        """The host's IP address if it is a literal in any notation of inet_aton, else None. Raises
+        RefusedUrl for a malformed one."""
         try:
             return ipaddress.ip_address(self.host)
         except ValueError:
@@ -116,7 +117,7 @@ class WebhookUrl(NamedTuple):
 
 
 def parse(url: str) -> WebhookUrl:
-    """Raises RefusedUrl if it is not a plain https URL."""
+    """Parse a URL. Raises RefusedUrl if it is not a plain https URL."""
     if len(url) > MAX_URL_CHARACTERS:
         raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
     if not _URL.match(url) or "\\" in url:
@@ -138,13 +139,13 @@ def parse(url: str) -> WebhookUrl:
 
 
 def lookup(host: str, port: int) -> list[Address]:
-    """The system resolver's result; names are resolved only here."""
+    """Return the system resolver's addresses. Names are resolved only here."""
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
 
 
 def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
-    """Every address of the host, in the resolver's order; raises NotResolved.
+    """Return every address of the host, in the resolver's order. Raises NotResolved.
 
     getaddrinfo has no time-out, so it runs in a thread that is abandoned when it takes too long.
     """
@@ -175,7 +176,7 @@ def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address
 def require_allowed(
     url: WebhookUrl, addresses: Sequence[Address], allowed: Sequence[Network]
 ) -> None:
-    """Raises RefusedUrl unless every address is public or in an allowed network.
+    """Raise RefusedUrl unless every address is public or in an allowed network.
 
     If all are in allowed networks, the rules for names and ports do not apply.
     """
@@ -193,7 +194,7 @@ def require_allowed(
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is reachable from the whole Internet."""
+    """Return whether an address is reachable from the whole Internet."""
     if address.version == 6 and address not in _UNICAST_IPV6:
         return False
     return not _is_in(address, _SPECIAL + _CLOUD_INTERNAL)
@@ -207,7 +208,8 @@ def _is_ipv6(host: str) -> bool:
 
 
 def _is_in(address: Address, networks: Sequence[Network]) -> bool:
-    """127.0.0.1 in a network includes ::1, since localhost often has both addresses."""
+    """Return whether an address is in a network. A network with 127.0.0.1 includes ::1, since
+    localhost often has both addresses."""
     if address == _LOOPBACK_IPV6:
         address = _LOOPBACK
     return any(address in network for network in networks)
