@@ -46,7 +46,7 @@ TESTS = (
     *("tests/api/test_last_pages.py", "tests/pages/test_verified_contracts.py"),
     *("tests/api/test_partitions.py", "tests/etherscan/test_blockscout_actions.py"),
     *("tests/pages/test_accounts.py", "tests/api/test_logs.py"),
-    *("tests/api/test_sparse_lists.py", "tests/api/test_contract_creations.py"),
+    *("tests/api/test_every_list.py", "tests/api/test_contract_creations.py"),
     *("tests/indexer/test_user_operations.py", "tests/indexer/test_authorizations.py"),
     *("tests/indexer/test_retention.py", "tests/api/test_empty.py"),
     "tests/audit/test_derived_truth.py",

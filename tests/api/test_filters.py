@@ -1,6 +1,7 @@
 """Every combination of up to three filters of every list, compared with a look at every record."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,6 +16,7 @@ from tests.support.brute_force import (
     in_ranges,
     require_same,
     telling_filters,
+    without_bounds,
 )
 from tests.support.database import Postgres, use_short_checkpoints
 from tests.support.indexing import Indexing
@@ -60,9 +62,10 @@ def require_combinations(client: FlaskClient, chain: Chain, entity: str, most_ke
             later = {**body, "orderBy": "asc", "limit": 3, "offset": 1}
             require_same(client, chain, whole[::-1], later)
             require_next_page(client, body, whole)
-            for filters_in_range in in_ranges(entity, filters, whole):
+            for number, filters_in_range in enumerate(in_ranges(entity, filters, whole)):
                 in_range = {**body, "filter": filters_in_range}
-                require_same(client, chain, chain.find(in_range), in_range)
+                with without_bounds() if number < 2 else nullcontext():
+                    require_same(client, chain, chain.find(in_range), in_range)
 
 
 def require_next_page(client: FlaskClient, body: Record, whole: list[Record]) -> None:

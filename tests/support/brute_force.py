@@ -6,17 +6,19 @@ LISTED_BY, without the service's code.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 from operator import getitem
 from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
 from scan.database.lists import all_entities
-from scan.queries import entities
+from scan.queries import entities, pages
 from scan.queries.filters import FILTER_KEYS, FILTERS, PARSERS, QUERIED
 from tests.support.truth import comparable
 
@@ -257,6 +259,16 @@ def combinations_of_keys(entity: str, most: int) -> Iterator[tuple[str, ...]]:
 def ranges(entity: str) -> tuple[str, ...]:
     """A token's record is of its newest state, and of no block."""
     return () if entity == "tokens" else RANGES
+
+
+@contextmanager
+def without_bounds() -> Iterator[None]:
+    """Lists by several filters are read as where the index changes after their bounds are: what is
+    in a range is told by a list's own statement."""
+    read = pages._bounds
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "_bounds", lambda *given: (*read(*given)[:2], pages.UNBOUNDED))
+        yield
 
 
 def in_ranges(entity: str, filters: Filters, whole: list[Record]) -> Iterator[Filters]:
