@@ -68,7 +68,7 @@ def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 @blueprint.get("/accounts")
 def list_accounts() -> Response:
-    """List addresses by balance, the largest first."""
+    """Return addresses by balance, the largest first."""
     arguments = query_arguments(*LISTED)
     return list_response(
         "accounts",

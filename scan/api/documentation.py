@@ -31,7 +31,7 @@ def paths() -> frozenset[str]:
 
 
 def docs() -> Blueprint:
-    """Return the blueprint of Swagger UI with our page, style and script, without other hosts."""
+    """Return the blueprint of Swagger UI with our page, style and script, all served from here."""
     blueprint = Blueprint("docs", __name__)
 
     @blueprint.get("/")

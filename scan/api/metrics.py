@@ -82,7 +82,7 @@ class State(Collector):
 
 
 class Replica(Collector):
-    """The replica that this instance reads, beside its primary."""
+    """The state of the replica that this instance reads, and its lag behind the primary."""
 
     def __init__(self, reads: Database, writes: Database) -> None:
         self._reads = reads

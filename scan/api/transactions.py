@@ -1,4 +1,4 @@
-"""GET /api/v1/transactions, of all or an address; /transactions/:hash and what is below it."""
+"""GET /api/v1/transactions, of all or an address; /transactions/:hash and the paths below it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,5 @@
-"""GET /api/v1/token-transfers, /dex-trades, /internal-transfers, /messages-to-l1; those of a token
-or an address."""
+"""GET /api/v1/token-transfers, /dex-trades, /internal-transfers and /messages-to-l1; transfers and
+trades of a token or an address."""
 
 from flask import Blueprint
 
@@ -50,5 +50,5 @@ def list_internal_transfers_of_address(address: str) -> Response:
 
 @blueprint.get("/messages-to-l1")
 def list_messages_to_l1() -> Response:
-    """List withdrawals and other messages that a rollup sent to L1."""
+    """Return withdrawals and other messages that a rollup sent to L1."""
     return entity_list("messages_to_l1")

@@ -1,4 +1,4 @@
-"""GET /api/v1/user-operations, one of them, and those of a transaction."""
+"""GET /api/v1/user-operations, /user-operations/:hash, /transactions/:hash/user-operations."""
 
 import orjson
 from flask import Blueprint
@@ -20,7 +20,7 @@ def list_user_operations() -> Response:
 
 @blueprint.get("/user-operations/<operation_hash>")
 def get_user_operation(operation_hash: str) -> Response:
-    """Return the newest user operation with the hash, and the others."""
+    """Return the newest user operation with the hash, and as `others` the older ones."""
     query_arguments()
     records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
     if not records:

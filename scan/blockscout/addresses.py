@@ -218,8 +218,10 @@ def list_logs(address_hash: str) -> Response:
     block_number = number("block_number")
     position = None if block_number is None else (block_number, number("index") or 0)
     records, _, following = logs.records(reader(), Window(ROWS, 0, position=position), log_filter)
-    sent = contexts(reader(), (record["transactionHash"] for record in records))
-    hashes = {transaction_hash: context["blockHash"] for transaction_hash, context in sent.items()}
+    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    hashes = {
+        transaction_hash: context["blockHash"] for transaction_hash, context in context_of.items()
+    }
     items = log_objects(records, logs.events(reader(), records), hashes)
     last = None
     if following is not None:

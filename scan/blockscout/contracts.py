@@ -46,11 +46,11 @@ blueprint = routes("contracts")
 def list_contracts() -> Response:
     page = contracts.verified_page(reader(), Window(ROWS, 0, cursor=text("cursor")))
     records = orjson.loads(page.data)
-    people = AddressObjects(record["address"] for record in records)
+    objects = AddressObjects(record["address"] for record in records)
     shown = [
         {
-            "address": people.of(record["address"]),
-            **_compiled(contracts.get(reader(), data(record["address"]), {"settings"})),
+            "address": objects.of(record["address"]),
+            **_compiler_fields(contracts.get(reader(), data(record["address"]), {"settings"})),
             "transactions_count": None,
             "market_cap": None,
             "coin_balance": None,
@@ -86,18 +86,18 @@ def get_contract(address_hash: str) -> Response:
         "creation_bytecode": None,
         "creation_status": "success",
         "conflicting_implementations": None,
-        **_proxy(lookup),
+        **_proxy_fields(lookup),
     }
-    return object_response({**shown, **_source(contract)} if contract.is_verified else shown)
+    return object_response({**shown, **_source_fields(contract)} if contract.is_verified else shown)
 
 
-def _proxy(lookup: ProxyLookup) -> Record:
+def _proxy_fields(lookup: ProxyLookup) -> Record:
     if lookup.proxy is None:
         return {"proxy_type": None, "implementations": []}
     return proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
 
 
-def _compiled(contract: Contract) -> Record:
+def _compiler_fields(contract: Contract) -> Record:
     settings = orjson.loads(contract.settings or "{}")
     return {
         "compiler_version": f"v{contract.compiler_version}",
@@ -111,14 +111,14 @@ def _compiled(contract: Contract) -> Record:
     }
 
 
-def _source(contract: Contract) -> Record:
+def _source_fields(contract: Contract) -> Record:
     settings = orjson.loads(contract.settings or "{}")
     sources = orjson.loads(contract.sources or "{}")
     abi = orjson.loads(contract.abi or "[]")
     arguments = bytes(contract.constructor_arguments or b"")
     is_full = contract.match == "full"
     return {
-        **_compiled(contract),
+        **_compiler_fields(contract),
         "name": contract.name,
         "file_path": contract.path,
         "source_code": _content(sources.get(contract.path)),

@@ -90,6 +90,7 @@ def read_page(
 
 
 def position(entity: str) -> tuple[int, ...] | None:
+    """Return the position of a Window in an entity's list that the request names, or None."""
     block_number, index = number("block_number"), number("index")
     if block_number is None:
         return None

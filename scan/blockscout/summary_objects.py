@@ -9,7 +9,7 @@ from scan.contracts.transaction_summary import Summary
 def summary_object(summary: Summary) -> dict[str, Any]:
     """Return the template; all but plain text is a variable of its own, since names from the chain
     may contain braces."""
-    people = AddressObjects(part.address for part in summary.parts if part.type == "address")
+    objects = AddressObjects(part.address for part in summary.parts if part.type == "address")
     template, variables = "", dict[str, dict[str, Any]]()
     for number, part in enumerate(summary.parts):
         if part.type is None and not set(part.text) & set("{}"):
@@ -19,6 +19,6 @@ def summary_object(summary: Summary) -> dict[str, Any]:
         template = f"{template}{{{name}}}"
         variables[name] = {"type": "string", "value": part.text}
         if part.type == "address" and part.address is not None:
-            variables[name] = {"type": "address", "value": people.of(part.address)}
+            variables[name] = {"type": "address", "value": objects.of(part.address)}
     shown = {"summary_template": template, "summary_template_variables": variables}
     return {"success": True, "data": {"summaries": [shown]}}

@@ -81,11 +81,14 @@ def token_object(record: Mapping[str, Any]) -> Object:
 
 
 def transfer_objects(records: Sequence[Record]) -> list[Object]:
-    sent = contexts(reader(), (record["transactionHash"] for record in records))
-    add_methods(reader(), sent.values())
-    people = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
-    known = TokenObjects(record["tokenAddress"] for record in records)
-    return [_transfer(record, sent[record["transactionHash"]], people, known) for record in records]
+    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    add_methods(reader(), context_of.values())
+    objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
+    token_objects = TokenObjects(record["tokenAddress"] for record in records)
+    return [
+        _transfer(record, context_of[record["transactionHash"]], objects, token_objects)
+        for record in records
+    ]
 
 
 def transfer_position(record: Record) -> Position:
@@ -96,18 +99,20 @@ def transfer_position(record: Record) -> Position:
     }
 
 
-def _transfer(record: Record, sent: Record, people: AddressObjects, known: TokenObjects) -> Object:
-    token = known.of(record["tokenAddress"])
+def _transfer(
+    record: Record, context: Record, objects: AddressObjects, token_objects: TokenObjects
+) -> Object:
+    token = token_objects.of(record["tokenAddress"])
     return {
         "transaction_hash": record["transactionHash"],
-        "from": people.of(record["fromAddress"]),
-        "to": people.of(record["toAddress"]),
+        "from": objects.of(record["fromAddress"]),
+        "to": objects.of(record["toAddress"]),
         "total": _total(record),
         "token": token,
         "type": _kind(record),
         "timestamp": timestamp(record["timestamp"]),
-        "method": sent.get("method"),
-        "block_hash": sent["blockHash"],
+        "method": context.get("method"),
+        "block_hash": context["blockHash"],
         "block_number": record["blockNumber"],
         "log_index": record["logIndex"],
         "token_type": token["type"],

@@ -110,10 +110,10 @@ def list_holders(address_hash: str) -> Response:
 
 
 def _holders(records: list[Record], token_id: str | None = None) -> list[Object]:
-    people = AddressObjects(record["address"] for record in records)
+    objects = AddressObjects(record["address"] for record in records)
     return [
         {
-            "address": people.of(record["address"]),
+            "address": objects.of(record["address"]),
             "token_id": token_id,
             "value": record["balance"],
         }
@@ -130,10 +130,10 @@ def list_instances(address_hash: str) -> Response:
     position = None if token_id is None else (items.ordinal(reader(), key, token_id),)
     page = items.page(reader(), key, Window(ROWS, 0, position=position))
     records = orjson.loads(page.data)
-    people = AddressObjects(record["owner"] for record in records)
+    objects = AddressObjects(record["owner"] for record in records)
     token = token_object(token_record)
     shown = [
-        instance_object(record["tokenId"], token, people.of_optional(record["owner"]))
+        instance_object(record["tokenId"], token, objects.of_optional(record["owner"]))
         for record in records
     ]
     following: Position | None = None
@@ -147,12 +147,12 @@ def get_instance(address_hash: str, token_id: str) -> Response:
     token = token_object(_token(address_hash))
     item = _item(address_hash, token_id)
     record = orjson.loads(item.record)
-    people = AddressObjects([record["owner"]])
+    objects = AddressObjects([record["owner"]])
     return object_response(
         instance_object(
             record["tokenId"],
             token,
-            people.of_optional(record["owner"]),
+            objects.of_optional(record["owner"]),
             metadata=_metadata(item.media),
             image=_link(item.media),
         )

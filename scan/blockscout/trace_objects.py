@@ -53,10 +53,10 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
 def state_change_objects(miner: str, accounts: Sequence[AccountChange]) -> list[Object]:
     """Return the changes of coin balances; those of tokens are in the transaction's transfers."""
     changed = [account for account in accounts if account.balance is not None]
-    people = AddressObjects(to_hex(account.address) for account in changed)
+    objects = AddressObjects(to_hex(account.address) for account in changed)
     return [
         {
-            "address": people.of(to_hex(account.address)),
+            "address": objects.of(to_hex(account.address)),
             "balance_before": str(account.balance[0]) if account.balance else None,
             "balance_after": str(account.balance[1]) if account.balance else None,
             "change": str(account.gained),

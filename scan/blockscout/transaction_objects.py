@@ -30,20 +30,20 @@ Object = dict[str, Any]
 def transaction_objects(records: Sequence[Record]) -> list[Object]:
     """Return the objects of a list; inputs are null where they are long, or the node does not give
     them."""
-    sent = contexts(reader(), (record["hash"] for record in records))
+    context_of = contexts(reader(), (record["hash"] for record in records))
     contents = {
         transaction_hash: content
         for transaction_hash, content in inputs(reader(), records).items()
         if len(content) <= LONGEST_INPUT
     }
     add_methods(reader(), records)
-    people = AddressObjects(address for record in records for address in _parties(record))
+    objects = AddressObjects(address for record in records for address in _parties(record))
     newest = blocks.newest_number(reader())
     return [
         transaction_object(
             record,
-            sent[record["hash"]],
-            people,
+            context_of[record["hash"]],
+            objects,
             confirmations=blocks.confirmations(record["blockNumber"], newest),
             content=contents.get(record["hash"]),
         )
@@ -55,7 +55,7 @@ def transaction_position(record: Record) -> Position:
     return {"block_number": record["blockNumber"], "index": record["transactionIndex"]}
 
 
-def transaction_people(record: Record) -> AddressObjects:
+def transaction_addresses(record: Record) -> AddressObjects:
     return AddressObjects(_parties(record))
 
 
@@ -65,8 +65,8 @@ def _parties(record: Record) -> tuple[str | None, ...]:
 
 def transaction_object(
     record: Record,
-    sent: Record,
-    people: AddressObjects,
+    context: Record,
+    objects: AddressObjects,
     *,
     confirmations: int,
     content: bytes | None,
@@ -78,9 +78,9 @@ def transaction_object(
         "status": "ok" if record["status"] else "error",
         "block_number": record["blockNumber"],
         "timestamp": timestamp(record["timestamp"]),
-        "from": people.of(record["fromAddress"]),
-        "to": people.of_optional(record["toAddress"]),
-        "created_contract": people.of_optional(record["contractAddress"]),
+        "from": objects.of(record["fromAddress"]),
+        "to": objects.of_optional(record["toAddress"]),
+        "created_contract": objects.of_optional(record["contractAddress"]),
         "confirmations": confirmations,
         "confirmation_duration": [],
         "value": record["value"],
@@ -91,9 +91,9 @@ def transaction_object(
         "gas_limit": record["gasLimit"],
         "max_fee_per_gas": record["maxFeePerGas"],
         "max_priority_fee_per_gas": record["maxPriorityFeePerGas"],
-        "base_fee_per_gas": sent["baseFeePerGas"],
-        "priority_fee": sent["tip"],
-        "transaction_burnt_fee": sent["burntFee"],
+        "base_fee_per_gas": context["baseFeePerGas"],
+        "priority_fee": context["tip"],
+        "transaction_burnt_fee": context["burntFee"],
         "nonce": record["nonce"],
         "position": record["transactionIndex"],
         "revert_reason": None,
@@ -104,7 +104,7 @@ def transaction_object(
         "exchange_rate": None,
         "historic_exchange_rate": None,
         "method": record.get("method"),
-        "transaction_types": _kinds(record, sent),
+        "transaction_types": _kinds(record, context),
         "transaction_tag": None,
         "has_error_in_internal_transactions": None,
         "authorization_list": [],
@@ -113,9 +113,9 @@ def transaction_object(
     }
 
 
-def _kinds(record: Record, sent: Mapping[str, Any]) -> list[str]:
+def _kinds(record: Record, context: Mapping[str, Any]) -> list[str]:
     kinds = {
-        "token_transfer": sent["hasTokenTransfers"],
+        "token_transfer": context["hasTokenTransfers"],
         "coin_transfer": record["value"] != "0",
         "contract_call": record["methodId"] is not None,
         "contract_creation": record["toAddress"] is None,
@@ -127,26 +127,26 @@ def _kinds(record: Record, sent: Mapping[str, Any]) -> list[str]:
 
 def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Position | None]:
     """Return the objects of internal transactions, and the position of the last one."""
-    sent = contexts(reader(), (record["transactionHash"] for record in records))
-    people = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
+    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     items = [
-        _internal(record, sent[record["transactionHash"]]["transactionIndex"], people)
+        _internal(record, context_of[record["transactionHash"]]["transactionIndex"], objects)
         for record in records
     ]
     names = ("block_number", "transaction_index", "index")
     return items, {name: items[-1][name] for name in names} if items else None
 
 
-def _internal(record: Record, transaction_index: int, people: AddressObjects) -> Object:
+def _internal(record: Record, transaction_index: int, objects: AddressObjects) -> Object:
     is_creation = record["type"] in CREATIONS
-    to = people.of(record["toAddress"])
+    to = objects.of(record["toAddress"])
     return {
         "error": None,
         "success": True,
         "type": record["type"],
         "transaction_hash": record["transactionHash"],
         "transaction_index": transaction_index,
-        "from": people.of(record["fromAddress"]),
+        "from": objects.of(record["fromAddress"]),
         "to": None if is_creation else to,
         "created_contract": to if is_creation else None,
         "value": record["value"],

@@ -25,9 +25,9 @@ from scan.blockscout.trace_objects import state_change_objects, trace_objects
 from scan.blockscout.transaction_objects import (
     authorization_object,
     internal_objects,
+    transaction_addresses,
     transaction_object,
     transaction_objects,
-    transaction_people,
     transaction_position,
 )
 from scan.contracts.transaction_failures import TransactionFailure
@@ -86,13 +86,13 @@ def get_stats() -> Response:
 @blueprint.path("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
-    sent = contexts(reader(), [record["hash"]])[record["hash"]]
+    context = contexts(reader(), [record["hash"]])[record["hash"]]
     details = transactions.details(reader(), record)
     failure = transactions.failure(reader(), record)
     shown = transaction_object(
         record,
-        sent,
-        transaction_people(record),
+        context,
+        transaction_addresses(record),
         confirmations=record["confirmations"],
         content=details.input,
     )
@@ -102,7 +102,7 @@ def get_transaction(transaction_hash: str) -> Response:
     return object_response(
         {
             **shown,
-            **_failed(failure),
+            **_failure_fields(failure),
             "decoded_input": decoded,
             "method": details.method.name if details.method else record["methodId"],
             "token_transfers": transfer_objects(transfers),
@@ -112,7 +112,7 @@ def get_transaction(transaction_hash: str) -> Response:
     )
 
 
-def _failed(failure: TransactionFailure | None) -> dict[str, Any]:
+def _failure_fields(failure: TransactionFailure | None) -> dict[str, Any]:
     if failure is None:
         return {}
     reason = failure.reason

@@ -32,12 +32,12 @@ def list_operations() -> Response:
     window = Window(ROWS, 0, cursor=text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
-    people = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
+    objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
     shown = [
         {
-            "address": people.of(record["sender"]),
+            "address": objects.of(record["sender"]),
             "block_number": str(record["blockNumber"]),
-            "entry_point": people.of(record["entryPoint"]),
+            "entry_point": objects.of(record["entryPoint"]),
             "entry_point_version": f"v{user_operations.version(record)}",
             "fee": record["fee"],
             "hash": record["hash"],
@@ -82,11 +82,11 @@ def get_operation(operation_hash: str) -> Response:
 def _operation(record: Record, details: user_operations.UserOperationDetails) -> dict[str, Any]:
     signed = details.record()["operation"] or {}
     names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
-    people = AddressObjects(record[name] for name in names)
+    objects = AddressObjects(record[name] for name in names)
     call = details.calls[0] if len(details.calls) == 1 else None
     return {
         "hash": record["hash"],
-        "sender": people.of(record["sender"]),
+        "sender": objects.of(record["sender"]),
         "nonce": f"0x{int(record['nonce']):064x}",
         "call_data": signed.get("callData"),
         "call_gas_limit": signed.get("callGasLimit"),
@@ -98,16 +98,16 @@ def _operation(record: Record, details: user_operations.UserOperationDetails) ->
         "raw": None,
         "aggregator": None,
         "aggregator_signature": None,
-        "entry_point": people.of(record["entryPoint"]),
+        "entry_point": objects.of(record["entryPoint"]),
         "entry_point_version": f"v{user_operations.version(record)}",
         "transaction_hash": record["transactionHash"],
         "block_number": str(record["blockNumber"]),
         "block_hash": None,
-        "bundler": people.of(record["bundler"]),
+        "bundler": objects.of(record["bundler"]),
         "bundle_index": None,
         "index": None,
-        "factory": people.of_optional(record["factory"]),
-        "paymaster": people.of_optional(record["paymaster"]),
+        "factory": objects.of_optional(record["factory"]),
+        "paymaster": objects.of_optional(record["paymaster"]),
         "status": record["success"],
         "revert_reason": record["revertData"],
         "gas": None,

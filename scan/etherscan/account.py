@@ -1,4 +1,4 @@
-"""module=account: balances, and lists of transactions, internal ones, and token transfers."""
+"""module=account: balances, and lists of transactions, internal and token transfers."""
 
 import orjson
 

@@ -36,11 +36,11 @@ def _error(error: RpcError) -> dict[str, object]:
     return fields if error.data is None else {**fields, "data": error.data}
 
 
-def _nothing(parameters: Parameters) -> list[object]:
+def _no_params(parameters: Parameters) -> list[object]:
     return []
 
 
-def _block(parameters: Parameters) -> list[object]:
+def _block_params(parameters: Parameters) -> list[object]:
     parameters.required("tag")
     whole_transactions = parameters.text("boolean", "false").lower()
     if whole_transactions not in ("true", "false"):
@@ -48,15 +48,15 @@ def _block(parameters: Parameters) -> list[object]:
     return [parameters.block_tag(), whole_transactions == "true"]
 
 
-def _hash(parameters: Parameters) -> list[object]:
+def _hash_params(parameters: Parameters) -> list[object]:
     return [to_hex(parameters.hash32("txhash"))]
 
 
-def _address(parameters: Parameters) -> list[object]:
+def _address_params(parameters: Parameters) -> list[object]:
     return [to_hex(parameters.address()), parameters.block_tag()]
 
 
-def _storage(parameters: Parameters) -> list[object]:
+def _storage_params(parameters: Parameters) -> list[object]:
     parameters.required("position")
     return [
         to_hex(parameters.address()),
@@ -65,17 +65,17 @@ def _storage(parameters: Parameters) -> list[object]:
     ]
 
 
-def _call(parameters: Parameters) -> list[object]:
+def _call_params(parameters: Parameters) -> list[object]:
     """Return the parameters of eth_call, with a limit of gas even if the node has none."""
     parameters.address("to")
-    return [{"gas": hex(MOST_GAS), **_message(parameters)}, parameters.block_tag()]
+    return [{"gas": hex(MOST_GAS), **_call_object(parameters)}, parameters.block_tag()]
 
 
-def _estimate(parameters: Parameters) -> list[object]:
-    return [_message(parameters)]
+def _estimate_params(parameters: Parameters) -> list[object]:
+    return [_call_object(parameters)]
 
 
-def _message(parameters: Parameters) -> dict[str, object]:
+def _call_object(parameters: Parameters) -> dict[str, object]:
     message: dict[str, object] = {}
     for name in ("to", "from"):
         address = parameters.optional_address(name)
@@ -91,7 +91,7 @@ def _message(parameters: Parameters) -> dict[str, object]:
     return message
 
 
-def _raw(parameters: Parameters) -> list[object]:
+def _raw_params(parameters: Parameters) -> list[object]:
     if not services().settings.sends_transactions:
         raise Failure(NOT_SENDING)
     parameters.required("hex")
@@ -99,15 +99,15 @@ def _raw(parameters: Parameters) -> list[object]:
 
 
 METHODS: Mapping[str, Callable[[Parameters], list[object]]] = {
-    "eth_blockNumber": _nothing,
-    "eth_getBlockByNumber": _block,
-    "eth_getTransactionByHash": _hash,
-    "eth_getTransactionReceipt": _hash,
-    "eth_getTransactionCount": _address,
-    "eth_getCode": _address,
-    "eth_getStorageAt": _storage,
-    "eth_call": _call,
-    "eth_estimateGas": _estimate,
-    "eth_gasPrice": _nothing,
-    "eth_sendRawTransaction": _raw,
+    "eth_blockNumber": _no_params,
+    "eth_getBlockByNumber": _block_params,
+    "eth_getTransactionByHash": _hash_params,
+    "eth_getTransactionReceipt": _hash_params,
+    "eth_getTransactionCount": _address_params,
+    "eth_getCode": _address_params,
+    "eth_getStorageAt": _storage_params,
+    "eth_call": _call_params,
+    "eth_estimateGas": _estimate_params,
+    "eth_gasPrice": _no_params,
+    "eth_sendRawTransaction": _raw_params,
 }

@@ -84,16 +84,16 @@ def _complete(rows: list[Row]) -> list[Row]:
         if row["missing"]:
             number = int(row["blockNumber"])
             key = IndexedTransaction(row["hash"], number, row["blockHash"], row["to"] or None)
-            needed[key] = _content(row)
-    sent = _read(needed) if needed else {}
-    return [row | _of_node(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
+            needed[key] = _needed_content(row)
+    sent = _read_from_node(needed) if needed else {}
+    return [row | _node_fields(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
 
 
-def _content(row: Row) -> Content:
+def _needed_content(row: Row) -> Content:
     return Content.RECEIPT if row["missing"] == "all" else Content.INPUT
 
 
-def _read(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str, NodeTransaction]:
+def _read_from_node(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str, NodeTransaction]:
     transactions = reader().sources.node_transactions
     try:
         return transactions.read(reader().node, needed.items())
@@ -107,9 +107,9 @@ def _read(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str, NodeTran
     )
 
 
-def _of_node(row: Row, transaction: NodeTransaction) -> Row:
+def _node_fields(row: Row, transaction: NodeTransaction) -> Row:
     fields = {"input": to_hex(transaction.input)}
-    if _content(row) == Content.INPUT or transaction.receipt is None:
+    if _needed_content(row) == Content.INPUT or transaction.receipt is None:
         return fields
     status = transaction.receipt.status
     return fields | {

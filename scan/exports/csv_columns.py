@@ -107,7 +107,7 @@ def _token_amount(key: str, token: str) -> Callable[[Record, Context], Cell]:
     return cell
 
 
-def _traded(side: str, token: str, amount_key: str) -> tuple[Column, ...]:
+def _trade_side(side: str, token: str, amount_key: str) -> tuple[Column, ...]:
     return (
         Column(f"amount_{side}", _token_amount(amount_key, token)),
         Column(f"symbol_{side}", lambda record, _: text(record[f"{token}Symbol"] or "")),
@@ -250,8 +250,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("dex", lambda record, _: text(record["dex"])),
         _field("pool", "pairAddress"),
         _field("maker"),
-        *_traded("in", "tokenIn", "amountIn"),
-        *_traded("out", "tokenOut", "amountOut"),
+        *_trade_side("in", "tokenIn", "amountIn"),
+        *_trade_side("out", "tokenOut", "amountOut"),
         Column("backed_by_transfers", lambda r, _: _YES_NO[r["backedByTransfers"]]),
     ),
     "userOperations": (

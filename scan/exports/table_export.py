@@ -39,7 +39,7 @@ FORK_WAIT_S = 0.1  # in which the indexer writes the blocks of the other branch
 
 
 class ExportOptions(NamedTuple):
-    """What to export; `block_to` is None for the newest block."""
+    """The options of an export; `block_to` is None for the newest block."""
 
     tables: Sequence[str]
     format: str
@@ -63,7 +63,7 @@ def export(database: Database, options: ExportOptions) -> Manifest:
     """Export the tables; raises ScanError where the folder holds another export, OSError where
     files cannot be written."""
     chain = _chain(database)
-    manifest = _open(options, chain)
+    manifest = _open_manifest(options, chain)
     options.folder.mkdir(parents=True, exist_ok=True)
     last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
     if any(table in RANGE_TABLES for table in manifest.tables):
@@ -109,7 +109,7 @@ def _chain(database: Database) -> Chain:
     return Chain(chain_id, bytes(genesis_hash), oldest, newest, bytes(newest_hash))
 
 
-def _open(options: ExportOptions, chain: Chain) -> Manifest:
+def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
     first = chain.oldest if options.block_from is None else max(options.block_from, chain.oldest)
     manifest = Manifest(
         chain.id,

@@ -182,10 +182,10 @@ class Service:
             places.pop_all()
         return [b""]
 
-    def _take(self, places: threading.BoundedSemaphore, taken: ExitStack) -> None:
-        if not places.acquire(blocking=False):
+    def _take(self, semaphore: threading.BoundedSemaphore, places: ExitStack) -> None:
+        if not semaphore.acquire(blocking=False):
             raise self._unavailable("has too many requests at once")
-        taken.callback(places.release)
+        places.callback(semaphore.release)
 
     def _unavailable(self, reason: str) -> Unavailable:
         return Unavailable(

@@ -109,7 +109,7 @@ class Middleware:
         if self._logs_requests:  # writing a line may wait for the log's reader
             state.waits_for = Wait.THREAD
             return None
-        return self._go_on(state, start_response)
+        return self._continue(state, start_response)
 
     def client_address(self, environ: Environ) -> str:
         """Return the address that requests without a key are charged to."""
@@ -123,9 +123,9 @@ class Middleware:
     def resume(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
         """Go on as begin(), after the charge or the body that the request waited for."""
         state: RequestState = environ[REQUEST_STATE]
-        return None if state.waits_for is Wait.THREAD else self._go_on(state, start_response)
+        return None if state.waits_for is Wait.THREAD else self._continue(state, start_response)
 
-    def _go_on(self, state: RequestState, start_response: Any) -> Iterable[bytes] | None:
+    def _continue(self, state: RequestState, start_response: Any) -> Iterable[bytes] | None:
         response = self._advance(state, may_wait=False)
         if response is None:
             return None

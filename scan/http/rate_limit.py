@@ -176,7 +176,7 @@ class RateLimit:
         return windows[:1] if is_admitted else windows
 
     def _charged(self, result: Sent, key: ApiKey | None, what: str, advice: str = "") -> Charged:
-        """Refuse a request over its limit of `what`, and one that cannot be counted."""
+        """Return the charge, with a refusal if it is over the limit of `what` or failed."""
         if not isinstance(result, RateLimitResult):
             return Charged(self._nothing_left(key), refusal=result)
         refusal = None if result.allowed else rate_limited(result, what, advice)

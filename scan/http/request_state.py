@@ -17,7 +17,7 @@ REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's envir
 
 
 class Wait(Enum):
-    """What the worker's loop has to wait for before a request's steps go on."""
+    """The event that the worker's loop waits for before it continues a request's steps."""
 
     BODY = auto()  # the whole body
     THREAD = auto()  # a thread, since the next step may itself wait
@@ -53,7 +53,7 @@ ChargeSteps = Generator[Yielded, Sent, Charged]
 
 @dataclass(slots=True)
 class RequestState:
-    """A request and what is known of it so far; times are of time.perf_counter()."""
+    """A request and the results of its steps so far; times are of time.perf_counter()."""
 
     environ: Environ
     method: str

@@ -1,4 +1,4 @@
-"""The tabs of a contract beside its source: its bytecode, its events."""
+"""The tabs of a contract with its bytecode and its events."""
 
 from flask import Blueprint, Response
 
@@ -55,16 +55,16 @@ def get_disassembly(address: str) -> Response:
     """Return all instructions of a contract as text."""
     held = bytecode.get(reader(), address_of(address))
     instructions = disassemble(held.code[: held.instructions_end])
-    return _text("".join(f"{instruction.text()}\n" for instruction in instructions))
+    return _text_response("".join(f"{instruction.text()}\n" for instruction in instructions))
 
 
 @blueprint.get("/address/<address>/bytecode")
 def get_bytecode(address: str) -> Response:
     """Return the bytecode of a contract as hex."""
-    return _text(to_hex(bytecode.get(reader(), address_of(address)).code))
+    return _text_response(to_hex(bytecode.get(reader(), address_of(address)).code))
 
 
-def _text(text: str) -> Response:
+def _text_response(text: str) -> Response:
     reader().do_not_cache()  # large ones would evict everything else
     return Response(text, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
 

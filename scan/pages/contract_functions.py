@@ -125,8 +125,8 @@ def token_units(token: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 class AmountUnits(NamedTuple):
-    """The decimals of units in which an amount may be written, those of tokens and those of the
-    coin; None of a symbol that several tokens have."""
+    """The decimals of the units in which an amount may be written, of tokens and of the coin; None
+    for a symbol that several tokens have."""
 
     tokens: Mapping[str, int | None]
     coin: Mapping[str, int]

@@ -29,7 +29,7 @@ def read_contract_view(key: bytes) -> ShownContract:
 
 def units_of(key: bytes, contract: ShownContract, names: Names) -> AmountUnits:
     """Return the units in which a contract's page takes amounts: of the coin, of the contract if it
-    is a token, and of tokens whose addresses its values are."""
+    is a token, and of tokens whose addresses the contract returns."""
     addresses = dict.fromkeys([to_hex(key), *contract.returned_addresses])
     tokens = [token_units((names.get(address) or {}).get("token")) for address in addresses]
     return amount_units(site().chain().symbol, [token for token in tokens if token])

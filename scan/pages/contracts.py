@@ -109,7 +109,7 @@ def call_function(address: str) -> Response:
     try:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
-        call["sent"] = _sent(key, contract, inputs, call["arguments"])
+        call["sent"] = _converted(key, contract, inputs, call["arguments"])
         value = contracts.call(reader(), key, name, [*map(_argument, call["sent"])]).value
         call["value"] = Value(
             name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
@@ -120,7 +120,7 @@ def call_function(address: str) -> Response:
     return contract_page(key, contract, status, call=call)
 
 
-def _sent(
+def _converted(
     key: bytes, contract: ShownContract, inputs: Sequence[Parameter], arguments: Sequence[str]
 ) -> list[str]:
     """Return the arguments of a call with amounts such as `1.5 ether` in base units."""

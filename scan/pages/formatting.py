@@ -62,7 +62,7 @@ class AlignedAmount(NamedTuple):
 
 
 def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
-    """Return the amount truncated to what a column has room for."""
+    """Return the amount truncated to the width of a column."""
     full = amount(value, decimals)
     whole, point, fraction = full.partition(".")
     digits = whole.replace(",", "")
@@ -87,7 +87,7 @@ def aligned_gwei(wei: int | str) -> AlignedAmount:
 
 
 def worth(value: int | str, decimals: int, price: Decimal) -> str:
-    """Return what an amount is worth at a price of one unit, rounded to hundredths."""
+    """Return the value of an amount at the price of one unit, rounded to hundredths."""
     total = Decimal(value).scaleb(-decimals) * price
     if total >= 10**15:
         return f"{total:.2e}"

@@ -74,7 +74,7 @@ def url_of(name: str, brand: Brand = UNBRANDED) -> str:
 
 
 def paths(brand: Brand) -> frozenset[str]:
-    """Return the paths of these files."""
+    """Return the paths of all static files."""
     return frozenset({FAVICON, *(url_of(name, brand) for name in files(brand))})
 
 

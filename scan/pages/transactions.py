@@ -51,7 +51,7 @@ def get_transaction(transaction_hash: str) -> Response:
     if body is None:
         waiting = pending_transactions.get(reader(), key)
         if waiting is not None:
-            return _pending(key, waiting)
+            return _pending_page(key, waiting)
         if blocks.get(reader(), key) is not None:
             raise NotFound("This is the hash of a block, not of a transaction. Search for it.")
         raise reader().not_indexed(
@@ -105,7 +105,7 @@ def get_transaction(transaction_hash: str) -> Response:
     )
 
 
-def _pending(transaction_hash: bytes, waiting: Pending) -> Response:
+def _pending_page(transaction_hash: bytes, waiting: Pending) -> Response:
     sent, method = waiting
     parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
     return page(

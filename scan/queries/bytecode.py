@@ -69,6 +69,7 @@ def _similar_to(reader: Reader, contract: Contract, code: bytes) -> bytes | None
 
 
 def similar_to(reader: Reader, code: bytes) -> bytes | None:
+    """Return a verified contract whose code differs in immutables and metadata alone, or None."""
     [rows] = reader.row("queries/verified_contracts_list_similar", code_length=len(code))
     hashes: dict[str, bytes | None] = {}  # by variable ranges, which most patterns share
     compared_bytes = 0

@@ -66,7 +66,7 @@ class Contract(NamedTuple):
 
 
 class ProxyLookup(NamedTuple):
-    """`proxy` is None for a contract that is none, or not `is_known` to be one without the node."""
+    """`proxy` is None where the contract is none, or where this is not known without the node."""
 
     proxy: Proxy | None
     is_known: bool = True

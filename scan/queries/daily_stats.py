@@ -21,7 +21,7 @@ class DailyStats(NamedTuple):
 def days(
     reader: Reader, first: date | None = None, last: date | None = None, length: int = DEFAULT_DAYS
 ) -> DailyStats:
-    """Return the days of a range, of `length` where there is no first date. Raises
+    """Return the days of a range, which has `length` days without a first date. Raises
     InvalidParameter for a range that is too long or backwards."""
     first_text, last_text, length, data = reader.row(
         "queries/daily_stats_list",

@@ -78,7 +78,7 @@ def _base_fee_after(block: BlockGas) -> int | None:
 
 
 def _suggestions(tips: Sequence[str] | None, base_fee: int | None) -> Json | None:
-    """Suggest fees: a maxFeePerGas of two base fees outlasts six full blocks."""
+    """Return suggested fees; a maxFeePerGas of two base fees outlasts six full blocks."""
     if tips is None:
         return None
     return {

@@ -1,7 +1,7 @@
 """The history of an address: all rows that moved value to or from it, in the chain's order.
 
-The amounts that came in less those that went out are the address's balance of the coin, or by
-events of a token. Where they are not, `reason` says why.
+The amounts that came in less those that went out are the address's balance: of the coin, or of a
+token by its events. Where they are not, `reason` says why.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -72,7 +72,7 @@ class HistoryFilter(NamedTuple):
 class HistoryPage(Page):
     """`reason` says why all rows together are not the whole history: None where they are.
 
-    It speaks of rows of the coin, or of the token in the filter. `unexplained` is the balance less
+    The rows are those of the coin, or of the token in the filter. `unexplained` is the balance less
     the sum of these rows, in the smallest unit; None where the balance is not known. `explanation`
     says how this chain moves coin without a row, where that may be the reason.
     """
@@ -119,7 +119,7 @@ def page(
     if is_grouped:
         window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
     has_total = filters.token is None and filters.counterparty is None and not is_grouped
-    filters = _with_itself(address, filters)
+    filters = _by_direction(address, filters)
     read = partial(
         reader.row,
         "queries/history_list",
@@ -137,7 +137,7 @@ def page(
         block_from=window.block_from,
         block_to=window.block_to,
         has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
-        after=_after(traversal),
+        after=_cursor_position(traversal),
         seen_block=traversal.seen_block,
         direction=window.direction,
         limit=window.limit,
@@ -165,11 +165,13 @@ def page(
     stored, head = Balance(*state[:3]), Head(*state[3:6])
     net, start_block, untraced, *token = state[6:]
     if filters.token is not None:
-        reason, unexplained = _of_token(reader, address, filters.token, head, start_block, *token)
+        reason, unexplained = _check_token(
+            reader, address, filters.token, head, start_block, *token
+        )
         return replace(page, reason=reason, unexplained=unexplained)
     unexplained = _unexplained(reader, address, stored, head, net)
     reason = _reason(reader, start_block, untraced, unexplained)
-    explanation = _unseen_on(reader) if reason == "unexplained_balance" else ""
+    explanation = _explanation(reader) if reason == "unexplained_balance" else ""
     return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
 
 
@@ -193,7 +195,7 @@ def _coin_change(rows: Sequence[Mapping[str, Any]]) -> str:
     return str(sum(SIGNS[row["direction"]] * int(row["amount"]) for row in coin))
 
 
-def _unseen_on(reader: Reader) -> str:
+def _explanation(reader: Reader) -> str:
     form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
     return form.unseen if form else ""
 
@@ -231,7 +233,7 @@ def _bounds(
         is_filtered=filters._replace(types=TYPES) != HistoryFilter(),
         block_from=window.block_from,
         block_to=window.block_to,
-        after=_after(traversal),
+        after=_cursor_position(traversal),
         seen_block=traversal.seen_block,
         direction=window.direction,
         limit=window.limit,
@@ -264,11 +266,11 @@ def _is_often_to_itself(reader: Reader, address: bytes) -> bool:
     return bool(to_self > MAX_TO_SELF)
 
 
-def _after(traversal: Traversal) -> list[Value] | None:
+def _cursor_position(traversal: Traversal) -> list[Value] | None:
     return list(traversal.cursor.position) if traversal.cursor else None
 
 
-def _of_token(
+def _check_token(
     reader: Reader,
     address: bytes,
     token: bytes,
@@ -294,7 +296,7 @@ def _of_token(
     return _reason(reader, start_block, untraced, unexplained if has_balance else 0), unexplained
 
 
-def _with_itself(address: bytes, filters: HistoryFilter) -> HistoryFilter:
+def _by_direction(address: bytes, filters: HistoryFilter) -> HistoryFilter:
     """Return filters that select by direction, which has an index, where the counterparty is the
     address itself."""
     if filters.counterparty != address:

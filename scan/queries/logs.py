@@ -97,10 +97,10 @@ def records(
     span = BlockSpan(max(blocks.block_from, scope.oldest), min(blocks.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
-    return _of_node(reader, window, log_filter, span, has_total=has_total)
+    return _node_page(reader, window, log_filter, span, has_total=has_total)
 
 
-def _of_node(
+def _node_page(
     reader: Reader, window: Window, log_filter: LogFilter, span: BlockSpan, *, has_total: bool
 ) -> LogPage:
     """Return a page of the node's logs; a position is a block's number and a log's index in it."""

@@ -37,7 +37,7 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     proxied: set[bytes] = set()
     for call in calls:
         contract, selector = _called(call, contracts)
-        call["method"] = _name(contract, selector)
+        call["method"] = _function_name(contract, selector)
         if call["method"] is None:
             (proxied if contract.delegates else unknown).add(selector)
     verified = abis.of_verified_contracts(proxied)
@@ -56,7 +56,7 @@ def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[C
     return contracts.get(to_address, NO_CONTRACT), selector
 
 
-def _name(contract: Contract, selector: bytes) -> str | None:
+def _function_name(contract: Contract, selector: bytes) -> str | None:
     function = next(functions_of(selector, contract.abis, contract.token_type), None)
     return None if function is None else function.name
 
@@ -69,7 +69,7 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
     """
     text = text.strip()
     if _NAME.match(text):
-        return _of_name(reader, text)
+        return _selectors_of_name(reader, text)
     if text[:2].lower() == "0x":
         return [parameters.method(text)]
     try:
@@ -78,7 +78,7 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
         raise InvalidParameter(f"method is not a signature: {error}.", field="method") from None
 
 
-def _of_name(reader: Reader, name: str) -> list[bytes]:
+def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
     exact, in_any_case = (
         {*map(bytes, known)}
         for known in reader.row("queries/selectors_find", name=name, most=MAX_IN_ANY_CASE)

@@ -171,7 +171,9 @@ def _from_trades(
     spans = min(limit, (last_start_s - first_start_s) // span_s + 1)
     while spans > 0:
         start_s = max(first_start_s, last_start_s - (spans - 1) * span_s)
-        count, data = _read(reader, address, span_s, start_s, last_start_s + span_s - 1)
+        count, data = _count_and_candles(
+            reader, address, span_s, start_s, last_start_s + span_s - 1
+        )
         if count <= MAX_TRADES:
             return Candles(data, start_s - 1 if start_s > first_start_s else None)
         if spans == 1:
@@ -184,7 +186,7 @@ def _from_trades(
     return Candles("[]", None)
 
 
-def _read(
+def _count_and_candles(
     reader: Reader, address: bytes, span_s: int, first_s: int, last_s: int
 ) -> tuple[int, str]:
     window = in_kept_blocks(reader, Window(1, 0, time_from=first_s, time_to=last_s))

@@ -76,7 +76,7 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
-    """Return what the transaction changed; raises as calls()."""
+    """Return the changes of state that a transaction made; raises the errors of calls()."""
     return reader.sources.transaction_traces.state_changes(reader.node, indexed(record))
 
 

@@ -55,8 +55,8 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
                 self._make_room("all connections are in use")
 
     def set_accept_enabled(self, enabled: bool) -> None:
-        """Enable or disable accepting; a stopping worker accepts those who have connected already,
-        then closes its sockets.
+        """Enable or disable accepting; a stopping worker accepts the clients that have connected
+        already, then closes its sockets.
 
         Left open, as by gunicorn, a socket takes connections that nobody will answer; refused
         clients go to another instance at once.

@@ -66,7 +66,7 @@ class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
             raise
 
     def parse_chunk_size(self, unreader: ReceivedBytes, data: bytes | None = None) -> Any:
-        """Release what lies before the chunk, which is never read again, and count the chunk."""
+        """Release the bytes before the chunk, which are never read again, and count the chunk."""
         unreader.release(unused=len(data or b""))
         self._whole_chunks_bytes = self.buf.tell()
         self._chunks += 1

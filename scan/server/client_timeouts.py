@@ -1,4 +1,4 @@
-"""How long the worker waits for a client before it ends the connection: for the head and the body
+"""Times that the worker waits for a client before it ends the connection: for the head and the body
 of a request, and until the client has taken the response."""
 
 HEAD_WAIT_S = 10.0

@@ -57,7 +57,7 @@ class ResponseBuffer:
         return taken
 
     def flush(self) -> bool:
-        """Send what the socket takes, and return whether nothing is left."""
+        """Send as much as the socket takes, and return whether nothing is left."""
         try:
             for _ in range(FILE_PIECES_AT_ONCE):
                 while self._data:

@@ -15,9 +15,9 @@ from scan.http.services import services
 from scan.queries import contracts
 from scan.sourcify import fields, submissions
 from scan.sourcify.contract_record import (
+    columns_of,
     contract_record,
     minimal_record,
-    parts_of,
     usual_fields,
 )
 from scan.sourcify.errors import (
@@ -42,7 +42,7 @@ def get_contract(chain_id: str, address: str) -> Response:
     contract = parameters.address(address)
     selection = fields.selected(query_arguments("fields", "omit"))
     own_chain = _require_own_chain(chain_id)
-    stored = contracts.get(reader(), contract, parts_of(selection))
+    stored = contracts.get(reader(), contract, columns_of(selection))
     if not stored.is_verified:
         return json_value(minimal_record(own_chain, contract, None, None), 404)
     return json_value(contract_record(reader(), own_chain, contract, stored, selection))

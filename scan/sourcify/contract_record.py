@@ -31,7 +31,7 @@ PROXY_TYPES = {
 }
 MATCHES = {FULL: "exact_match", PARTIAL: "match", RUNTIME: "match", None: None}
 # The optional columns of queries.contracts that a field needs.
-_PARTS: Mapping[str, tuple[str, ...]] = {
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "runtimeBytecode": ("code",),
     "deployment": ("deployment",),
     "sources": ("sources",),
@@ -46,9 +46,9 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def parts_of(selection: Selection) -> set[str]:
+def columns_of(selection: Selection) -> set[str]:
     """Return the optional columns of queries.contracts that these fields need."""
-    return {part for field in selection for part in _PARTS.get(field, ())}
+    return {column for field in selection for column in _COLUMNS.get(field, ())}
 
 
 def minimal_record(

@@ -55,27 +55,27 @@ def selected(arguments: Mapping[str, str]) -> Selection:
     if fields and omit:
         raise InvalidParameter("Cannot specify both fields and omit")
     if omit:
-        return _without(omit.split(","))
+        return _all_fields_but(omit.split(","))
     if fields == "all":
         return {**FIELDS, **dict.fromkeys(USUAL, ())}
-    return _only(fields.split(",") if fields else [])
+    return _selected_fields(fields.split(",") if fields else [])
 
 
-def _only(names: list[str]) -> Selection:
+def _selected_fields(names: list[str]) -> Selection:
     selection: dict[str, tuple[str, ...]] = dict.fromkeys(USUAL, ())
     for name in names:
         if name == "all":
             raise InvalidParameter("Cannot specify 'all' with other fields")
-        top, member = _parts(name)
+        top, member = _field_and_member(name)
         if top in FIELDS:
             selection[top] = (*selection.get(top, ()), member) if member else FIELDS[top]
     return selection
 
 
-def _without(names: list[str]) -> Selection:
+def _all_fields_but(names: list[str]) -> Selection:
     selection = {**FIELDS, **dict.fromkeys(USUAL, ())}
     for name in names:
-        top, member = _parts(name)
+        top, member = _field_and_member(name)
         if member and top in selection:
             selection[top] = tuple(kept for kept in selection[top] if kept != member)
         if not member or not selection.get(top):
@@ -83,7 +83,7 @@ def _without(names: list[str]) -> Selection:
     return selection
 
 
-def _parts(name: str) -> tuple[str, str]:
+def _field_and_member(name: str) -> tuple[str, str]:
     top, _, member = name.partition(".")
     if "." in member:
         raise InvalidParameter(

@@ -167,7 +167,7 @@ class Streams:
     # Clients that are behind
 
     def _catch_up(self) -> None:
-        """Send the next events that the stream lacks whose turn it is."""
+        """Send the next events to the stream whose turn it is."""
         stream = self._turns.next()
         if stream.is_closed:
             return

@@ -32,7 +32,7 @@ module=proxy returns the node's JSON-RPC response. Lists have `X-Total-Count` an
 
 
 def etherscan_paths(actions: Mapping[str, Collection[str]]) -> Json:
-    """Return the paths of the Etherscan-compatible API; `actions` are those supported by module."""
+    """Return the paths of the Etherscan-compatible API; `actions` are its actions by module."""
     supported = "\n".join(f"- `{module}`: {', '.join(names)}" for module, names in actions.items())
     form = {"content": {kind: {"schema": {"type": "object"}} for kind in FORMS}}
     paths: Json = {}
