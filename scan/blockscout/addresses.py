@@ -59,7 +59,7 @@ from scan.queries.transaction_contexts import contexts
 
 SIDES = ("to", "from")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
-MOST_ON_TABS = 50  # as Blockscout counts there: one more stands for more
+MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
 DAYS = 10
 CHANGES_OF_DAYS = 1000
 

@@ -22,7 +22,7 @@ blueprint = Blueprint("etherscan", __name__)
 
 @blueprint.errorhandler(Failure)
 def _failure_response(failure: Failure) -> Response:
-    reader().do_not_cache()  # it may be a failure of the node, and pass
+    reader().do_not_cache()  # the node may have failed, and answer the next request
     return _response(failure.reply)
 
 

@@ -57,6 +57,6 @@ def _as_accepted(pages: Interface, accept: str) -> Interface:
 def prefers_markdown(accept: str) -> bool:
     """Return whether a request prefers a page as Markdown, by its Accept header."""
     if MARKDOWN not in accept:
-        return False  # as browsers; werkzeug's parser takes 20 us
+        return False  # as for browsers; werkzeug's parser takes 20 us
     types = parse_accept_header(accept, MIMEAccept)
     return types.best_match(["text/html", MARKDOWN]) == MARKDOWN

@@ -26,7 +26,7 @@ from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits import client_address as addresses
 
-MAX_BODY_BYTES = 1024 * 1024  # where a view does not say otherwise
+MAX_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
 MAX_FORM_FIELDS = 200
 LARGE_FORM_BYTES = 256 * 1024  # parsed, a form takes ten times as much; large ones go one by one

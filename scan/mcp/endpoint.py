@@ -17,7 +17,7 @@ from scan.server.wsgi import Environ, refuse
 PATH = "/mcp"
 # A call of a contract may have thousands of values; validating one takes ten times its parsing.
 MAX_MESSAGE_VALUES = 10_000
-# Who the caller is: the API charges its address or key for each call of a tool.
+# The caller's address and key, one of which the API charges for each call of a tool.
 CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
 # Every message is charged as a page, besides what its call of a tool costs.
 INTERFACE = Interface(refuse, paths=frozenset({PATH}), has_page_limit=True, calls_api=True)

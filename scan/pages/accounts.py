@@ -22,7 +22,7 @@ def list_accounts() -> Response:
 
     shown = filtered_list("/accounts", "/accounts", (), read, paging=UNORDERED, is_by_size=True)
     is_whole = shown.is_counted
-    if not is_whole:  # numbered as far as the API counts
+    if not is_whole:  # page numbers end where the API's do
         shown = replace(shown, total=MOST_COUNTED, is_counted=True)
     return shown.response(
         "accounts.html",

@@ -14,7 +14,7 @@ ERC20_ARGUMENTS = {
     "transferFrom(address,address,uint256)": (2,),
     "approve(address,uint256)": (1,),
 }
-# And other functions, events and errors of such tokens.
+# Functions, events and errors of ERC-20 tokens with an amount, by its positions.
 TOKEN_AMOUNTS = {
     **ERC20_ARGUMENTS,
     "increaseAllowance(address,uint256)": (1,),
@@ -35,7 +35,7 @@ ERC20_RESULTS = {
     "allowance(address,address)": (0,),
 }
 ALLOWANCES = ("approve(", "Approval(", "permit(", "increaseAllowance(", "allowance(")
-FEWEST_BITS_OF_MAX = 96  # the largest number of a smaller type may be one that somebody chose
+FEWEST_BITS_OF_MAX = 96  # the largest number of a smaller type may be a plain value
 FIRST_TIME_S, LAST_TIME_S = 1_230_768_000, 4_102_444_800  # 2009 and 2100
 LEAST_GROUPED = 10_000
 MAX_DIGITS = 40

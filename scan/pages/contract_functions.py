@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_base_units
 from scan.hex import to_hex
 
-MAX_SHOWN_FUNCTIONS = 300  # that read, and as many that write
+MAX_SHOWN_FUNCTIONS = 300  # of each tab
 MAX_FUNCTIONS = 2000  # of an ABI, to choose them from
 LONGEST_SIGNATURE = 500  # the limit of the API's functionName
 _SYMBOL = re.compile(r"(?![0-9]+$)[^\s]{1,30}")  # of a token, accepted as a unit

@@ -123,7 +123,7 @@ class FilteredList(Listing):
         if self.error.field == "cursor":
             return "This link is of another list. Begin at its first page."
         message = in_words(self.error, self.fields)
-        for bound in RANGES:  # as advice names them
+        for bound in RANGES:  # messages that give advice name the API's parameters
             message = message.replace(bound.key, f"“{bound.label}”")
         return message
 
@@ -240,7 +240,7 @@ def entity_list(
             window = window._replace(block_from=block, block_to=block)
         given = {**fixed, **filters}
         if own in (given.get("from", ""), given.get("to", "")):
-            del given["address"]  # which says the same, and the list by the other is counted
+            del given["address"]  # `from` or `to` implies it, and their lists have counters
         return entities.page(reader(), entity, window, given)
 
     fields = fields_of(entity, {*fixed, *left_out})

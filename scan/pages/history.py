@@ -28,7 +28,7 @@ from scan.queries.history import HistoryPage
 from scan.queries.pages import Window
 
 CHART_POINTS = 40
-MAX_CHOICES = 20  # tokens that are offered
+MAX_CHOICES = 20  # tokens to choose from
 MAX_LINES = 8  # of an entry
 FEES = ("show", "hide")
 BALANCE_FIELDS = (

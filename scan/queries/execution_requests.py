@@ -12,7 +12,7 @@ from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 MOST_DEPOSITS = 8192  # of a block (EIP-6110)
-MOST_QUEUED = 1000  # of each type: where more are waiting, the contracts ask for all coin there is
+MOST_QUEUED = 1000  # of each type: in a longer queue the fee would exceed all coin there is
 
 
 class TakenRequests(NamedTuple):

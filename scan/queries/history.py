@@ -47,7 +47,7 @@ MAX_COUNTED = 100_000
 # Rows that a page of transactions reads at once: most transactions have two or three.
 LEAST_ROWS_READ = 256
 ROWS_READ_PER_ENTRY = 4
-LISTS = len(history_numbers()) + 1  # of queries/history_get_bounds
+LISTS = len(history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
 UNBOUNDED: Mapping[str, Any] = {
     "has_bounds": False,
     "lowest": [0] * LISTS,
@@ -292,7 +292,7 @@ def _check_token(
         unexplained = None if balance is None else balance - int(net or 0)
     if are_consistent is False and not start_block:
         return "inconsistent_events", unexplained
-    untraced = 0  # no event is missing where traces are
+    untraced = 0  # events are complete without traces
     return _reason(reader, start_block, untraced, unexplained if has_balance else 0), unexplained
 
 

@@ -14,7 +14,7 @@ from scan.queries.tokens import UNKNOWN
 
 MAX_THUMBNAILS = 25  # of a page of a list
 THUMBNAILS_S = 0.25  # to decode them
-MAX_PENDING = 8  # documents of others that a page of a list waits for
+MAX_PENDING = 8  # documents from other hosts that one page of a list has fetched
 
 
 class Item(NamedTuple):

@@ -18,7 +18,7 @@ from scan.ethereum.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
 from scan.queries.reader import Reader
 
-MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs, unless it has one alone
+MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have more
 TIMEOUT_S = 6.0  # of a request's time at the node; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request

@@ -93,7 +93,7 @@ def details(reader: Reader, record: Record) -> UserOperationDetails:
     response is not cached where a retry may get more."""
     operation, unavailable = None, None
     body = transactions.get(reader, data(record["transactionHash"]))
-    if body is not None:  # or a fork took it since
+    if body is not None:  # else a fork has removed it since
         sent = orjson.loads(body)
         indexed = transactions.indexed(sent)
         try:

@@ -81,7 +81,7 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         if idle is not None:
             self.close(idle)
         elif self.alive:
-            self.set_accept_enabled(False)  # until something has happened
+            self.set_accept_enabled(False)  # until the next round of the loop
 
     def close(self, conn: Connection) -> None:
         if conn not in self._connections:

@@ -70,7 +70,7 @@ class ResponseBuffer:
                     self.close()
         except BlockingIOError:
             return False
-        except OSError:  # the client is gone, which the next read finds, too
+        except OSError:  # the client has left, as the next read will find
             self._data.clear()
             self.close()
         return not self._data and self._file is None

@@ -285,7 +285,7 @@ class Worker(AcceptedConnections):
         try:
             self._check_application()
         except Exception:  # it would end this loop, and with it every connection
-            self.log.exception("Error in what the application checks")
+            self.log.exception("Error in the application's periodic check")
 
     def _check_deadline(self, conn: Connection, now: float) -> None:
         if not self.alive:

@@ -248,7 +248,7 @@ class Streams:
                 log.debug("streams wait for the database: %s", error)
                 time.sleep(RETRY_AFTER_S)
             except Exception:
-                log.exception("streams stopped; going on")
+                log.exception("reading new blocks for streams failed; retrying")
                 time.sleep(RETRY_AFTER_S)
 
     def _admit(self) -> None:

@@ -66,7 +66,7 @@ _FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 def _query(entity: str) -> Json:
     filters = {key: _FILTERS_OF.get(entity, _FILTERS)[key] for key in FILTER_KEYS[entity]}
     return form(
-        "",  # its entity says it
+        "",  # the field `entity` describes it
         {
             "entity": {"const": entity, "description": "The entity."},
             "filter": form("All must match.", filters, ()),
