@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 from flask.testing import FlaskClient
@@ -20,14 +21,16 @@ from scan.database.lists import all_entities
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.queries.filters import FILTER_KEYS
 from tests.audit import auditing
+from tests.indexer.test_retention import remove
 from tests.support.brute_force import without_bounds
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
+from tests.support.made_blocks import DEX, TOKEN, Chain, Move, address
 
 Row = dict[str, Any]
 BLOCKS, ROWS_OF_BLOCK = 16, 3
 DISTANCE = 8  # of checkpoints
+FIRST_KEPT = BLOCKS // 2
 NOBODY = "http://127.0.0.1:9"
 ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
 ANYBODY = [None, *ADDRESSES]
@@ -58,16 +61,17 @@ OTHERS = {
 
 
 # Of entities that most transactions have: what filters mean in a transaction that is made here.
-PARTIES = {"from": "sender", "to": "recipient"}
 MADE = {
-    **dict.fromkeys(("transactions", "token_transfers"), PARTIES),
+    "transactions": {"from": "sender", "to": "recipient"},
+    "token_transfers": {"from": "sender", "to": "receiver", "tokenAddress": "token"},
     "internal_transfers": {"from": "caller", "to": "called"},
-    "dex_trades": {"maker": "sender", "pool": "pool"},
+    "dex_trades": {"maker": "sender", "pool": "pool", "dex": "dex"},
 }
 
 
 class Listed(NamedTuple):
     client: FlaskClient
+    kept: FlaskClient  # of an index without the rows before FIRST_KEPT
     rows: dict[str, list[Row]]  # of each entity, newest first
 
 
@@ -84,14 +88,17 @@ def listed(postgres: Postgres, template: str) -> Iterator[Listed]:
         for entity, values in VALUES.items():
             rows[entity] = [{**row, **chosen(entity, n, values)} for n, row in enumerate(made)]
             store(url, entity, rows[entity][::-1])
-        settings = settings_for(url, NOBODY)
-        auditing.run(settings, repair=True)
-        yield Listed(create_app(settings).test_client(), rows)
+        auditing.run(settings_for(url, NOBODY), repair=True)
+        with postgres.cloned(urlsplit(url).path[1:]) as kept_url:
+            remove(kept_url, FIRST_KEPT)
+            clients = (create_app(settings_for(u, NOBODY)).test_client() for u in (url, kept_url))
+            yield Listed(*clients, rows)
 
 
 def make_chain(url: str) -> list[Row]:
-    """Who is party to each transaction, newest first."""
-    names = dict.fromkeys(("sender", "recipient", "caller", "called", "pool"), ADDRESSES)
+    """Who is party to each transaction, newest first: some mostly send, others mostly receive."""
+    names = dict.fromkeys(("sender", "caller", "pool"), ADDRESSES)
+    names |= dict.fromkeys(("receiver", "called"), ADDRESSES[::-1])
     database = Database(url, statement_timeout_ms=10_000)
     chain = Chain(database)
     chain.append(pools=[bytes.fromhex(pool[2:]) for pool in ADDRESSES])
@@ -99,8 +106,12 @@ def make_chain(url: str) -> list[Row]:
     for block in range(1, BLOCKS):
         rows = [chosen("chain", block * ROWS_OF_BLOCK + n, names) for n in range(ROWS_OF_BLOCK)]
         stored = [{name: bytes.fromhex(row[name][2:]) for name in names} for row in rows]
+        moves = [Move(r["sender"], r["receiver"], tokens=1, pool=r["pool"]) for r in stored]
+        # One creates a contract, and its sender receives the tokens.
+        moves[0] = moves[0]._replace(recipient=None, contract=stored[0]["receiver"])
+        rows[0] |= {"created": rows[0]["receiver"], "receiver": rows[0]["sender"]}
         hashes = chain.append(
-            [Move(r["sender"], r["recipient"], tokens=1, pool=r["pool"]) for r in stored],
+            moves,
             internal_transfers=[
                 InternalTransfer(index, 0, TransferType.CALL, r["caller"], r["called"], 1)
                 for index, r in enumerate(stored)
@@ -108,6 +119,8 @@ def make_chain(url: str) -> list[Row]:
             is_traced=True,
         )
         for row, hash_ in zip(rows, hashes, strict=True):
+            recipient = None if "created" in row else row["receiver"]
+            row |= {"recipient": recipient, "dex": DEX, "token": "0x" + TOKEN.hex()}
             made.insert(0, {**row, "blockNumber": block, "transactionHash": "0x" + hash_.hex()})
     database.close()
     return made
@@ -136,6 +149,7 @@ def store(url: str, entity: str, rows: list[Row]) -> None:
             }
         )
     insert = f"INSERT INTO {entity} SELECT * FROM jsonb_populate_recordset(null::{entity}, %s)"  # noqa: S608
+    execute(url, f"DELETE FROM {entity}")  # noqa: S608  creations that the chain has
     execute(url, insert, json.dumps(stored).replace('"0x', r'"\\x'))
 
 
@@ -147,11 +161,18 @@ def test_every_entity_with_few_rows_is_here() -> None:
 def test_every_page_by_each_filter(listed: Listed, entity: str) -> None:
     rows = listed.rows[entity]
     require_pages(listed.client, entity, {}, rows)
-    for key in keys_of(entity):
-        lengths = Counter(value for row in rows for value in {*values_of(row, key)} - {None})
-        for value in sorted(lengths, key=lengths.__getitem__)[-2:]:
-            matching = [row for row in rows if value in values_of(row, key)]
-            require_pages(listed.client, entity, {key: value}, matching)
+    for key, value, matching in by_one_filter(entity, rows):
+        require_pages(listed.client, entity, {key: value}, matching)
+
+
+@pytest.mark.parametrize("entity", VALUES)
+def test_lists_begin_with_the_rows_that_are_kept(listed: Listed, entity: str) -> None:
+    kept = [row for row in listed.rows[entity] if row["blockNumber"] >= FIRST_KEPT]
+    for key, value, matching in by_one_filter(entity, kept):
+        if key != "success":
+            expected = [row["transactionHash"] for row in matching]
+            rest = read(listed.kept, entity, len(expected), {key: value}, limit=100)
+            assert rest == (expected, None)
 
 
 @pytest.mark.parametrize("entity", VALUES)
@@ -168,6 +189,14 @@ def test_every_page_by_two_filters(listed: Listed, entity: str) -> None:
             require_pages(listed.client, entity, filters, matching)
 
 
+def by_one_filter(entity: str, rows: list[Row]) -> Iterator[tuple[str, Any, list[Row]]]:
+    """The two values of each filter that most rows have, and these rows."""
+    for key in keys_of(entity):
+        lengths = Counter(value for row in rows for value in {*values_of(row, key)} - {None})
+        for value in sorted(lengths, key=lengths.__getitem__)[-2:]:
+            yield key, value, [row for row in rows if value in values_of(row, key)]
+
+
 def keys_of(entity: str) -> list[str]:
     if entity in VALUES:
         return [key for key in FILTER_KEYS[entity] if key in VALUES[entity]]
@@ -175,7 +204,9 @@ def keys_of(entity: str) -> list[str]:
 
 
 def values_of(row: Row, key: str) -> tuple[Any, ...]:
-    return (row["from"], row["to"]) if key == "address" and "from" in row else (row[key],)
+    if key == "address" and "from" in row:
+        return row["from"], row["to"] or row["created"]
+    return (row[key],)
 
 
 def require_pages(client: FlaskClient, entity: str, filters: Row, rows: list[Row]) -> None:
@@ -190,22 +221,27 @@ def require_pages(client: FlaskClient, entity: str, filters: Row, rows: list[Row
             total = len(expected) if is_counted else None
             first, following = read(client, entity, total, query, limit=2)
             assert first == expected[:2], query
-            size = longest_read(len(expected))
-            later, _ = read(client, entity, total, query, limit=size, page=2)
-            assert later == expected[size : 2 * size], query
+            size, number = longest_read(len(expected))
+            later, _ = read(client, entity, total, query, limit=size, page=number)
+            assert later == expected[(number - 1) * size : number * size], query
             if len(expected) > 2:
                 rest = read(client, entity, total, query, cursor=following, limit=100)
                 assert rest == (expected[2:], None), query
             expected.reverse()
 
 
-def longest_read(entries: int) -> int:
-    """The size of second pages, newest first, that have the most entries between a checkpoint and
-    their first row, and between their last row and another."""
-    return max(
-        range(1, DISTANCE),
-        key=lambda size: -(entries - 1 - size) % DISTANCE + (entries - 2 * size) % DISTANCE,
-    )
+def longest_read(entries: int) -> tuple[int, int]:
+    """The size and number of a late page that, newest first, has the most entries between a
+    checkpoint and its first row, and between its last row and another checkpoint."""
+
+    def passed(page: tuple[int, int]) -> tuple[int, int]:
+        size, number = page
+        before = -(entries - 1 - size * (number - 1)) % DISTANCE
+        return before + (entries - size * number) % DISTANCE, number
+
+    sizes = range(1, DISTANCE)
+    whole = [(size, n) for size in sizes for n in range(2, entries // size + 1)]
+    return max(whole, key=passed, default=(3, 2))
 
 
 def read(

@@ -98,6 +98,16 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "the list of all rows has one key",
     ),
     (
+        r"queries/\w+_list",
+        r"NOT %\(has_(lower|upper)\)s",
+        "it saves work: no entries are before the first block, and all are up to the last",
+    ),
+    (
+        r"entries_before\(\)",
+        r"''::bytea = k",
+        "the list of all rows has one key",
+    ),
+    (
         r"queries/\w+_list_by_filters",
         r"\w\.\w+ IS NOT NULL",
         "it says again what the condition beside it says, as the list leaves out rows without key",
