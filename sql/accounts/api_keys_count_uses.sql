@@ -1,5 +1,5 @@
--- Adds what one process counted. The rows are locked in one order, so that two processes
--- writing the same keys wait for each other and never for ever.
+-- Adds the requests that one process counted. The rows are locked in the order of their ids, so that two
+-- processes that write the same keys do not wait for each other for ever.
 -- params: ids bigint[], requests bigint[], used_at double precision[]
 -- returns: nothing
 -- index: api_keys_pkey

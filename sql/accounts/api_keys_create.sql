@@ -1,4 +1,4 @@
--- A new key, unless its signed request was used before or the owner has enough keys.
+-- Stores a new key, unless its signed request was used before or the owner has enough keys.
 -- params: id bigint, owner bytea, signed_at_ms bigint, key_hash bytea, key_prefix text,
 --   label text, requests_per_minute integer, max_keys integer
 -- returns: replayed boolean, active_keys bigint (before), created boolean

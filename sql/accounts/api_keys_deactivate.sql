@@ -1,4 +1,4 @@
--- DELETE /api/v1/keys/:id: the key stops; its row stays, for its usage and against replays.
+-- DELETE /api/v1/keys/:id: deactivates a key. Its row stays, for its usage and against replays.
 -- params: id bigint, owner bytea
 -- returns: no row where this owner has no such active key, or its id
 -- index: api_keys_pkey

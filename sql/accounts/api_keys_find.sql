@@ -1,4 +1,4 @@
--- The active key behind a hash: looked up for every request with a key, unless cached.
+-- The active key that has a hash. It is looked up for every request with a key, unless it is cached.
 -- params: key_hash bytea
 -- returns: no row, or id, owner_address, requests_per_minute
 -- index: api_keys_key_hash_key

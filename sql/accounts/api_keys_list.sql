@@ -1,5 +1,5 @@
--- GET /api/v1/keys: the keys of an owner, active ones first, newest first. Deleted ones show what
--- they were used for; of a very long past only the newest.
+-- GET /api/v1/keys: the keys of an owner, active ones first, newest first. Deleted keys are listed for
+-- their usage; of those deleted long ago only the newest.
 -- params: owner bytea
 -- returns: the answer as JSON text
 -- index: api_keys_signed_once

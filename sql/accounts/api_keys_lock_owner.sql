@@ -1,6 +1,6 @@
--- One creation at a time for an owner, until the transaction ends. A statement of its own: the
--- next one's snapshot must be taken after the lock, or it would count the keys of before.
+-- Lets one transaction at a time create a key for an owner. It is a statement of its own because the
+-- snapshot of the next one must be taken after the lock, or it would miss keys just created.
 -- params: owner bytea
--- returns: nothing of use
+-- returns: one row without a value
 -- index: none
 SELECT pg_advisory_xact_lock(hashtextextended('api_keys', hashtextextended(hex(%(owner)s), 0)));

@@ -1,4 +1,4 @@
--- Whether an address is claimed: it has, or once had, an API key.
+-- Tells whether an address is claimed: whether it has, or once had, an API key.
 -- params: owner bytea
 -- returns: boolean
 -- index: api_keys_signed_once

@@ -1,9 +1,9 @@
--- Rows of a range of blocks that contradict each other or their blocks, in one statement and so of one
--- snapshot; of the block before only how many rows come before the range. Derived tables are not looked
--- at: what they hold of an address or a token is the sum over all blocks. Scalar subqueries in the place
--- of EXISTS, which the planner would have read by block or as a whole.
+-- Finds rows of a range of blocks that contradict each other or their blocks, in one statement and so in
+-- one snapshot. Of the block before the range it reads only its row counts. It reads no derived tables,
+-- which hold sums over all blocks. Scalar subqueries stand in the place of EXISTS, for which the planner
+-- would read by block or whole tables.
 -- params: block_from bigint, block_to bigint
--- returns: what is wrong, how many such there are, where one of them is
+-- returns: the kind of error, the number of such rows, the place of one of them
 -- index: blocks_pkey, transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey,
 --   logs_pkey, withdrawals_pkey, tokens_pkey, pools_pkey, log_emitters_pkey
 WITH span AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- Blocks to compare with the node, whole: what is not compared is seen, too.
+-- All columns of blocks, to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: jsonb by column; the timestamp also in seconds
 -- index: blocks_pkey

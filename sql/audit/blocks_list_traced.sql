@@ -1,4 +1,4 @@
--- Which blocks have their internal transfers.
+-- Tells which blocks have their internal transfers.
 -- params: block_from bigint, block_to bigint
 -- returns: number, whether its traces were read
 -- index: blocks_pkey

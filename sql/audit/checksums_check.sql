@@ -1,6 +1,7 @@
--- Columns of derived tables whose sum over all rows is not that of removed rows and of the others.
+-- Finds columns of derived tables whose sum over all rows differs from the sum over removed rows and the
+-- others.
 -- params: span block_range
--- returns: what is wrong, how many such columns there are, one of them
+-- returns: the kind of error, the number of such columns, one of them
 -- index: none
 SELECT 'sums over all rows contradict what is stored', count(*), min(s.derived_table || '.' || s.derived_column)
 FROM checksums(NULL) s

@@ -1,5 +1,5 @@
--- Takes a derived table for what it should hold: what list_checkpoints are compared with where older rows
--- are removed.
+-- Lets audit/list_checkpoints_expect read the stored counters as the expected ones, as where older rows are
+-- removed there are no others.
 -- params: none
 -- returns: nothing; makes the temporary tables that audit/list_checkpoints_expect reads
 -- index: none

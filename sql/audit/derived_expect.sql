@@ -1,4 +1,4 @@
--- Makes the temporary table expected_<table> of the rows that a derived table should hold.
+-- Fills the temporary table expected_<table> with the rows that a derived table should hold.
 -- params: table text
 -- returns: nothing
 -- index: none

@@ -1,4 +1,4 @@
--- Makes the rows of a table what expected_<table> has.
+-- Makes the rows of a table equal to those of expected_<table>.
 -- params: table text
 -- returns: nothing
 -- index: none

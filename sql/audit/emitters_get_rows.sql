@@ -1,4 +1,4 @@
--- Emitters of logs to compare with the node, whole: what is not compared is seen, too.
+-- All columns of emitters of logs, to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: jsonb by column
 -- index: log_emitters_by_block

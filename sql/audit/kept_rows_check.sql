@@ -1,6 +1,7 @@
--- What derived tables hold beside sums, compared with the rows that are not removed, and with each other.
+-- Compares values of derived tables that are no sums with the rows that are not removed, and with each
+-- other.
 -- params: span block_range, first_block bigint
--- returns: what is wrong, how many such there are, one of them
+-- returns: the kind of error, the number of such rows, one of them
 -- index: none
 SELECT what, count(*), min(name)
 FROM (
@@ -71,7 +72,7 @@ FROM (
     FULL JOIN counted_candles((%(span)s::block_range).first_trade, (%(span)s::block_range).last_trade,
         NULL, NULL) c USING (pool_address, hour)
     WHERE ROW(c.*) IS DISTINCT FROM ROW(s.*)
-        -- The hour in which rows begin may have had others.
+        -- Of the hour in which the kept rows begin, some trades may be removed.
         AND hour > (SELECT date_trunc('hour', b.timestamp, 'UTC') FROM blocks b
             WHERE b.number = %(first_block)s)
     UNION ALL

@@ -1,4 +1,4 @@
--- Logs to compare with the node, whole: what is not compared is seen, too.
+-- All columns of logs, to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: jsonb by column; the topics with the first
 -- index: logs_pkey, blocks_pkey, event_topics_pkey

@@ -1,4 +1,4 @@
--- Which of these addresses are pools, of which tokens, and since which block.
+-- The pools among these addresses, with their tokens and the block from which on they are pools.
 -- params: addresses bytea[]
 -- returns: address, block number, token0, token1
 -- index: pools_pkey

@@ -1,4 +1,4 @@
--- Of which blocks rows are not removed, where older ones are.
+-- The blocks whose rows are not removed, where older ones are.
 -- params: none
 -- returns: no row where all rows are there; the first block, its block_range as text
 -- index: blocks_pkey

@@ -1,4 +1,4 @@
--- Which of these addresses are tokens, of which type, and since which log.
+-- The tokens among these addresses, with their types and the log from which on they are tokens.
 -- params: addresses bytea[]
 -- returns: address, type, whether its Deposit means a mint, block number and log of its first one
 -- index: tokens_pkey, blocks_pkey, token_transfers_by_token

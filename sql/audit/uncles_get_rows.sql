@@ -1,4 +1,4 @@
--- Uncles to compare with the node, whole: what is not compared is seen, too.
+-- All columns of uncles, to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: jsonb by column
 -- index: uncles_pkey

@@ -1,6 +1,6 @@
--- In DuckDB: every address seen.
+-- In DuckDB: every address that appears in the files.
 -- params: none
--- returns: what the table addresses of DuckDB is made of
+-- returns: the columns of the table addresses in DuckDB
 -- index: none
 SELECT a.*
 FROM addresses_expected() a

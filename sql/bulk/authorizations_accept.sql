@@ -1,4 +1,4 @@
--- Which authorizations of a bulk backfill took effect, by all rows that it loaded.
+-- Stores which authorizations took effect, judged by all rows that a bulk backfill loaded.
 -- params: none
 -- returns: nothing
 -- index: authorizations_pkey

@@ -1,7 +1,8 @@
--- In DuckDB: blocks with the rows in them and before them, from counts that the files have; by them
--- blocks_expected() of sql/schema/expected.sql, which counts rows, is checked. A timestamp is in seconds.
+-- In DuckDB: blocks with the numbers of rows in them and before them, from counts that the files have.
+-- blocks_expected() of sql/schema/expected.sql, which counts rows, is checked against them. A timestamp is
+-- in seconds.
 -- params: none
--- returns: what the table blocks of DuckDB is made of
+-- returns: the columns of the table blocks in DuckDB
 -- index: none
 WITH transfers AS (
     SELECT block_number, count(*) AS entries FROM token_transfers_files GROUP BY block_number

@@ -1,4 +1,4 @@
--- In DuckDB: which bucket of keys in_bucket() lets through: those from one hash on up to another.
+-- In DuckDB: sets the range of hashes whose keys in_bucket() lets through.
 -- params: first bigint, last bigint
 -- returns: nothing
 -- index: none

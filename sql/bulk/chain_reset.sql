@@ -1,4 +1,4 @@
--- Forgets counters that a bulk backfill wrote.
+-- Sets the counters that a bulk backfill wrote to 0.
 -- params: none
 -- returns: nothing
 -- index: chain_pkey

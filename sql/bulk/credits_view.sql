@@ -1,4 +1,4 @@
--- In DuckDB: credits as definitions of sql/schema/ read them.
+-- In DuckDB: credits in the form that definitions of sql/schema/ read.
 -- params: none
 -- returns: nothing; makes the view credits
 -- index: none

@@ -1,6 +1,6 @@
--- In DuckDB: what each day counts.
+-- In DuckDB: the counters of each day.
 -- params: none
--- returns: what the table daily_stats of DuckDB is made of
+-- returns: the columns of the table daily_stats in DuckDB
 -- index: none
 SELECT s.day, s.first_block, s.last_block, s.transaction_count, s.failed_transaction_count,
     s.active_address_count, s.new_address_count, s.created_contract_count, s.token_transfer_count,

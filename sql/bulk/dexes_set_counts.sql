@@ -1,4 +1,4 @@
--- Stores how many trades exchanges have.
+-- Stores the numbers of trades of exchanges.
 -- params: names text[], counts bigint[]
 -- returns: nothing
 -- index: dexes_name_key

@@ -1,4 +1,4 @@
--- In DuckDB: the text of rows of a table as its files have them.
+-- In DuckDB: the text of rows of a table in the columns of its files.
 -- params: columns expressions, table identifier
 -- returns: the table's columns
 -- index: none

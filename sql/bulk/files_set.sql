@@ -1,4 +1,4 @@
--- In DuckDB: all files of the long tables, for the views that number their rows.
+-- In DuckDB: makes the views that number rows of the long tables read all files.
 -- params: none
 -- returns: nothing
 -- index: none

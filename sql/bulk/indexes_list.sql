@@ -1,6 +1,6 @@
--- The indexes of a table and its partitions, and the statements that drop and make each; the primary key's
--- first. Then the table's triggers, which would keep a copy of all rows: those of token_holders count none,
--- as no token is counted.
+-- The indexes of a table and its partitions, the primary key's first, with the statements that drop and
+-- make each. The table's triggers follow, which would keep a copy of all rows. Those of token_holders count
+-- nothing, as no token is counted.
 -- params: table text
 -- returns: statement that drops it, statement that makes it
 -- index: none

@@ -1,6 +1,6 @@
 -- In DuckDB: net balances of BEP1155 items.
 -- params: none
--- returns: what the table item_balances of DuckDB is made of
+-- returns: the columns of the table item_balances in DuckDB
 -- index: none
 SELECT b.holder, b.token_address, b.first_ordinal, b.balance
 FROM item_balances_expected() b

@@ -1,6 +1,6 @@
--- In DuckDB: how many entries lists of few rows have.
+-- In DuckDB: the numbers of entries of lists of few rows.
 -- params: none
--- returns: what the table list_counts of DuckDB is made of
+-- returns: the columns of the table list_counts in DuckDB
 -- index: none
 SELECT list, key, count
 FROM list_counts_expected();

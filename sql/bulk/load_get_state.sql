@@ -1,6 +1,6 @@
--- Inside a transaction that has locked the table: whether it is still to be loaded, and whether the
--- session that took the writer's lock (indexer/writer_lock) still has it. Another process that took it
--- meanwhile may have loaded the table, or discarded the backfill.
+-- Inside a transaction that has locked the table: tells whether it is still to be loaded, and whether the
+-- session that took the writer's lock (indexer/writer_lock) still has it. Another process that took the
+-- lock meanwhile may have loaded the table, or discarded the backfill.
 -- params: table text, writer_pid integer
 -- returns: no row without a bulk backfill; else is_loaded, is_writer
 -- index: bulk_backfill_pkey

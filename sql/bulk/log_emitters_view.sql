@@ -1,4 +1,4 @@
--- In DuckDB: log_emitters as definitions of sql/schema/ read them.
+-- In DuckDB: log_emitters in the form that definitions of sql/schema/ read.
 -- params: none
 -- returns: nothing; makes the view log_emitters
 -- index: none

@@ -1,5 +1,5 @@
--- In DuckDB: whether a row of a long table belongs to the partition that is being loaded; of a table without
--- partitions all do. Set by bulk/files_set and bulk/partition_set.
+-- In DuckDB: whether a row of a long table belongs to the partition that is being loaded, which
+-- bulk/files_set and bulk/partition_set set. Every row of a table without partitions does.
 -- params: none
 -- returns: nothing; makes the macro in_partition
 -- index: none

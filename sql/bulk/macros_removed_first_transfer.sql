@@ -1,4 +1,5 @@
--- In DuckDB: removed_first_transfer() of sql/schema/retention.sql. Bulk has all rows of the chain.
+-- In DuckDB: removed_first_transfer() of sql/schema/retention.sql. It is always null, as a bulk backfill
+-- has all rows of the chain.
 -- params: none
 -- returns: nothing; makes the macro removed_first_transfer
 -- index: none

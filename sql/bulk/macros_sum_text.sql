@@ -1,5 +1,5 @@
--- In DuckDB: the decimal digits of a sum over uint256, from the sums of its limbs, which may be below
--- zero or beyond 64 bits. limb_1 is bounded so that what is added stays within a HUGEINT.
+-- In DuckDB: the decimal digits of a sum over uint256, from the sums of its limbs, which may be below zero
+-- or beyond 64 bits. limb_1 is bounded so that the sum of the parts stays within a HUGEINT.
 -- params: none
 -- returns: nothing; makes the macro sum_text
 -- index: none

@@ -1,6 +1,6 @@
--- In DuckDB: a uint256 of four limbs, lowest first, as BIGNUM, which is exact; null where they are null. Of
--- up to 127 bits it is cast from a HUGEINT, beyond from its digits. Sums, signs and comparisons of BIGNUM
--- are exact; what it is multiplied by makes it a DOUBLE.
+-- In DuckDB: a uint256 of four limbs, lowest first, as BIGNUM; null where they are null. Of up to 127 bits
+-- it is cast from a HUGEINT, beyond from its digits. Sums, signs and comparisons of BIGNUM are exact, while
+-- a product is a DOUBLE.
 -- params: none
 -- returns: nothing; makes the macro uint256
 -- index: none

@@ -1,9 +1,9 @@
--- The statements that replace an empty partition by a new table of the same definition, <partition>_loading:
--- those before rows are copied to it, and those after. Up to DROP TABLE none locks the table that it is a
--- partition of: its readers go on, and so do transactions that load its other partitions. The constraint
--- spares ATTACH reading the new table.
+-- The statements that replace an empty partition by a new table of the same definition,
+-- <partition>_loading: those to run before rows are copied to it, and those after. None but DROP TABLE
+-- locks the partitioned table, so that its readers and the transactions that load its other partitions go
+-- on until then. Thanks to the constraint ATTACH need not read the new table.
 -- params: partition text, first bigint, bound bigint
--- returns: statement, whether it follows the rows; in their order
+-- returns: statement, whether it follows the rows; in the order to run them in
 -- index: none
 WITH partition AS (
     SELECT c.*, c.oid::regclass AS name, i.inhparent::regclass AS parent,

@@ -1,6 +1,6 @@
--- In DuckDB: the files that have rows of one partition of a long table, which has the ordinals from first to
--- below bound, and which of their rows in_partition() lets through. A filter of file names would not do:
--- DuckDB then expects one row, and takes all rows of the partition into memory to join them.
+-- In DuckDB: sets the partition whose rows in_partition() lets through, with the ordinals from first to
+-- below bound, and the files that have such rows. A filter of file names would not do: DuckDB then expects
+-- one row, and takes all rows of the partition into memory to join them.
 -- params: table text, first bigint, bound bigint
 -- returns: nothing
 -- index: none

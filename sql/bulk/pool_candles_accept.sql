@@ -1,4 +1,4 @@
--- Volumes of pools from the candles of a bulk backfill, which count all trades.
+-- Stores the volumes of pools, summed over the candles of a bulk backfill, which count all trades.
 -- params: none
 -- returns: nothing
 -- index: pools_pkey

@@ -1,7 +1,8 @@
--- In DuckDB: candles of pools by the hour, as counted_candles() of sql/schema/changes.sql. That compares
--- prices by products, which are inexact here: a BIGNUM times another is a DOUBLE. Reads blocks.
+-- In DuckDB: candles of pools by the hour, as counted_candles() of sql/schema/changes.sql makes them. That
+-- compares prices by products, which are inexact here: the product of two BIGNUMs is a DOUBLE. It reads
+-- blocks.
 -- params: none
--- returns: what the table pool_candles of DuckDB is made of
+-- returns: the columns of the table pool_candles in DuckDB
 -- index: none
 WITH trades AS (
     SELECT d.ordinal, d.pool_address, b.timestamp_s // 3600 AS hour,

@@ -1,4 +1,4 @@
--- Which tokens pools exchange, and for which exchange.
+-- Pools with their tokens and exchanges.
 -- params: none
 -- returns: address, name of the exchange, token0, token1
 -- index: dexes_pkey

@@ -1,4 +1,4 @@
--- Stores how many trades pools have.
+-- Stores the numbers of trades of pools.
 -- params: addresses bytea[], counts bigint[]
 -- returns: nothing
 -- index: pools_pkey

@@ -1,4 +1,4 @@
--- In DuckDB: how many rows a table of the spool has.
+-- In DuckDB: the number of rows of a table of the spool.
 -- params: table text
 -- returns: one row: the number
 -- index: none

@@ -1,4 +1,4 @@
--- A table is loaded, in the transaction that loads it.
+-- Notes that a table is loaded, in the transaction that loads it.
 -- params: table text
 -- returns: nothing
 -- index: bulk_backfill_pkey

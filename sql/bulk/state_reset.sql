@@ -1,4 +1,4 @@
--- Begins a bulk backfill anew, but for the files that are there.
+-- Begins a bulk backfill anew, with the files that are there.
 -- params: none
 -- returns: nothing
 -- index: bulk_backfill_pkey

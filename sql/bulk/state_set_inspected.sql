@@ -1,4 +1,4 @@
--- Up to which block contracts are inspected, in the transaction that writes what was learnt.
+-- Stores up to which block contracts are inspected, in the transaction that writes the findings.
 -- params: block_number bigint
 -- returns: nothing
 -- index: bulk_backfill_pkey

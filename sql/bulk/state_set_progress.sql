@@ -1,4 +1,4 @@
--- How far a bulk backfill is, for /readyz.
+-- Stores the progress of a bulk backfill, for /readyz.
 -- params: progress double precision, seconds_left bigint null
 -- returns: nothing
 -- index: bulk_backfill_pkey

@@ -1,4 +1,4 @@
--- The stage that a bulk backfill is in now.
+-- Stores the stage that a bulk backfill is in.
 -- params: stage text
 -- returns: nothing
 -- index: bulk_backfill_pkey

@@ -1,6 +1,6 @@
 -- In DuckDB: net balances of holders.
 -- params: none
--- returns: what the table token_holders of DuckDB is made of
+-- returns: the columns of the table token_holders in DuckDB
 -- index: none
 SELECT h.holder, h.token_address, h.balance
 FROM token_holders_expected() h

@@ -1,5 +1,5 @@
--- In DuckDB: token transfers among the candidates of a file, in the chain's order; what the words of
--- an event mean is as amounts() of scan/ethereum/events.py has it.
+-- In DuckDB: token transfers among the candidates of a file, in the chain's order. The words of an event
+-- are read as amounts() of scan/ethereum/events.py reads them.
 -- params: file text
 -- returns: columns of token_transfers in scan/exports/columns.py
 -- index: none

@@ -1,5 +1,6 @@
--- In DuckDB: since which log each token is one. Events before it do not count: of another form, in
--- the block where it was found, while a Deposit had not been taken for a mint.
+-- In DuckDB: the log from which on each token is one. Its events before that log do not count: those of
+-- another form in the block where it was found, and those of the time when a Deposit was not taken for a
+-- mint.
 -- params: none
 -- returns: nothing; makes the table decided_tokens
 -- index: none

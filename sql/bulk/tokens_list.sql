@@ -1,4 +1,4 @@
--- What tokens are, and whether one was first rejected as one.
+-- Tokens with their types, and whether each was first rejected as a token.
 -- params: none
 -- returns: address, type, wraps, block_number, was_rejected
 -- index: rejected_emitters_pkey

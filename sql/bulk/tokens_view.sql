@@ -1,4 +1,4 @@
--- In DuckDB: tokens as definitions of sql/schema/ read them.
+-- In DuckDB: tokens in the form that definitions of sql/schema/ read.
 -- params: none
 -- returns: nothing; makes the view tokens
 -- index: none

@@ -1,4 +1,4 @@
--- Stores how many logs have each first topic.
+-- Stores the number of logs of each first topic.
 -- params: topics bytea[], counts bigint[]
 -- returns: nothing
 -- index: event_topics_topic0_key

@@ -1,4 +1,4 @@
--- In DuckDB: withdrawals as definitions of sql/schema/ read them.
+-- In DuckDB: withdrawals in the form that definitions of sql/schema/ read.
 -- params: none
 -- returns: nothing; makes the view withdrawals
 -- index: none

@@ -1,5 +1,5 @@
--- This session, in which the writer's lock was taken.
+-- The server's process of this session, which took the writer's lock.
 -- params: none
--- returns: process id of the server's process
+-- returns: process id
 -- index: none
 SELECT pg_backend_pid();

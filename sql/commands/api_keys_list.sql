@@ -1,4 +1,4 @@
--- The active keys, or those of one owner, newest first.
+-- The active keys of all owners or of one, newest first.
 -- params: owner bytea null
 -- returns: id bigint, prefix text, owner text, requests a minute integer, requests in all bigint,
 --   last use text, label text

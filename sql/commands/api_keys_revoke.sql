@@ -1,4 +1,4 @@
--- Keys stop, whoever owns them; their rows stay, for their usage and against replays.
+-- Deactivates keys of any owners. Their rows stay, for their usage and against replays.
 -- params: ids bigint[]
 -- returns: id bigint of each that was active
 -- index: api_keys_pkey

@@ -1,4 +1,4 @@
--- What `scan doctor` judges of a server and its database.
+-- The values of a server and its database that `scan doctor` judges.
 -- params: settings text[]
 -- returns: one row: version integer, names and values of these settings jsonb, size in bytes
 --   bigint, connections in use integer, age of the oldest transaction id bigint, its limit bigint,

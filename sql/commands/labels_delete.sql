@@ -1,4 +1,4 @@
--- Takes names away.
+-- Removes the labels of addresses.
 -- params: addresses bytea[]
 -- returns: nothing
 -- index: labels_pkey

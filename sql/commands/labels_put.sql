@@ -1,4 +1,4 @@
--- Names addresses, anew where they have a name.
+-- Sets the labels of addresses, in the place of those they have.
 -- params: addresses bytea[], labels text[]
 -- returns: nothing
 -- index: labels_pkey

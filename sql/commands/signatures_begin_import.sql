@@ -1,4 +1,4 @@
--- A table for what a file holds, until the transaction ends.
+-- Makes a table for the signatures of a file, which lasts until the transaction ends.
 -- params: none
 -- returns: nothing
 -- index: none

@@ -1,4 +1,4 @@
--- Stores what was imported and is not there yet.
+-- Stores the imported signatures that are not stored yet.
 -- params: none
 -- returns: nothing
 -- index: signatures_pkey

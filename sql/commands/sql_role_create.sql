@@ -1,4 +1,4 @@
--- A role that reads the chain and nothing of the service's users. A role that exists gets the
+-- Creates a role that may read the chain but nothing of the service's users. An existing role gets the
 -- password and the rights anew.
 -- params: name text, password text, statement_timeout text
 -- returns: one row: null

@@ -1,4 +1,4 @@
--- What a role that only reads may do besides reading, where it could not be revoked.
+-- The rights besides reading that a read-only role still has, as they could not be revoked.
 -- params: name text
 -- returns: one row: may_create_temporary_tables boolean, may_create_tables boolean,
 --   may_take_locks boolean

@@ -1,4 +1,4 @@
--- Forgets what a source answered, so that it is asked again.
+-- Deletes the answers of a source, so that it is asked again.
 -- params: source text
 -- returns: nothing
 -- index: contract_claims_pkey

@@ -1,4 +1,4 @@
--- Which of these addresses a source was asked about since their code is there.
+-- Those of these addresses that a source was asked about since their present code was found.
 -- params: source text, addresses bytea[]
 -- returns: address
 -- index: contract_claims_pkey, contracts_pkey

@@ -1,4 +1,4 @@
--- Keeps the answer of a source about a contract, instead of its last one.
+-- Stores the answer of a source about a contract in the place of its last one.
 -- params: address bytea, source text, code_hash bytea, outcome text, claimed_match text null,
 --   reason text null, contract_name text null, compiler_version text null, record text null
 -- returns: nothing

@@ -1,4 +1,4 @@
--- Of each code that no verification has: the contract that had it first.
+-- For each of these codes that is not verified, the contract that had it first.
 -- params: code_hashes bytea[]
 -- returns: code_hash, address
 -- index: contracts_by_code_hash, verified_contracts_by_code_hash

@@ -1,5 +1,5 @@
--- Contracts in the order of their addresses that no verification covers and that a source was not
--- asked about since their code is there.
+-- Contracts, in the order of their addresses, that no verification covers and that a source was not asked
+-- about since their present code was found.
 -- params: source text, after bytea, limit integer
 -- literals: limit
 -- returns: address

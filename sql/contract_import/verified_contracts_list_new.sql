@@ -1,4 +1,4 @@
--- Verified contracts whose code stands at their address now, but for some code; one of each code.
+-- Verified contracts whose code stands at their address now, one for each code that is not among these.
 -- params: code_hashes bytea[], limit integer
 -- returns: code_hash, address, match, creation_match, contract_name, file_path, compiler_version,
 --   license, settings and sources as JSON text, constructor_arguments

@@ -1,5 +1,5 @@
--- What the index has of the contracts at addresses: their code, the token they are, and which
--- verification has their code's ABI.
+-- The contracts at these addresses: their code, their type of token, and the verification whose ABI fits
+-- their code.
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: JSON array of {address, codeHash, tokenType, verifiedAddress, verifiedAt} of

@@ -1,5 +1,5 @@
--- Why a transaction of a block failed, where it was read before; of one that is in another block now,
--- nothing.
+-- The stored reason for which a transaction of a block failed. A reason stored for the transaction in
+-- another block is not returned.
 -- params: transaction_hash bytea, block_hash bytea
 -- literals: none
 -- returns: no row, or kind, words, data, its size before it was cut, type of the call, trace address,

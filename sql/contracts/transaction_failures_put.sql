@@ -1,5 +1,5 @@
--- Keeps why a transaction of a block failed, in the place of what was kept of it in another block, and
--- forgets those that were put longest ago.
+-- Stores the reason for which a transaction of a block failed, in the place of one stored for another
+-- block, and deletes the reasons that were stored longest ago.
 -- params: transaction_hash bytea, block_hash bytea, kind text, words text, returned bytea,
 --   data_size integer, type text, trace_address integer[], selector bytea, code_addresses bytea[],
 --   address bytea null, kept bigint

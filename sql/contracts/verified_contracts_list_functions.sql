@@ -1,5 +1,5 @@
--- What of the ABI of the contract at an address concerns one function, from a verification of its
--- code there or elsewhere: its overloads, and where there are none, what else can be asked for.
+-- The entries for one function in the ABI of the contract at an address, from a verification of its code
+-- there or elsewhere: its overloads, or where there are none the names of other functions.
 -- params: address bytea, function_name text
 -- returns: no row where its code is not verified; else JSON {"functions": the ABI's entries,
 --   "others": up to 50 names of view and pure functions, empty where "functions" is not}

@@ -1,4 +1,4 @@
--- Whether a database of this name exists.
+-- Tells whether a database of this name exists.
 -- params: name text
 -- returns: one row when it does
 -- index: pg_database_datname_index

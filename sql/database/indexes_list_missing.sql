@@ -1,4 +1,4 @@
--- Which of these indexes tables that are there do not have, or have from a build that was interrupted.
+-- The indexes among these names that existing tables lack, or have only from an interrupted build.
 -- params: names text[], tables text[]
 -- returns: rows: name, whether there is the rest of such a build, whether the table is partitioned
 -- index: none

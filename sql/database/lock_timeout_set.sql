@@ -1,5 +1,5 @@
--- How long each statement of this transaction waits for a lock.
+-- Sets how long each statement of this transaction waits for a lock.
 -- params: milliseconds text
--- returns: nothing of use
+-- returns: one row: the setting
 -- index: none
 SELECT set_config('lock_timeout', %(milliseconds)s, true);

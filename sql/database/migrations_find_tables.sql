@@ -1,5 +1,5 @@
--- What kind of database this is, before anything of ours may be asked. It reads pg_class: to_regclass
--- would miss a table that another instance made while this session waited for its lock.
+-- Tells whose tables this database has, before any of ours may be read. It reads pg_class, since
+-- to_regclass would miss a table that another instance made while this session waited for its lock.
 -- params: none
 -- returns: one row: whether it has tables of Scan, whether these know of migrations
 -- index: none

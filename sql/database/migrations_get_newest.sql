@@ -1,5 +1,5 @@
--- How far the schema has come. The newest migration does not count before schema.sql is applied,
--- too, which an empty digest stands for.
+-- The version of the schema. While schema_state has an empty digest, the newest migration does not count
+-- yet, as schema.sql is still to be applied.
 -- params: none
 -- returns: one row: the number of the newest migration, 0 without one
 -- index: migrations_pkey

@@ -1,4 +1,4 @@
--- The migrations that this database has been through.
+-- The migrations that this database has had.
 -- params: none
 -- returns: rows: number
 -- index: migrations_pkey

@@ -1,5 +1,5 @@
--- Makes other instances that start now wait until this transaction has brought the schema up.
+-- Makes other instances that start now wait until this transaction has migrated the schema.
 -- params: none
--- returns: nothing of use
+-- returns: one row without a value
 -- index: none
 SELECT pg_advisory_xact_lock(hashtextextended('scan.schema', 0));

@@ -1,4 +1,4 @@
--- Notes which schema.sql has been applied.
+-- Stores the digest of the schema.sql that has been applied.
 -- params: digest bytea
 -- returns: nothing
 -- index: schema_state_pkey

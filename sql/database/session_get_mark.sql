@@ -1,5 +1,5 @@
--- What was set in this session as scan.session, see scan/database/sessions.py.
+-- The setting scan.session of this session, see scan/database/sessions.py.
 -- params: none
--- returns: one row: the mark; null or empty without one
+-- returns: one row: the setting; null or empty where it was never set
 -- index: none
 SELECT current_setting('scan.session', true);

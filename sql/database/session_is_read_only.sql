@@ -1,5 +1,5 @@
--- Whether the server takes no writes, as a standby.
+-- Tells whether the server refuses writes, as a standby does.
 -- params: none
--- returns: one row: whether it does not
+-- returns: one row: boolean
 -- index: none
 SELECT current_setting('transaction_read_only')::boolean;

@@ -1,10 +1,10 @@
--- Ends sessions of roles of `scan sql-role` that run one statement for longer than the role was made
--- with, or hold a transaction open: idle for as long, or for ten times as long in all. A role may lift
--- its statement_timeout, in a session and by ALTER ROLE, but not change the comment on itself. A
--- cancelled statement could go on, an ended session cannot. Sessions in other databases of the server are
--- ended, too; those of roles that this one is no member of are left.
+-- Ends sessions of roles of `scan sql-role` that run one statement for longer than the statement_timeout
+-- the role was made with, or hold a transaction open: idle for as long, or for ten times as long in all. A
+-- role may lift its statement_timeout, in a session and by ALTER ROLE, but not change the comment on
+-- itself. A session is ended, as it could go on after a cancelled statement. This includes sessions in
+-- other databases of the server, but not those of roles that this one is no member of.
 -- params: grace_s double precision
--- returns: role, and what its session did
+-- returns: role, state of the session that was ended
 -- index: none
 SELECT a.usename, CASE WHEN pg_terminate_backend(a.pid) THEN a.state END
 FROM pg_stat_activity a

@@ -1,4 +1,4 @@
--- Which chain is indexed, and how far.
+-- The indexed chain and its kept blocks.
 -- params: none
 -- returns: no row before the first block; else its id (text), the genesis block's hash, the numbers
 --   of the oldest block whose rows are kept and of the newest block, the newest block's hash

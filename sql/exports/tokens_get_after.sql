@@ -1,4 +1,4 @@
--- Tokens by address, those after one of them.
+-- Tokens in the order of their addresses, from after one of them.
 -- params: after bytea, limit integer
 -- returns: address, type, name, symbol, decimals, total supply (text), number of holders, of
 --   transfers

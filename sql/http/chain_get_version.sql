@@ -1,4 +1,4 @@
--- The parts of index_version(): each is announced apart on the channel scan_chain.
+-- The two summands of index_version(), each of which is announced apart on the channel scan_chain.
 -- params: none
 -- returns: one row: the chain's version, the labels' version
 -- index: chain_pkey, label_state_pkey

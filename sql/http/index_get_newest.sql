@@ -1,4 +1,4 @@
--- Which version of the index there is, and its newest block.
+-- The version of the index, and its newest block.
 -- params: none
 -- literals: none
 -- returns: one row: index version, number of the newest block or null

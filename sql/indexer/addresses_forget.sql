@@ -1,5 +1,5 @@
--- After a reorganisation: addresses that only orphaned blocks had seen are not seen, nor were they on
--- the day that lost these blocks.
+-- After a reorganisation: deletes the addresses that only orphaned blocks had seen, and takes them from the
+-- counters of the day that lost these blocks.
 -- params: last_kept bigint, day date null
 -- returns: nothing
 -- index: addresses_unwound, daily_stats_pkey

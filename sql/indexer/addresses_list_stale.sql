@@ -1,4 +1,4 @@
--- Addresses whose balance is to be read.
+-- Addresses whose balances are to be read from the node.
 -- params: limit integer
 -- returns: address
 -- index: addresses_by_balance_block

@@ -1,4 +1,4 @@
--- Which authorizations of blocks already written took effect.
+-- Stores which authorizations of blocks already written took effect.
 -- params: span block_range
 -- returns: nothing
 -- index: authorizations_pkey, authorizations_of_authority, authorizations_in_effect, transactions_by_from,

@@ -1,4 +1,5 @@
--- Whether a bulk backfill was begun here and is not accepted yet: half of its tables are loaded.
+-- Tells whether a bulk backfill was begun and is not accepted yet, so that only some of its tables are
+-- loaded.
 -- params: none
 -- returns: boolean
 -- index: bulk_backfill_pkey

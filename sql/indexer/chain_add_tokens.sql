@@ -1,4 +1,4 @@
--- Keeps the number of tokens at hand, since counting them takes longer the more there are.
+-- Adds to the stored number of tokens, since counting them takes longer the more there are.
 -- params: added bigint
 -- returns: nothing
 -- index: chain_pkey

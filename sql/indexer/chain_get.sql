@@ -1,4 +1,4 @@
--- Which chain this database holds.
+-- The chain that this database holds.
 -- params: none
 -- returns: no row before the first block; else chain_id, genesis_hash, start_block, stored_logs
 -- index: chain_pkey

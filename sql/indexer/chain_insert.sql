@@ -1,5 +1,5 @@
--- Dedicates the database to a chain. Until its first block is written, or a bulk backfill is begun, a node
--- that was wrong may be corrected, and which logs are stored may change.
+-- Dedicates the database to a chain. Until its first block is written, the setting of stored logs may
+-- change.
 -- params: chain_id numeric, genesis_hash bytea, start_block bigint, stored_logs text null
 -- returns: nothing
 -- index: chain_pkey, blocks_pkey, bulk_backfill_pkey

@@ -1,7 +1,7 @@
--- Counts a change to the index, and announces it to those who cache responses. A version contains
--- the time, so that none comes twice, not even where a standby that lacks the last ones takes over.
+-- Counts a change to the index, and announces it to those who cache responses. A version contains the time,
+-- so that none comes twice, even where a standby that lacks the last ones takes over.
 -- params: none
--- returns: nothing of use
+-- returns: one row without a value
 -- index: chain_pkey
 UPDATE chain
 SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)

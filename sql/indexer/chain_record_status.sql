@@ -1,4 +1,5 @@
--- Records the node's head and whether it takes block hashes, or why the index does not advance.
+-- Records the node's head and whether it takes block hashes, or the problem that keeps the index from
+-- advancing.
 -- params: node_head bigint null, problem text null, by_hash boolean null
 -- returns: nothing
 -- index: indexer_status_pkey

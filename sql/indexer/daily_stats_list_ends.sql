@@ -1,4 +1,4 @@
--- The blocks before which days begin, after a block.
+-- The last blocks of finished days, those after `last_kept`.
 -- params: last_kept bigint
 -- returns: their numbers, the newest first
 -- index: daily_stats_first_block_key

@@ -1,4 +1,4 @@
--- The identity of an exchange by its name, made where it is new.
+-- The number of an exchange by its name, made where the exchange is new.
 -- params: name text
 -- returns: dex_id
 -- index: dexes_name_key

@@ -1,4 +1,4 @@
--- What the database holds of contracts in a batch of blocks.
+-- The tokens, pools, rejected emitters and code among contracts in a batch of blocks.
 -- params: addresses bytea[]
 -- returns: address, token type or null, whether its Deposit means a mint or null,
 --   pool's exchange, token0, token1 or null, claims it was rejected for (text[]), its code hash

@@ -1,16 +1,15 @@
--- The events of new blocks for every active webhook they concern, in chain order, and the queues
--- that have something to do now. An event's body is made and stored once, for all its deliveries.
--- What a queue and a block may hold is bounded, whatever is registered and whatever contracts emit. A
--- webhook is stopped where its queue would hold too many events or bytes of bodies. So are those with
--- the most events where all would get too many of a block, and those with the most bytes where their
--- bodies would take too many of a block; a body counts for the webhook with the fewest bytes that
--- gets it, so that stopping the ones after it frees what they count for. The limits are those of
--- scan/indexer/webhook_events.py.
--- Each address is looked up in the index, so idle webhooks cost nothing; or hashed, where the planner
--- has no statistics of webhooks yet, which an equality allows and = ANY does not. One transfer to
--- oneself is one event. The range is given for every table: a join that has only the other's rows to
--- go by might read all of it. No CTE is joined with another: the planner knows the size of none.
--- `watched_data` is null where a log's data is left out of its event.
+-- Stores the events of new blocks for every active webhook they concern, in chain order, and marks the
+-- queues that have something to do now. An event's body is stored once for all its deliveries.
+-- The events of a queue and of a block are limited, see scan/indexer/webhook_events.py. A webhook is stopped
+-- if its queue would hold too many events or bytes of bodies. If a block has too many events for all
+-- webhooks, those with the most of them are stopped, and if it has too many bytes of bodies, those with the
+-- most bytes. A body counts for the webhook with the fewest bytes that gets it, so that stopping the ones
+-- after it frees the bytes that they count for.
+-- Each address is looked up in the index, so that idle webhooks cost nothing, or hashed if the planner has
+-- no statistics of webhooks yet, which an equality allows and = ANY does not. One transfer to oneself is one
+-- event. The range is given for every table, since a join might otherwise read all of it. No CTE is joined
+-- with another, since the planner knows the size of none. `watched_data` is null where a log's data is left
+-- out of its event.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, first_internal bigint, last_internal bigint,
 --   first_trade bigint, last_trade bigint, now timestamptz, watched_block_number bigint[],
@@ -51,7 +50,7 @@ WITH events AS MATERIALIZED (
         WHERE x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
         GROUP BY x.ordinal, t.ordinal, k.address, b.number
         UNION ALL
-        -- After its transaction, before the logs of that.
+        -- A log_index of -1 puts it after its transaction and before the transaction's logs.
         SELECT 'internal_transfer', i.block_number, t.ordinal, -1, i.ordinal,
             internal_transfer_event(i, t, b.timestamp), array_agg(w.id)
         FROM internal_transfers i
@@ -81,7 +80,7 @@ WITH events AS MATERIALIZED (
         WHERE d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
         GROUP BY d.ordinal, t.ordinal, e.dex_id, b.number
         UNION ALL
-        -- After the transfers and trades that the same log made.
+        -- The highest number puts it after the transfers and trades of the same log.
         SELECT 'log', l.block_number, t.ordinal, l.log_index, 9223372036854775807,
             log_event(t, l.log_index, l.address, l.topics, l.data, b.timestamp), l.webhook_ids
         FROM (

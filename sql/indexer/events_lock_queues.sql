@@ -1,4 +1,4 @@
--- Locks the queues that have events of blocks about to be unwound, in a fixed order.
+-- Locks the queues that have events of blocks about to be unwound, in the order of their webhooks.
 -- params: last_kept bigint
 -- returns: webhook_id for each
 -- index: deliveries_by_block, delivery_queues_pkey

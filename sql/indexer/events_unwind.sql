@@ -1,8 +1,7 @@
--- Unwinds the events of orphaned blocks: what still waits is cancelled, also where an attempt
--- is under way; what a receiver may have seen is followed by the same event with data.removed,
--- the newest first, and at once: what undoes a block waits for no confirmation. `data` is the last key
--- of every body.
--- A delivery that was restored without its body cannot be revoked, and does not hold up the indexer.
+-- Unwinds the events of orphaned blocks. Waiting ones are cancelled, also during an attempt. An event that
+-- a receiver may have seen is followed by the same event with data.removed, the newest first and without
+-- waiting for confirmations. `data` is the last key of every body. A delivery that was restored without its
+-- body cannot be revoked, and does not hold up the indexer.
 -- params: last_kept bigint, now timestamptz
 -- returns: nothing
 -- index: deliveries_by_block, webhooks_pkey, event_bodies_pkey

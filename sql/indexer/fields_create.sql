@@ -1,4 +1,4 @@
--- Room for blocks and transactions as the node has them, for as long as the transaction lasts.
+-- Makes tables for the node's blocks and transactions, which last until the transaction ends.
 -- params: none
 -- returns: nothing; makes the temporary tables fetched_blocks and fetched_transactions
 -- index: none

@@ -1,4 +1,5 @@
--- Fills columns of a table where they are null, from fetched_<table>: see fill_columns() in schema.sql.
+-- Fills columns of a table where they are null, from fetched_<table>: see fill_columns() in
+-- sql/schema/backfill.sql.
 -- params: table text, key text, columns text[]
 -- returns: one row: how many rows were filled
 -- index: blocks_pkey, transactions_pkey

@@ -1,8 +1,9 @@
--- The newest block of a range that has null in one of these columns, each from a block of its own on, or
--- has a transaction with null in one of these. It walks over what is filled.
+-- The newest block of a range that has null in one of these columns, or a transaction with null in one of
+-- `transaction_columns`. Nulls of a column count from the block that `columns_from` gives it. The search
+-- passes over filled blocks one by one.
 -- params: block_from bigint, block_to bigint, columns text[], columns_from bigint[],
 --   transaction_columns text[]
--- returns: one number, null where nothing lacks
+-- returns: one number, null where nothing is missing
 -- index: transactions_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
     SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)

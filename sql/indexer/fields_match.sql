@@ -1,7 +1,7 @@
--- Keeps of fetched_blocks those whose hash is indexed, and numbers their transactions in
--- fetched_transactions as the index does.
+-- Keeps the rows of fetched_blocks whose hashes are indexed, and gives their transactions in
+-- fetched_transactions the ordinals of the index.
 -- params: none
--- returns: rows: number of a fetched block that is not the indexed one
+-- returns: rows: number of a fetched block that differs from the indexed one
 -- index: blocks_pkey
 WITH numbered AS (
     UPDATE fetched_transactions t

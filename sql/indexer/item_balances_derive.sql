@@ -1,5 +1,5 @@
--- Moves the balances of BEP1155 items by the transfers of blocks already written, and counts who owns
--- some; sign -1 takes the same back. Runs after token_items_derive, whose rows it counts owners in.
+-- Moves the balances of BEP1155 items by the transfers of blocks already written, and counts their owners;
+-- sign -1 takes the same back. It runs after token_items_derive, whose rows have these counters.
 -- params: span block_range, sign integer
 -- returns: nothing
 -- index: token_transfers_pkey, token_transfers_by_item, item_balances_pkey, token_items_pkey,

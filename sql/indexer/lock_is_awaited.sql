@@ -1,4 +1,4 @@
--- Whether another session waits for a lock of this one, as a migration does for a moment at a time.
+-- Tells whether another session waits for a lock of this one, as a migration does for a moment at a time.
 -- params: none
 -- returns: boolean
 -- index: none

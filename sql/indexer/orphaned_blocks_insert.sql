@@ -1,6 +1,6 @@
--- Notes the blocks about to be unwound, the newest 10,000 of them, with their events. Where those are
--- more than 100,000, or their text would take more than 64 MiB, no events are kept: who followed them
--- has to read lists again. A block that was orphaned before has its row renewed.
+-- Notes the blocks about to be unwound, the newest 10,000 of them, with their events. Where there are more
+-- than 100,000 events, or their text would take more than 64 MiB, none is kept, and clients that follow
+-- events have to read lists again. A block that was orphaned before has its row renewed.
 -- params: last_kept bigint, now timestamptz
 -- returns: nothing
 -- index: blocks_pkey, transactions_pkey, token_transfers_pkey, internal_transfers_pkey,

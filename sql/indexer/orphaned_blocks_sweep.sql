@@ -1,6 +1,6 @@
--- Bounds what is kept of orphaned blocks: the newest 10,000 of the last seven days, and the events of
--- the newest of those, 512 MiB as text, which are stored compressed. The table is small, and is read
--- where a fork has happened.
+-- Deletes orphaned blocks except the newest 10,000 of the last seven days, and the events of all but the
+-- newest of those, up to 512 MiB as text, which is stored compressed. The table is small, and is read where
+-- a fork has happened.
 -- params: now timestamptz
 -- returns: nothing
 -- index: none

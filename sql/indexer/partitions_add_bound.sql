@@ -1,4 +1,4 @@
--- Bounds the ordinals of a plain table. Rows that are there are not looked at yet.
+-- Bounds the ordinals of a plain table by a constraint that existing rows are not checked against yet.
 -- params: table text, bound bigint
 -- returns: nothing
 -- index: none

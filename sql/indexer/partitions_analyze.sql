@@ -1,4 +1,4 @@
--- Statistics of a whole partitioned table; autovacuum makes those of its partitions.
+-- Updates the statistics of a whole partitioned table; autovacuum makes only those of its partitions.
 -- params: table text
 -- returns: one row without a value
 -- index: none

@@ -1,4 +1,4 @@
--- Takes the bound of a plain table away.
+-- Drops the constraint on a plain table's ordinals.
 -- params: table text
 -- returns: nothing
 -- index: none

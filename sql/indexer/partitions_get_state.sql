@@ -1,5 +1,5 @@
--- How far a long table is from partitions. `bound` is the first ordinal that its newest partition does
--- not take; of a plain table the one that its constraint <table>_bound refuses, null without one.
+-- How far a long table is partitioned. `bound` is the first ordinal after its newest partition; of a plain
+-- table the first that its constraint <table>_bound refuses, null without one.
 -- params: table text
 -- returns: one row: is_partitioned boolean, bound bigint null, whether that constraint is validated
 -- index: none

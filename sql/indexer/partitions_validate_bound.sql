@@ -1,4 +1,5 @@
--- Looks whether all rows of a plain table keep to the bound. It reads the table; readers and writers go on.
+-- Checks all rows of a plain table against its bound. It reads the whole table, and does not block readers
+-- or writers.
 -- params: table text
 -- returns: nothing
 -- index: none

@@ -1,8 +1,8 @@
--- Before trades are taken back: removes the candles that count any of them, and their volumes from
--- those of the pools.
+-- Removes the candles that count any of these trades, before the trades are deleted, and takes the candles'
+-- volumes from those of the pools.
 -- params: first_trade bigint, last_trade bigint
 -- returns: pool, hour (as text, since it may be beyond Python's calendar) and the ordinal of the first
---   trade of each
+--   trade of each candle
 -- index: dex_trades_pkey, blocks_pkey, pool_candles_pkey, pools_pkey
 WITH orphaned AS MATERIALIZED (
     SELECT DISTINCT d.pool_address, date_trunc('hour', b.timestamp, 'UTC') AS hour

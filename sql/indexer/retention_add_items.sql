@@ -1,5 +1,5 @@
--- Notes the ids of the items that were moved in blocks whose transfers are to be removed, and where these
--- items went last.
+-- Notes the ids of the items that were moved in blocks whose transfers are to be removed, and the last
+-- recipient of each.
 -- params: span block_range
 -- returns: nothing
 -- index: token_transfers_pkey, removed_items_pkey

@@ -1,4 +1,4 @@
--- Adds what blocks changed in derived tables to the checksums of removed rows.
+-- Adds the changes that blocks made to derived tables to the checksums of removed rows.
 -- params: span block_range
 -- returns: nothing
 -- index: none

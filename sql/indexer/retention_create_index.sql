@@ -1,5 +1,5 @@
--- Lets log_emitters be read by block where rows are removed: new ones take their place, so that a BRIN of
--- blocks says nothing any more.
+-- Makes an index of log_emitters by block. Where rows are removed new ones take their place, so that a BRIN
+-- of blocks excludes nothing any more.
 -- params: none
 -- returns: nothing
 -- index: none

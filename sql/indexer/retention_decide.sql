@@ -1,9 +1,10 @@
--- Lets lists begin at the first block of those to be kept: the newest `keep_blocks`, or those of `keep_s`
--- seconds up to the newest one, or up to now where that has a later time. Nothing changes before a
+-- Moves the beginning of lists to the first block of those to be kept: the newest `keep_blocks`, or those
+-- of `keep_s` seconds up to the newest one, or up to now if that is later. Nothing changes before a
 -- seventeenth of the kept blocks is too many. The last `finality` blocks, which a reorganisation may take
--- back, are kept, and the whole hour of the first of them, of whose trades a candle may be made again.
+-- back, are kept, and the whole hour of the first of them, since a candle may be made again from its
+-- trades.
 -- params: keep_blocks bigint null, keep_s bigint null, finality bigint, now timestamptz
--- returns: first_block where it was changed
+-- returns: first_block if it was changed, else no row
 -- index: blocks_pkey
 WITH ends AS MATERIALIZED (
     SELECT o.number AS oldest, n.number AS newest, n.timestamp

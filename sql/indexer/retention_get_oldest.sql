@@ -1,5 +1,5 @@
--- The first block that a reorganisation may take back: when lists were let begin later, where addresses
--- had been seen before was not noted of older blocks.
+-- The first block that a reorganisation may take back. The rows of older ones are removed, or
+-- earlier_sightings lacks theirs: it is filled only for blocks after decided_block.
 -- params: none
 -- returns: no row where all rows are kept; a block number
 -- index: none

@@ -1,4 +1,4 @@
--- The next blocks whose rows are to be removed: with about so many transactions.
+-- The next blocks whose rows are to be removed, which have about so many transactions.
 -- params: transactions bigint
 -- returns: no row where there are none; the block after them, and their block_range
 -- index: blocks_pkey

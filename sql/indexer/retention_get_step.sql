@@ -1,4 +1,5 @@
--- How many rows of each long table a sixteenth of the kept blocks, or of their time, has at present.
+-- The numbers of rows that each long table has in the newest sixteenth of the kept blocks, or of their
+-- time.
 -- params: keep_blocks bigint null, keep_s bigint null
 -- returns: no row where nothing is indexed; transactions, token_transfers, dex_trades,
 --   internal_transfers, logs

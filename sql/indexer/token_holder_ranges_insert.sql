@@ -1,4 +1,4 @@
--- Counts the holders of a token by range of their balances; from then on triggers do.
+-- Counts the holders of a token by ranges of their balances, which triggers keep up from then on.
 -- params: token bytea
 -- returns: nothing
 -- index: token_holders_by_balance

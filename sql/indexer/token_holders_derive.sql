@@ -1,8 +1,8 @@
--- Moves the balances of holders by the transfers of blocks already written; sign -1 takes the same
--- back. The planner cannot know how many rows the newest blocks have: run it without nested loops.
+-- Moves the balances of holders by the transfers of blocks already written; sign -1 takes the same back.
+-- Run it without nested loops, as the planner cannot know how many rows the newest blocks have.
 -- params: span block_range, sign integer
--- returns: token_address, how many more hold it now, how many more are below zero, how much more is held,
---   bytea[] null: who has nothing now
+-- returns: token_address, changes of its number of holders, of its number of balances below zero and of the
+--   amount held, and the holders whose balances are now zero (bytea[] null)
 -- index: token_transfers_pkey, token_holders_pkey
 WITH changes AS MATERIALIZED (
     SELECT holder, token_address, balance * %(sign)s AS amount

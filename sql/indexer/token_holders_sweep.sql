@@ -1,6 +1,7 @@
--- Those who hold nothing any more have no row: then an unwound fork leaves no trace. By key alone: an index
--- of rows at zero would lead to all that were removed since the last vacuum, and by a condition on the balance
--- the index by balance is searched once for each token. Run it without sequential scans.
+-- Deletes the rows of holders that hold nothing any more, so that an unwound fork leaves no trace. It finds
+-- them by key alone: an index of rows at zero would lead to all that were removed since the last vacuum,
+-- and with a condition on the balance the index by balance would be searched once for each token. Run it
+-- without sequential scans.
 -- params: holders bytea[], tokens bytea[]
 -- returns: nothing
 -- index: token_holders_pkey

@@ -1,6 +1,7 @@
--- Items by the transfers of blocks already written, and how many each token and owner has; sign -1
--- takes the same back, all but the rows of items that had no transfer before (token_items_unwind).
--- Everything about an item is looked up by its own keys: the planner cannot know how many there are.
+-- Stores the items that the transfers of blocks already written move, with their owners, and counts them
+-- for tokens and owners; sign -1 takes the same back, except the rows of items without earlier transfers
+-- (token_items_unwind). Everything about an item is looked up by its own keys, as the planner cannot know
+-- how many there are.
 -- params: span block_range, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, token_transfers_by_item, token_items_pkey, addresses_pkey, tokens_pkey,

@@ -1,6 +1,6 @@
--- Adds to how many hold tokens, how many are below zero, and what is held of NFTs.
+-- Adds to the tokens' numbers of holders and of balances below zero, and to the held supplies of NFTs.
 -- params: tokens bytea[], holders bigint[], negative_holders bigint[], held numeric[], large bigint
--- returns: a token that has as many holders as a large one, which are not counted by range yet; or none
+-- returns: one token that now has `large` holders or more, which are not counted by range yet; or no row
 -- index: tokens_pkey, token_holder_ranges_pkey
 WITH changed AS (
     UPDATE tokens k

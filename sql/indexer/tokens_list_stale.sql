@@ -1,4 +1,5 @@
--- Tokens whose supply is to be read, and the block of their last transfer, after which to read it.
+-- Tokens whose supplies are to be read, with the block of the last transfer of each, after which to read
+-- it.
 -- params: limit integer
 -- returns: address, block number, block hash
 -- index: tokens_stale, token_transfers_by_token, token_transfers_pkey, blocks_pkey

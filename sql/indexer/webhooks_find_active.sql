@@ -1,4 +1,5 @@
--- Whether there is any active webhook: while there is none, indexing pays for this alone.
+-- Tells whether there is any active webhook. While there is none, indexing runs no other statement for
+-- webhooks.
 -- params: none
 -- returns: boolean
 -- index: webhooks_by_watch_address

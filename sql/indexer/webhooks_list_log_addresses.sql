@@ -1,4 +1,4 @@
--- The addresses whose logs are sent somewhere.
+-- The addresses whose logs active webhooks receive.
 -- params: none
 -- returns: watch_address for each
 -- index: webhooks_for_logs

@@ -1,5 +1,5 @@
 -- Makes this session the only indexer, until it ends.
 -- params: none
--- returns: whether it is; false while another session is
+-- returns: whether it now is; false while another session is the indexer
 -- index: none
 SELECT pg_try_advisory_lock(hashtextextended('scan.indexer', 0));

@@ -1,4 +1,5 @@
--- Inside a write: true unless another session became the indexer, as it may after a lost connection.
+-- Inside a write: takes the lock of the indexer unless another session has it, as it may after a lost
+-- connection.
 -- params: none
 -- returns: whether this session may write
 -- index: none

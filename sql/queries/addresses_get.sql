@@ -1,4 +1,4 @@
--- What is indexed about one address; its newest 25 transactions.
+-- The indexed data of one address, with its newest 25 transactions.
 -- params: address bytea, state_block bigint
 -- literals: none
 -- returns: one row: index version, transaction_count (null for one never seen), label, first_seen and

@@ -1,4 +1,4 @@
--- How many rows the lists of an address have; of some only whether they are more than `most`.
+-- The numbers of rows of the lists of an address, some of them counted only up to `most`.
 -- params: address bytea, most integer
 -- literals: none
 -- returns: one row: index version, JSON text {transactions, tokenTransfers, internalTransfers, logs, withdrawals,

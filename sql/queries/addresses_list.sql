@@ -1,4 +1,4 @@
--- Balances and counters of addresses, also of those never seen.
+-- Balances and counters of addresses, including those never seen.
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON array in the order asked of {address, balance, balanceBlock,

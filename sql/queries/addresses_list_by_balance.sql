@@ -1,4 +1,5 @@
--- Addresses by the balance that was read last, the largest first: of those with a coin (10^18 wei) or more.
+-- Addresses by the balance that was read last, the largest first, of those that have one coin (10^18 wei)
+-- or more.
 -- params: limit integer, offset bigint, most_counted integer, after_balance numeric null,
 --   after_address bytea null
 -- literals: limit, most_counted

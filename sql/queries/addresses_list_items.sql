@@ -1,5 +1,5 @@
--- The items an address has, of BEP721 and BEP1155, those first moved last first. Pages of the second
--- half are read from the other end, so that the last costs what the first does.
+-- The items that an address owns, of BEP721 and BEP1155, those first moved last first. Pages of the second
+-- half are read from the other end, so that the last costs as much as the first.
 -- params: address bytea, limit integer, offset bigint, after bigint null
 -- literals: limit
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: first
@@ -97,7 +97,7 @@ SELECT index_version(),
             SELECT x.token_address, x.token_id
             FROM token_transfers x
             WHERE x.ordinal = page.first_ordinal
-            UNION -- a transfer that is to be removed is in both
+            UNION -- and not UNION ALL: a transfer that is to be removed is in both
             SELECT r.token_address, r.token_id
             FROM removed_items r
             WHERE r.first_ordinal = page.first_ordinal

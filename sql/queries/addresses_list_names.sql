@@ -1,4 +1,4 @@
--- What addresses are called, for the names beside them on a page.
+-- The names to show beside addresses on a page.
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {address: {"label": text or null, "token": null or its

@@ -1,6 +1,6 @@
--- The tokens an address held after a block, by token address: all its transfers up to there, added up; or
--- where older ones are removed (`is_from_end`), what it holds now without what came or went since.
--- Nobody holds what the zero address has. Its time grows with those transfers.
+-- The tokens an address held after a block, by token address: the sum of all its transfers up to there, or
+-- where older ones are removed (`is_from_end`), its present balance without the transfers since. The
+-- balances of the zero address count for nobody. Its time grows with the number of these transfers.
 -- params: address bytea, block_number bigint, is_from_end boolean, limit integer, offset bigint, after bytea null
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: token
 --   address of the last row where more follow

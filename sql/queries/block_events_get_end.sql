@@ -1,4 +1,4 @@
--- The position after everything that is indexed.
+-- The position after all indexed events.
 -- params: none
 -- literals: none
 -- returns: no row when nothing is indexed; else number and hash of the newest block, how many events

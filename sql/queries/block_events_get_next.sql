@@ -1,5 +1,6 @@
--- What comes after a position, whose reader has had the first `event_count` events of a block: the next
--- `size` of its events, or those of the next block; of an orphaned block, whether the journal has its events.
+-- The events after a position, whose reader has had the first `event_count` events of a block: the next
+-- `size` of that block's events, or of the next block's. For an orphaned block it tells whether the journal
+-- has its events.
 -- params: number bigint, hash bytea, event_count bigint, types text[], size bigint
 -- literals: none
 -- returns: one row: number of the newest block (null: none), how many events the block has (null: it is

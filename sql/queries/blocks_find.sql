@@ -1,4 +1,4 @@
--- The number and hash of one block, by either.
+-- The number and hash of one block, found by either of them.
 -- params: number bigint null, hash bytea null
 -- literals: none
 -- returns: one row: index version, number and hash, null where it is not indexed

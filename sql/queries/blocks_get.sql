@@ -1,6 +1,6 @@
--- One block, with how many blocks confirm it (itself among them); and where it has any its withdrawals, the
--- reward for its proof of work, its uncles, how many blobs and requests it has: by its number, by its hash, or the newest where neither is
--- given.
+-- One block by its number or its hash, or the newest where neither is given, with its number of
+-- confirmations (itself included), and if it has any its withdrawals, its reward for proof of work, its
+-- uncles and its numbers of blobs and requests.
 -- params: number bigint null, hash bytea null, has_number boolean, has_hash boolean
 -- literals: has_number, has_hash
 -- returns: one row: index version, the record as JSON text or null

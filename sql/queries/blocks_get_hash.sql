@@ -1,4 +1,4 @@
--- The hash of a block, by which a node and the index are known to have the same chain up to it.
+-- The hash of a block. If a node has the same one, it has the same chain up to this block as the index.
 -- params: number bigint
 -- literals: none
 -- returns: one row: index version, hash (null where it is not indexed)

@@ -1,4 +1,4 @@
--- How fast blocks follow each other: over the newest 100.
+-- The mean interval of the newest 100 blocks.
 -- params: none
 -- literals: none
 -- returns: one row: index version, number of the newest block (null: none), seconds from one to the next (null: one block)

@@ -1,6 +1,6 @@
--- The newest block of the chain that is a given one or comes before it on its branch. From an orphaned
--- block it goes back along parents; where the journal has lost one, to the block where the fork
--- began then, which may have been orphaned later.
+-- The newest block of the chain that a block is or descends from. From an orphaned block it goes back along
+-- parents. Where the journal lacks one, it goes on at the block where that fork began, which may have been
+-- orphaned later.
 -- params: number bigint, hash bytea
 -- literals: none
 -- returns: one row: index version, number, hash (both null: neither the block nor a common one is

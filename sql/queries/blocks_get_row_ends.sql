@@ -1,4 +1,4 @@
--- How many rows the chain has up to a block, which is the ordinal of the first one after it.
+-- The numbers of rows that the chain has up to a block, which are the ordinals of the first rows after it.
 -- params: number bigint, hash bytea
 -- literals: none
 -- returns: one row: index version, the number after the block's, then the rows of transactions,

@@ -1,4 +1,4 @@
--- Blocks of a range of numbers, which has no gaps, so an offset is arithmetic.
+-- Blocks of a range of numbers. As these have no gaps, an offset is arithmetic.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint,
 --   after bigint null, seen_block bigint null
 -- literals: direction

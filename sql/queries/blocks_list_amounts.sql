@@ -1,4 +1,5 @@
--- What blocks' lists do not show: sums of their transactions' fees, shares, and how many rows they have.
+-- Values of blocks that their lists do not have: sums of their transactions' fees, percentages, and numbers
+-- of rows.
 -- params: numbers bigint[]
 -- literals: none
 -- returns: one row: index version, JSON text {number: {seconds, fees, burntFees, tips, reward,

@@ -1,4 +1,4 @@
--- Blocks that an address produced, the newest first, with what it got for each.
+-- Blocks that an address produced, the newest first, with its reward for each.
 -- params: miner bytea, limit integer, offset integer, since bigint, before bigint
 -- literals: limit
 -- returns: one row: index version, JSON array of {number, seconds, block, reward} in order, number of the last

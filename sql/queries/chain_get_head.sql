@@ -1,4 +1,4 @@
--- How far the primary is, which an instance that reads a replica of it compares with.
+-- The newest block of the primary, with which an instance that reads a replica compares its own.
 -- params: none
 -- returns: no row before the first block, or: number of the newest block, that of the node's head
 -- index: blocks_pkey

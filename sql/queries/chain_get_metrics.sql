@@ -1,4 +1,4 @@
--- How the index fares, as numbers for /metrics.
+-- The state of the index as numbers for /metrics.
 -- params: none
 -- returns: one row: head, the node's head, lag, seconds since the head, transactions, whether the
 --   head stands still (0 or 1); all null before the first block

@@ -1,4 +1,4 @@
--- The newest block, by whose state lists are completed.
+-- The newest block, from whose state missing values of lists are read.
 -- params: none
 -- literals: none
 -- returns: one row: index version, number, hash (null where none is indexed)

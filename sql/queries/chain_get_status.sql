@@ -1,5 +1,5 @@
--- How far the index is behind the node, for /readyz. An indexer that lives notes something at
--- least every two minutes, unless a node has asked it to wait longer, which is a problem it reported.
+-- How far the index is behind the node, for /readyz. A running indexer notes something at least every two
+-- minutes, unless a node has asked it to wait longer, which it reports as a problem.
 -- params: version text, chain_name text null
 -- literals: none
 -- returns: one row: index version, the body as JSON text

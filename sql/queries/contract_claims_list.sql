@@ -1,5 +1,5 @@
--- What other explorers claim about the code that stands at an address now, where none of it was
--- verified here.
+-- Claims of other explorers about the code that stands at an address now, if none of them was verified
+-- here.
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, JSON array of {source, contractName, compilerVersion, match,

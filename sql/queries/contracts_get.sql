@@ -1,5 +1,5 @@
--- The contract at an address, and what is verified about its code: by its own verification, or by one
--- of another address with identical code. Of the large values only those that `columns` names.
+-- The contract at an address, with the verification of its code: its own, or that of another address with
+-- identical code. Large values are returned only if `columns` names them.
 -- params: address bytea, columns text[]
 -- literals: none
 -- returns: one row: index version, code_hash (null: no contract is indexed there), code, match (null:

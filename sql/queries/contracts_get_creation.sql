@@ -1,5 +1,4 @@
--- Who created the contract at an address, as far as the index knows: the newest creation there, by a
--- transaction or inside one.
+-- The newest indexed creation of a contract at an address, by a transaction or inside one.
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, creator (the transaction's sender; null where it is not known),

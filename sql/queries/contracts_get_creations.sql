@@ -1,5 +1,5 @@
--- Where contracts come from: the transaction that created each, or the first block in which it was
--- found where a contract created it.
+-- The transactions that created contracts, or for one that a contract created the first block in which it
+-- was found.
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON array in the order asked of {address, blockNumber,

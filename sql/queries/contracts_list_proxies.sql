@@ -1,4 +1,4 @@
--- Which of some contracts are proxies, as far as their code tells.
+-- Those of these contracts whose code is known to be a proxy's.
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON array of their addresses

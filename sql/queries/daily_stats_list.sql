@@ -1,5 +1,5 @@
--- What happened on each day of a range, oldest first, within the days that the chain has: its last days
--- where no dates are given. A day without blocks counts nothing.
+-- Statistics of each day of a range, oldest first, within the days of the chain: its last days where no
+-- dates are given. A day without blocks counts nothing.
 -- params: date_from date null, date_to date null, default_days integer, max_days integer
 -- literals: none
 -- returns: one row: index version, first date, last date, days between them, data (JSON text);

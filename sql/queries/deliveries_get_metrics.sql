@@ -1,8 +1,7 @@
--- What waits to be delivered, as numbers for /metrics.
+-- The numbers and ages of waiting deliveries, for /metrics.
 -- params: none
--- returns: one row: events pending, seconds since the oldest of them, and since the oldest that was
---   never tried (each null without one), active
---   webhooks
+-- returns: one row: events pending, seconds since the oldest of them, and since the oldest that was never
+--   tried (each null without one), active webhooks
 -- index: deliveries_fresh, deliveries_tried, webhooks_by_watch_address
 SELECT count(*),
     extract(epoch FROM now() - min(waiting.created_at)),

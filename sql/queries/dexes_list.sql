@@ -1,5 +1,5 @@
--- Exchanges that have pools, those with most trades first: of the first 1,000 that were indexed, since
--- any contract may be the factory of an exchange of its own.
+-- Exchanges that have pools, those with most trades first. Only the first 1,000 that were indexed are
+-- looked at, since any contract may be the factory of an exchange of its own.
 -- params: most integer
 -- literals: none
 -- returns: one row: index version, names as JSON text, how many there are (1,000 at most)

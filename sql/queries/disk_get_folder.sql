@@ -1,4 +1,4 @@
--- Where the server has its data. Null unless the server is on the machine of this client: the same path
+-- The server's data folder. It is null unless the server is on the machine of this client, as the same path
 -- elsewhere is another disk.
 -- params: none
 -- returns: path text; no row, or null, also where this role may not read the setting (see

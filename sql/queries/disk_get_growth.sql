@@ -1,4 +1,4 @@
--- How much of the index is of the newest day: rows of transactions, which most others go with. The day
+-- The number of transactions in the index and on its newest day, with which most other rows grow. The day
 -- begins after day_block, the newest block that is at least 24 hours older than the newest one.
 -- params: day_block bigint
 -- returns: one row: transactions bigint, transactions after day_block bigint; null without blocks

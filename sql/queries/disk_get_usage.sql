@@ -1,4 +1,4 @@
--- What fills the database's disk.
+-- The size of the database, and the time of its newest block.
 -- params: none
 -- returns: one row: size of the database in bytes bigint; when the newest block was made in Unix seconds
 --   bigint, null without blocks

@@ -1,5 +1,5 @@
--- What tells which requests to the consensus layer a block took: its deposits, and the newest requests of
--- the two queues up to its end, oldest first.
+-- The requests to the consensus layer from which those that a block took follow: its deposits, and the
+-- newest requests of the two queues up to its end, oldest first.
 -- params: number bigint null, hash bytea null, most_deposits integer, most_queued integer
 -- literals: none
 -- returns: one row: index version, number and requests hash of the block (null: no such block), requests as
@@ -15,7 +15,7 @@ SELECT index_version(), b.number, b.requests_hash, (
         ('\x02', 0, %(most_queued)s)) AS v (type, first_block, most)
     CROSS JOIN LATERAL (
         SELECT r.* FROM execution_requests r
-        -- As rows, so that no plan looks for a rare type among all requests.
+        -- Types and ordinals are compared as rows, so that no plan looks for a rare type among all requests.
         WHERE (r.type, r.ordinal) >= (v.type, first_ordinal_in(v.first_block))
             AND (r.type, r.ordinal) <= (v.type, last_ordinal_in(b.number))
         ORDER BY r.type DESC, r.ordinal DESC

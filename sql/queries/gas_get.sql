@@ -1,6 +1,6 @@
--- What gas cost lately: the newest blocks, the percentiles of the tips in them, and the gas that common
--- actions took. Tips are of at most 5,000 transactions of these blocks, transfers of as many newest
--- ones, swaps and mints of the newest 200 each.
+-- Recent costs of gas: the newest blocks, the percentiles of the tips in them, and the gas that common
+-- actions took. Tips are of at most 5,000 transactions of these blocks, transfers of as many newest ones,
+-- swaps and mints of the newest 200 each.
 -- params: blocks integer
 -- literals: none
 -- returns: one row: index version, JSON text {"blocks": [{number, timestamp, baseFeePerGas, gasUsed,

@@ -1,4 +1,4 @@
--- How many entries lists of one key have, of those that list_counts counts.
+-- The numbers of entries of one key's lists that list_counts counts.
 -- params: key bytea, lists text[]
 -- literals: none
 -- returns: one row: index version, counts by the lists' names as a JSON object, without empty lists

@@ -1,4 +1,4 @@
--- What logs need of their transactions and blocks, for the places where they stand.
+-- Values that logs show of their transactions and blocks, for the places of these logs.
 -- params: blocks bigint[], transaction_indexes integer[]
 -- literals: none
 -- returns: one row: index version, JSON array in the order asked of {blockHash, seconds, timestamp,

@@ -1,4 +1,4 @@
--- Whether all of these transactions stand in these blocks of the indexed chain.
+-- Tells whether all of these transactions are in these blocks of the indexed chain.
 -- params: blocks bigint[], block_hashes bytea[], transaction_indexes integer[],
 --   transaction_hashes bytea[]
 -- literals: none

@@ -1,4 +1,4 @@
--- What a request for logs may be answered from: which logs are stored, and which blocks are indexed.
+-- The stored logs and indexed blocks, which a request for logs may be answered from.
 -- params: topic0 bytea null
 -- literals: none
 -- returns: one row: index version, stored logs or null, the number of the first topic or null, oldest

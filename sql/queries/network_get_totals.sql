@@ -1,4 +1,4 @@
--- What the chain has in all, and of its newest day, as daily statistics count it.
+-- Totals of the chain and numbers of its newest day, as daily statistics count them.
 -- params: none
 -- literals: none
 -- returns: one row: index version, JSON text {blocks, transactions, addresses, contracts, verifiedContracts,

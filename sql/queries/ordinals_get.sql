@@ -1,4 +1,4 @@
--- The ordinal that a row at a place in the chain has, or the next one after it.
+-- The ordinal of the row at a place in the chain, or of the next row after it.
 -- params: entity text, block_number bigint, transaction_index bigint, row_index bigint, batch_index bigint
 -- literals: entity
 -- returns: one row: index version, ordinal; `row_index` is the transaction's, the log's, or of an internal

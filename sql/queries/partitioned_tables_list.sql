@@ -1,4 +1,4 @@
--- Which tables are partitioned.
+-- The names of the partitioned tables.
 -- params: none
 -- literals: none
 -- returns: one row: array of their names

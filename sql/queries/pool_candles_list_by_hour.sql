@@ -1,6 +1,6 @@
--- The newest candles of a pool in a range of time, oldest first, of whole hours each: from those of the
--- hours, of which no more are read than so many candles may have, and one more. A price is token1 for
--- one token0, in the tokens' units (decimals that are not known count as 0), rounded to at least 16
+-- The newest candles of a pool in a range of time, oldest first, of whole hours each. They are made from
+-- hourly candles, of which no more are read than `limit` candles may have, and one more. A price is token1
+-- for one token0, in the tokens' units (decimals that are not known count as 0), rounded to at least 16
 -- significant digits; without trades on both sides there is none.
 -- params: address bytea, span_s bigint, first_s bigint, last_s bigint, limit integer
 -- literals: none

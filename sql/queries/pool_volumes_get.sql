@@ -1,5 +1,4 @@
--- What was traded in a pool in the hour of the newest block and the 23, or 167, hours before it, and in
--- all.
+-- The volumes of a pool in the hour of the newest block and the 23, or 167, hours before it, and in all.
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, JSON text or null where there is no such pool

@@ -1,4 +1,5 @@
--- Pools of two tokens by their symbols, in either order and case: of the 1,000 pools with most trades.
+-- Pools of two tokens found by their symbols, in either order and case, among the 1,000 pools with most
+-- trades.
 -- params: one text, other text, limit integer
 -- literals: none
 -- returns: one row: index version, JSON text of the records, without their newest trades

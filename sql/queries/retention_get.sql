@@ -1,7 +1,7 @@
 -- The block at which lists begin where not all rows are kept.
 -- params: none
 -- literals: none
--- returns: no row where all are; else its number, its time (ISO 8601)
+-- returns: no row where all are kept; else its number, its time (ISO 8601)
 -- index: blocks_pkey
 SELECT r.first_block, iso(b.timestamp)
 FROM retention r

@@ -1,6 +1,6 @@
--- What a search finds: at most 20, the best first. Exact names come first, then what begins with the
--- text, then names that hold it: of the 1,000 tokens held most, of labels as the beginning of a word, and of
--- verified contracts as a word; each by number of holders.
+-- The results of a search: at most 20, the best first. Exact names come first, then names that begin with
+-- the text, then names that contain it: of the 1,000 tokens with most holders, of labels at the beginning
+-- of a word, and of verified contracts as a word; each by number of holders.
 -- params: text text, number bigint null, hash bytea null, address bytea null
 -- literals: none
 -- returns: one row: index version, JSON text of the records, count in it, whether

@@ -1,4 +1,5 @@
--- Tokens whose name is nearly a text, the nearest first; only where pg_trgm is there (see schema.sql).
+-- Tokens whose names are similar to a text, the most similar first. It needs the extension pg_trgm (see
+-- sql/schema/chain_tables.sql).
 -- params: text text, limit integer
 -- returns: one row: index version, JSON text of the records
 -- index: tokens_by_similar_name, blocks_pkey, contracts_pkey, verified_contracts_by_code_hash,

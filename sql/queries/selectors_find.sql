@@ -1,5 +1,5 @@
--- The selectors of functions of a name, of verified contracts and of imported signatures: of those that have
--- it letter by letter, and of all that have it but for upper and lower case.
+-- The selectors of functions of a name, of verified contracts and of imported signatures: those of exactly
+-- this name, and those of this name in any case.
 -- params: name text, most integer
 -- literals: none
 -- returns: one row: index version, selectors of the name, selectors in any case, at most twice `most`

@@ -1,4 +1,4 @@
--- One item of a token: who owns it, the 100 with most of it first, and its newest 25 transfers.
+-- One item of a token, with its 100 largest owners and its newest 25 transfers.
 -- params: address bytea, token_id numeric
 -- literals: none
 -- returns: one row: index version, type (null where there is no such token), the item's record, its

@@ -1,5 +1,5 @@
--- How many transfers a token had on each of the chain's newest days since it was first seen, exactly: by
--- what its list has before the days' first blocks. Days without blocks are left out.
+-- The exact number of transfers of a token on each of the chain's newest days since it was first seen, from
+-- its list's lengths before the days' first blocks. Days without blocks are left out.
 -- params: address bytea, days integer
 -- literals: none
 -- returns: one row: index version, JSON text [{"time": Unix seconds, "transfers"}] oldest first

@@ -1,5 +1,5 @@
--- How many transfers a token had by when: its checkpoints, at most 60 of them evenly chosen, and its
--- newest transfer.
+-- The total number of transfers that a token had at points in time: at most 60 of its checkpoints, evenly
+-- chosen, and its newest transfer.
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, JSON text [{"time": Unix seconds, "transfers"}] oldest first

@@ -1,4 +1,5 @@
--- The transfers of one item of a token, newest first. See "Pages of the long lists" in schema.sql.
+-- The transfers of one item of a token, newest first. See "Pages of the long lists" in
+-- sql/schema/lists.sql.
 -- params: address bytea, token_id numeric, limit integer, offset bigint, after bigint null,
 --   seen_block bigint null
 -- literals: limit
@@ -12,7 +13,8 @@ WITH token AS (
 ), item AS (
     SELECT i.transfer_count AS total, removed.entries AS removed
     FROM token_items i
-    -- Of the transfers that are kept those before the list's first checkpoint are counted, else all.
+    -- Removed ones are counted as the difference between the place of the list's first kept checkpoint, or
+    -- its whole length, and the number of kept transfers before that.
     CROSS JOIN LATERAL (
         SELECT CASE WHEN k.first > 0 THEN coalesce(c.place, i.transfer_count) - (
             SELECT count(*) FROM token_transfers x

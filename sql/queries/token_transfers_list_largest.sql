@@ -1,5 +1,5 @@
--- The largest transfers of a token in a range of blocks, of the newest so many there: no index has them
--- by value. How many there are is known by the list's checkpoints.
+-- The largest transfers of a token in a range of blocks, among the newest `most` of them, since no index
+-- has them by value. Their number is known by the list's checkpoints.
 -- params: token bytea, block_from bigint, block_to bigint, limit integer, most integer
 -- literals: none
 -- returns: one row: index version, data (JSON text), largest first, how many were looked through, the

@@ -1,4 +1,4 @@
--- One token, with what a page about it needs besides its record.
+-- One token, with the further values that its page shows.
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null

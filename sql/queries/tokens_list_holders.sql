@@ -1,6 +1,6 @@
--- Who holds a token, largest balance first. Pages of the second half are read from the other end,
--- so that the last costs what the first does; pages in the middle of a large token from the start of the
--- range of balances that they begin in.
+-- The holders of a token, largest balance first. Pages of the second half are read from the other end, so
+-- that the last costs as much as the first. Pages in the middle of a large token are read from the start of
+-- the range of balances in which they begin.
 -- params: address bytea, limit integer, offset bigint, after_balance numeric null,
 --   after_holder bytea null
 -- literals: limit

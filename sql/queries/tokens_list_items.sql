@@ -1,4 +1,5 @@
--- The items of a token, those first moved last first. See "Pages of the long lists" in schema.sql.
+-- The items of a token, those first moved last first. See "Pages of the long lists" in
+-- sql/schema/lists.sql.
 -- params: address bytea, limit integer, offset bigint, after bigint null
 -- literals: limit
 -- returns: one row: index version, data (JSON text), count in data, total, type (null where there

@@ -1,5 +1,5 @@
--- One transaction by its hash, with how many blocks confirm it (its own among them), and its
--- first user operations where it has any.
+-- One transaction by its hash, with its number of confirmations (its own block included), and its first
+-- user operations if it has any.
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null

@@ -1,4 +1,4 @@
--- The transactions that the sender of one sent before and after it, in the chain's order.
+-- The transactions before and after one, in the chain's order, that have the same sender.
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, JSON text with their hashes or nulls (null where no such transaction

@@ -1,4 +1,4 @@
--- Whether a transaction succeeded.
+-- Tells whether a transaction succeeded.
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, status (null where it is not indexed)

@@ -1,4 +1,5 @@
--- What lists of transactions, transfers and internal transfers need of their transactions beside their records.
+-- Values of transactions that their lists, and lists of transfers and internal transfers, show beside the
+-- records.
 -- params: hashes bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {hash: {transactionIndex, blockHash, methodId, toAddress,

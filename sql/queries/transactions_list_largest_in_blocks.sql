@@ -1,6 +1,6 @@
--- The transactions that moved the most coin in a range of blocks. The large ones of each run of 16,384
--- transactions are indexed; only where these are too few for the list, others are looked for in the
--- newest so many of the range.
+-- The transactions of a range of blocks that moved the most coin. The largest ones of each run of 16,384
+-- transactions are indexed. Only if these are too few for the list, others are looked for among the newest
+-- `most` of the range.
 -- params: block_from bigint, block_to bigint, limit integer, most integer
 -- literals: none
 -- returns: one row: index version, data (JSON text), largest first, of how many transactions of the range

@@ -1,4 +1,4 @@
--- The transactions that moved the most coin, of the newest 10,000: no index has them by value.
+-- The transactions that moved the most coin among the newest 10,000, since no index has them by value.
 -- params: limit integer
 -- literals: none
 -- returns: one row: index version, data (JSON text), largest first, how many were looked through, the

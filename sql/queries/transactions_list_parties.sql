@@ -1,4 +1,4 @@
--- What the sentence about a transaction says of the addresses in it.
+-- The addresses that the sentence about a transaction names, as it describes them.
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {address: {"label": text or null, "contract": a verified

@@ -1,5 +1,5 @@
--- The newest user operations with a hash. An entry point gives each another one, but what has the same
--- address on another chain need not.
+-- The newest user operations with a hash. An entry point gives each operation another hash, but a contract
+-- that has its address on another chain need not.
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, records as a JSON array, newest first, at most 25

@@ -1,5 +1,5 @@
--- Which of these addresses have verified code, by which verification; and the code of those without
--- one where it is as short as a minimal proxy's (EIP-1167).
+-- The verifications of the code at these addresses, and the code of addresses without one if it is as short
+-- as a minimal proxy's (EIP-1167).
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON array of {address, codeHash, verifiedAddress, verifiedAt,

@@ -1,5 +1,5 @@
--- Withdrawals of validators to an address, or of all, along the chain, in which their indexes grow: those
--- before an index are found by the range of blocks.
+-- Withdrawals of validators to an address, or of all, in the chain's order. Their indexes grow with it, so
+-- that those before an index are found by the range of blocks.
 -- params: address bytea null, has_address boolean, block_from bigint, block_to bigint, before_index bigint null,
 --   direction text, limit integer, offset bigint
 -- literals: has_address, direction, limit

@@ -1,4 +1,4 @@
--- Removes the tokens of a list, but for some.
+-- Removes the tokens of a list except those of `kept`.
 -- params: list text, kept bytea[]
 -- returns: nothing
 -- index: listed_tokens_pkey

@@ -1,4 +1,4 @@
--- Tokens of a list whose contracts have other decimals.
+-- Tokens whose decimals differ between a list and their contracts.
 -- params: list text
 -- returns: address text, decimals of the list, of the contract
 -- index: listed_tokens_pkey, tokens_pkey

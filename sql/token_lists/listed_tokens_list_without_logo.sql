@@ -1,4 +1,4 @@
--- URIs of logos that a list has and Scan does not.
+-- URIs of a list's logos that are not stored.
 -- params: list text
 -- returns: logo_uri text
 -- index: listed_tokens_pkey

@@ -1,4 +1,4 @@
--- Stores tokens of a list, also those that another list had; a logo stays while its URI does.
+-- Stores tokens of a list, replacing those of another list. A logo stays as long as its URI does.
 -- params: list text, addresses bytea[], names text[], symbols text[], decimals smallint[],
 --   logo_uris text[]
 -- returns: nothing

@@ -1,4 +1,4 @@
--- Keeps whether a contract was created as a verified one with the same code, unless a reorganisation
+-- Stores whether a contract was created like the verified one with the same code, unless a reorganisation
 -- has removed it meanwhile.
 -- params: address bytea, code_hash bytea, verifier bytea, is_equal boolean,
 --   constructor_arguments bytea null

@@ -1,8 +1,8 @@
--- What to compare the creation of a contract with that has the code of a verified one: that of the
--- address whose verification verification_of() takes.
+-- A contract whose creation is to be compared with that of a verified one with the same code, which is at
+-- the address whose verification verification_of() takes.
 -- params: address bytea
--- returns: no row where nothing is to be compared, or was before; code_hash, first block with this
---   code, verified address, first block with this code there, bytes of its constructor arguments, ABI
+-- returns: no row where nothing is to be compared, or was before; code_hash, first block with this code,
+--   verified address, first block with this code there, bytes of its constructor arguments, ABI
 -- index: contracts_pkey, verified_contracts_pkey, verified_contracts_by_code_hash,
 --   creation_comparisons_pkey
 SELECT now.code_hash, now.block_number, v.address, there.block_number,

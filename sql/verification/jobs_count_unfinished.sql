@@ -1,4 +1,4 @@
--- How many jobs are not over: of one client, and of all.
+-- The numbers of unfinished jobs of one client and of all.
 -- params: client text
 -- returns: of the client, of all
 -- index: verification_jobs_unfinished

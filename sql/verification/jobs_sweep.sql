@@ -1,4 +1,4 @@
--- Removes jobs that are kept no longer.
+-- Removes jobs that are to be kept no longer.
 -- params: created_before timestamptz, limit integer
 -- returns: nothing
 -- index: verification_jobs_by_age, verification_jobs_pkey

@@ -1,4 +1,5 @@
--- How many bytes verifications have stored since a time, in all and for a client; by whole hours.
+-- The numbers of bytes that verifications have stored since a time, in all and for a client, by whole
+-- hours.
 -- params: since timestamptz, client text null
 -- returns: one row: bytes in all, bytes of the client
 -- index: stored_verifications_pkey

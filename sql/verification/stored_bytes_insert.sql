@@ -1,4 +1,4 @@
--- Counts what a verification has stored.
+-- Counts the bytes that a verification has stored.
 -- params: now timestamptz, client text null, bytes bigint
 -- returns: nothing
 -- index: stored_verifications_pkey

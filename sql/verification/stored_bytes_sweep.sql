@@ -1,4 +1,4 @@
--- Removes counts that bound nothing any more.
+-- Removes counts that no limit depends on any more.
 -- params: stored_before timestamptz
 -- returns: nothing
 -- index: stored_verifications_pkey

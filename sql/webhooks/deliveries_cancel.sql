@@ -1,4 +1,4 @@
--- Gives up everything that waits for a webhook, whose queue the caller has locked.
+-- Gives up all waiting deliveries of a webhook, whose queue the caller has locked.
 -- params: webhook_id bigint, now timestamptz, error text
 -- returns: nothing
 -- index: deliveries_fresh, deliveries_tried

@@ -1,6 +1,6 @@
--- Claims the next delivery of a queue for an attempt: tried ones that are due again by their time,
--- then fresh ones in chain order. Once it is committed the receiver may have seen it, whatever
--- becomes of us.
+-- Claims the next delivery of a queue for an attempt: tried ones that are due again by their time, then
+-- fresh ones in chain order. Once the claim is committed the receiver may have seen the delivery, even if
+-- this process dies.
 -- params: webhook_id bigint, now timestamptz, confirmations integer
 -- returns: no row when nothing is due; else id, event, body, attempts, sent (before this attempt)
 -- index: deliveries_tried, deliveries_fresh, event_bodies_pkey

@@ -1,6 +1,6 @@
--- Removes some deliveries that are finished for long. Those of blocks that may still be taken back
--- are kept whatever their age, since their removal would have to be reported. Several processes may
--- do this at once.
+-- Removes some deliveries that were finished long ago. Those of blocks that may still be taken back are
+-- kept whatever their age, since their removal would have to be reported. Several processes may do this at
+-- once.
 -- params: delivered_before timestamptz, given_up_before timestamptz, finality integer,
 --   limit integer
 -- returns: the number removed

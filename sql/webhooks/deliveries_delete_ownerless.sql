@@ -1,4 +1,4 @@
--- Removes what waits for webhooks that are gone: events written while one was being deleted.
+-- Removes waiting deliveries of deleted webhooks: events written while one was being deleted.
 -- params: limit integer
 -- returns: the number removed
 -- index: deliveries_fresh, webhooks_pkey

@@ -1,4 +1,4 @@
--- A delivery of the kind that a webhook subscribes to, about a transaction that never was.
+-- Stores a test delivery of a type that a webhook subscribes to, about a made-up transaction.
 -- params: webhook_id bigint, now timestamptz
 -- returns: no row when the webhook is gone; else the delivery's id
 -- index: webhooks_pkey

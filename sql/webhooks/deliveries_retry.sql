@@ -1,4 +1,4 @@
--- Puts one delivery to work again, at once and with all its retries; a pending one is only hurried.
+-- Makes one delivery due at once, with all its retries; a pending one is only hurried.
 -- params: id bigint, webhook_id bigint, now timestamptz
 -- returns: no row where the webhook has no such delivery; else whether its block was orphaned,
 --   in which case nothing is changed

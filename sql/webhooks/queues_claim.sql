@@ -1,6 +1,6 @@
--- Takes the lease of one queue with something to do: of those that may be served, the longest
--- unserved. An expired lease is no lease. Several processes may claim at once. A host's healthy
--- queues are counted apart from its others, so that a receiver that hangs does not hold them up.
+-- Takes the lease of one queue with something to do: of those that may be served, the longest unserved. An
+-- expired lease counts as none. Several processes may claim at once. A host's healthy queues are counted
+-- apart from its others, so that a receiver that hangs does not hold them up.
 -- params: now timestamptz, confirmations integer, healthy_only boolean, max_per_host integer,
 --   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
 -- literals: none

@@ -1,5 +1,5 @@
--- What queues hold, worked out again. The caller has locked them in an earlier statement, so
--- that this one sees what others have committed before.
+-- Counts anew what queues hold. The caller has locked them in an earlier statement, so that this one sees
+-- what others have committed before.
 -- params: webhook_ids bigint[]
 -- returns: nothing
 -- index: delivery_queues_pkey, deliveries_fresh, deliveries_tried

@@ -1,5 +1,5 @@
--- Keeps a lease for one more attempt, and locks its queue, so that what follows in the transaction
--- is not interleaved with what others do to it.
+-- Keeps a lease for one more attempt, and locks its queue, so that other processes' changes to it do not
+-- interleave with the rest of the transaction.
 -- params: webhook_id bigint, lease bigint, leased_until timestamptz
 -- returns: no row when the lease is lost; else whether the webhook is active
 -- index: delivery_queues_pkey, webhooks_pkey

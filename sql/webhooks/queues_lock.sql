@@ -1,4 +1,4 @@
--- Locks a webhook's queue, as everyone does who is about to change its deliveries.
+-- Locks a webhook's queue, as every process does that is about to change its deliveries.
 -- params: webhook_id bigint
 -- returns: no row when the webhook is gone; else its id
 -- index: delivery_queues_pkey

@@ -1,4 +1,4 @@
--- Activates a webhook again, with a clean record.
+-- Activates a webhook again, and resets its record of failures.
 -- params: webhook_id bigint, client_address text null
 -- returns: nothing
 -- index: webhooks_pkey, delivery_queues_pkey

@@ -1,4 +1,4 @@
--- How many active webhooks an owner, a watched address and a client have.
+-- The numbers of active webhooks of an owner, a watched address and a client.
 -- params: owner bytea, watch_address bytea, client_address text null
 -- returns: by_owner bigint, by_watch_address bigint, by_client bigint (0 where the client is null)
 -- index: webhooks_by_owner, webhooks_by_watch_address, webhooks_by_client_address

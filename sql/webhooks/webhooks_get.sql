@@ -1,4 +1,4 @@
--- One webhook as it is listed.
+-- One webhook as lists show it.
 -- params: webhook_id bigint
 -- returns: no row for one that does not exist; else the record as JSON text
 -- index: webhooks_pkey, delivery_queues_pkey

@@ -1,4 +1,4 @@
--- Whose a webhook is, what it watches, and whether it is active.
+-- A webhook's owner, the address it watches, and whether it is active.
 -- params: webhook_id bigint
 -- returns: no row for one that does not exist; else owner_address, watch_address, active
 -- index: webhooks_pkey

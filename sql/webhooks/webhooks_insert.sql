@@ -1,4 +1,4 @@
--- A new webhook with its secret and its empty queue.
+-- Stores a new webhook with its secret and its empty queue.
 -- params: id bigint, owner bytea, watch_address bytea, url text, host text, event_types text[],
 --   secret text, client_address text null, topics json null, now timestamptz
 -- returns: nothing; raises Conflict on webhooks_pkey for an id that is taken

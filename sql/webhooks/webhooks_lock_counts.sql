@@ -1,8 +1,8 @@
--- One change at a time to how many active webhooks an owner, a watched address and a client have,
--- until the transaction ends; everybody takes the locks in this order. A statement of its own: the
--- next one's snapshot must be taken after the locks.
+-- Lets one transaction at a time change how many active webhooks an owner, a watched address and a client
+-- have. Every transaction takes the locks in this order. It is a statement of its own because the snapshot
+-- of the next one must be taken after the locks.
 -- params: owner bytea, watch_address bytea, client_address text null
--- returns: nothing of use
+-- returns: one row without a value
 -- index: none
 SELECT
     pg_advisory_xact_lock(hashtextextended('webhooks', hashtextextended(hex(%(owner)s), 0))),
