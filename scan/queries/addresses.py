@@ -131,7 +131,7 @@ def items_held(reader: Reader, address: bytes, window: Window) -> Page:
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:
     """Return {address: {label, token, contract, pool}} as JSON text, of addresses with a name."""
     known: str
-    (known,) = reader.row("queries/addresses_list_names", addresses=addresses)
+    (known,) = reader.row("queries/addresses_list_names", addresses=list(addresses))
     return known
 
 
@@ -139,7 +139,8 @@ def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, A
     """Return {label, contract, isContract, token, pool} of each address that has any of them."""
     if not addresses:
         return {}
-    (known,) = reader.row("queries/transactions_list_parties", addresses=addresses)
+    # A tuple would be written as a record, not as an array.
+    (known,) = reader.row("queries/transactions_list_parties", addresses=list(addresses))
     return cast("dict[str, dict[str, Any]]", orjson.loads(known))
 
 

@@ -1,5 +1,7 @@
 """Verified contracts in Blockscout's form."""
 
+from scan.blockscout.proxy_objects import KINDS
+from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
 from tests.blockscout.published import faults
 from tests.support.explorer import Explorer
 
@@ -20,6 +22,22 @@ def test_a_verified_contract_is_as_published(explorer: Explorer, many: str) -> N
     assert address is not None
     assert (address["name"], address["is_verified"], address["is_contract"]) == ("Many", True, True)
     assert address["creation_transaction_hash"] == stored["creation"]["transactionHash"]
+
+
+def test_a_proxy_has_its_implementation(explorer: Explorer, many: str) -> None:
+    assert KINDS.keys() == {kind.name for kind in (*BY_CODE, *BY_STATE)}
+    other = explorer.place("6005600d60")
+    for implementation, name in ((many, "Many"), (other, None)):
+        proxy = explorer.place(
+            f"363d3d373d3d3d363d73{implementation[2:]}5af43d82803e903d91602b57fd5bf3"
+        )
+        for path in ("addresses", "smart-contracts"):
+            response = explorer.client.get(f"/api/v2/{path}/{proxy}")
+            assert response.status_code == 200 and response.json is not None
+            assert not faults(f"/api/v2/{path}/{{}}", response.json)
+            assert response.json["proxy_type"] == "eip1167"
+            [shown] = response.json["implementations"]
+            assert (shown["address_hash"].lower(), shown["name"]) == (implementation.lower(), name)
 
 
 def test_verified_contracts_are_listed(explorer: Explorer, many: str) -> None:
