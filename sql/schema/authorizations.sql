@@ -3,7 +3,7 @@
 -- each contract that code in its name created since. In a transaction the sender's nonce grows first,
 -- then authorizations take effect in their order, then code runs.
 
--- What is known of an account after some of its authorizations.
+-- The known state of an account after some of its authorizations.
 DO $$
 BEGIN
     CREATE TYPE authority_state AS (
@@ -15,9 +15,9 @@ EXCEPTION WHEN duplicate_object THEN
 END
 $$;
 
--- The state after one more authorization. `known` is the account's nonce where a transaction that it sent
--- since, or the first of the authorizations, tells; `created` counts contracts since the one before, and
--- where code that ran since was not traced, nobody knows these.
+-- The state after one more authorization. `known` is the account's nonce by a transaction that it sent
+-- since, or by the first of the authorizations; `created` is the number of contracts created since the
+-- authorization before, null where code that ran since was not traced.
 CREATE OR REPLACE FUNCTION next_authority_state(
     before authority_state, known numeric, created bigint, is_untraced boolean, was_delegating boolean,
     signed_nonce numeric, delegates boolean)
@@ -113,7 +113,7 @@ LANGUAGE sql STABLE AS $$
                 f.nonce, f.is_delegating) OVER (PARTITION BY f.authority ORDER BY f.ordinal)
             ).nonce_before AS authority_nonce
         FROM followed f
-        -- What an index that begins later does not have, or has removed, may have given an account any nonce.
+        -- Blocks that are not indexed, or whose rows are removed, may have given an account any nonce.
         CROSS JOIN LATERAL (
             SELECT CASE WHEN c.start_block = 0 AND NOT EXISTS (
                 SELECT FROM retention r
@@ -132,14 +132,14 @@ LANGUAGE sql STABLE AS $$
     ) AS k
 $$;
 
--- For `scan audit`: of all authorizations.
+-- authorizations_changes() of all blocks, for `scan audit`.
 CREATE OR REPLACE FUNCTION authorizations_expected()
 RETURNS TABLE (ordinal bigint, authority_nonce numeric, is_valid boolean)
 LANGUAGE sql STABLE AS $$
     SELECT * FROM authorizations_changes(all_blocks())
 $$;
 
--- What the record of one transaction of type 4 has besides: its first authorizations, and how many there are.
+-- The further fields in the record of one transaction of type 4: its first authorizations, and their number.
 CREATE OR REPLACE FUNCTION transaction_authorizations(t transactions) RETURNS text LANGUAGE sql STABLE
 RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
     SELECT format(',"authorizationCount":%s,"authorizations":%s', max(o.total),
@@ -155,7 +155,7 @@ RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
     WHERE o.position <= 25
     HAVING count(*) > 0) END, '');
 
--- Whose code an account runs after authorizations up to an ordinal; null: nobody's, or not known.
+-- The address whose code an account runs after authorizations up to an ordinal; null: none, or not known.
 CREATE OR REPLACE FUNCTION delegate_of(account bytea, last_ordinal bigint) RETURNS bytea
 LANGUAGE sql STABLE
 RETURN (

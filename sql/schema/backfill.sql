@@ -1,7 +1,7 @@
--- What fills columns that a migration added.
+-- The function that fills columns added by a migration.
 
 -- Fills columns of blocks or transactions from the temporary table fetched_<table>, where they are null
--- in the row of the same key and hash; returns how many rows it filled.
+-- in the row of the same key and hash, and returns the number of rows that it filled.
 CREATE OR REPLACE FUNCTION fill_columns(filled_table text, key text, columns text[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

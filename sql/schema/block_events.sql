@@ -1,6 +1,6 @@
--- What happened in a block, in its order.
+-- The events of a block, in its order.
 
--- Which number the first event of each type has in its block, and the number after the last one.
+-- The numbers of the first events of each type in their block, and the number after the last event.
 CREATE OR REPLACE FUNCTION block_sections(b blocks)
 RETURNS TABLE (token_transfers bigint, internal_transfers bigint, dex_trades bigint, logs bigint,
     events bigint)
@@ -13,9 +13,9 @@ LANGUAGE sql IMMUTABLE AS $$
     FROM (SELECT 1 + b.transaction_count::bigint AS transfers) AS s
 $$;
 
--- What happened in a block, in this order: its head, its transactions, token transfers, internal
--- transfers, trades and stored logs, numbered from 0 whichever `types` are read. Those numbered from
--- `first` to `last`. A range is given for every table, for the planner: see indexer/events_insert.sql.
+-- The events `first` to `last` of a block, in this order: its head, its transactions, token transfers,
+-- internal transfers, trades and stored logs, numbered from 0 whichever `types` are read. A range is given
+-- for every table, for the planner: see indexer/events_insert.sql.
 CREATE OR REPLACE FUNCTION block_events(b blocks, types text[], first bigint, last bigint)
 RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     SELECT 0::bigint, 'heads', block_record(b)::text

@@ -1,4 +1,4 @@
--- Base tables: what the chain says.
+-- Base tables: the data of the chain.
 
 -- The rows of transactions, token_transfers, dex_trades, internal_transfers and logs are numbered by
 -- their ordinal: from 0 in the chain's order, without gaps. *_before is how many rows older blocks have,
@@ -142,7 +142,7 @@ CREATE INDEX IF NOT EXISTS contract_creations_by_creator ON contract_creations (
 CREATE INDEX IF NOT EXISTS contract_creations_by_factory ON contract_creations (factory, ordinal)
     WHERE factory IS NOT NULL;
 
--- What validators withdrew (EIP-4895), which changes balances without a transaction.
+-- Withdrawals of validators (EIP-4895), which change balances without a transaction.
 CREATE TABLE IF NOT EXISTS withdrawals (
     block_number bigint NOT NULL,
     withdrawal_index bigint NOT NULL, -- along the chain
@@ -265,8 +265,8 @@ CREATE TABLE IF NOT EXISTS uncles (
     timestamp_s bigint NOT NULL    -- in Unix seconds
 );
 
--- What was sent from a rollup to L1, by the event of the chain's own contract. Null is what the chain's
--- messages do not have.
+-- Messages from a rollup to L1, by the event of the chain's own contract. Fields that the chain's messages
+-- do not have are null.
 CREATE TABLE IF NOT EXISTS messages_to_l1 (
     ordinal bigint PRIMARY KEY,    -- first_ordinal_in() its block, and its place among the block's
     block_number bigint NOT NULL,
@@ -287,8 +287,8 @@ CREATE INDEX IF NOT EXISTS messages_to_l1_by_sender ON messages_to_l1 (sender, o
 CREATE INDEX IF NOT EXISTS messages_to_l1_by_target ON messages_to_l1 (target, ordinal)
     WHERE target IS NOT NULL;
 
--- Which contracts emitted a log in which block, or were made there by another contract: an address
--- is seen there too.
+-- Contracts with the blocks in which they emitted a log, or were created by another contract: an address
+-- is seen in these blocks too.
 CREATE TABLE IF NOT EXISTS log_emitters (
     address bytea NOT NULL,
     block_number bigint NOT NULL,
@@ -297,8 +297,8 @@ CREATE TABLE IF NOT EXISTS log_emitters (
 -- serves the unwinding of a reorganisation; rows come in block order, so a BRIN is enough
 CREATE INDEX IF NOT EXISTS log_emitters_by_block ON log_emitters USING brin (block_number);
 
--- Blocks that forks took back, written in the transaction that does so: to tell a reader that stands
--- on one what to drop. A block that came back since has its row still, so whoever reads this looks into
+-- Blocks that forks took back, written in the transaction that does so, to tell a reader whose position is
+-- in one what to drop. A block that came back since still has its row, so readers of this table look into
 -- blocks first. The newest 10,000 of the last seven days are kept, see indexer/orphaned_blocks_sweep.
 CREATE TABLE IF NOT EXISTS orphaned_blocks (
     hash bytea PRIMARY KEY,
@@ -353,8 +353,8 @@ CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, addre
 CREATE INDEX IF NOT EXISTS tokens_by_symbol
     ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
--- Names that are nearly those looked for: serves queries/search_list_similar, where the extension is there
--- and may be used. PostgreSQL's own packages have it, the embedded one does not.
+-- Finds similar names: serves queries/search_list_similar, where the extension is available and may be
+-- created. PostgreSQL's own packages have it, the embedded one does not.
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_trgm') THEN
@@ -416,7 +416,7 @@ CREATE TABLE IF NOT EXISTS pools (
 CREATE INDEX IF NOT EXISTS pools_by_trade_count ON pools (trade_count, address);
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
--- Contracts that emitted a Swap, Deposit or Withdrawal and proved to be no pool, or no token.
+-- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token.
 CREATE TABLE IF NOT EXISTS rejected_emitters (
     address bytea NOT NULL,
     claim text NOT NULL CHECK (claim IN ('pool', 'token')),

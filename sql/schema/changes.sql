@@ -1,9 +1,10 @@
--- What blocks change in derived tables: each rule once. The indexer adds the changes of new blocks, and
--- takes them away in a reorganisation; the audit reads those of all blocks. So does bulk in DuckDB, which
--- has tables, fees and the like under the same names, and takes a column's name from its first AS.
+-- The changes that blocks make to derived tables, each rule once. The indexer adds the changes of new
+-- blocks, and takes them away in a reorganisation; the audit reads those of all blocks. So does bulk in
+-- DuckDB, which has tables, fees and the like under the same names, and takes a column's name from its
+-- first AS.
 
--- A range of blocks with the ordinals of its rows; where there are none, the last is before the first. As
--- constants, since of a range that it does not know the planner expects half a percent of a table.
+-- A range of blocks with the ordinals of its rows; where there are none, the last is before the first. They
+-- are passed as constants, since the planner takes an unknown range for half a percent of a table.
 DO $$
 BEGIN
     CREATE TYPE block_range AS (
@@ -26,7 +27,7 @@ RETURN (0, 9223372036854775807, 0, 9223372036854775807, 0, 9223372036854775807, 
 CREATE OR REPLACE FUNCTION zero_address() RETURNS bytea LANGUAGE sql IMMUTABLE
 RETURN '\x0000000000000000000000000000000000000000'::bytea;
 
--- A counter and what is added to it, of counters that are null, which takes no room, where they are 0.
+-- The sum of a counter and a number, for counters that are stored as null, which takes no room, if they are 0.
 CREATE OR REPLACE FUNCTION sum_or_null(counter bigint, added bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE
 RETURN nullif(coalesce(counter, 0) + coalesce(added, 0), 0);
@@ -56,7 +57,7 @@ RETURN coalesce((
     FROM retention r
     JOIN blocks b ON b.number = r.first_block), 0);
 
--- The range of blocks from one to another, which are indexed, as their rows are.
+-- The range of the blocks from one to another, both of which are indexed with their rows.
 CREATE OR REPLACE FUNCTION range_of_blocks(first bigint, last bigint) RETURNS block_range
 LANGUAGE sql STABLE
 RETURN (SELECT (o.number, n.number, o.transactions_before,
@@ -77,8 +78,8 @@ RETURN (SELECT (b.number, 9223372036854775807, b.transactions_before, 9223372036
     FROM retention r
     JOIN blocks b ON b.number = r.removed_to);
 
--- Every address in the rows of a range of blocks: in which role, whether the same row has it as its sender
--- already, and the coin and the fees that it gained, or lost.
+-- Every address in the rows of a range of blocks: its role, whether the same row has it as its sender
+-- already, and the coin and the fees that it gained or lost.
 CREATE OR REPLACE FUNCTION addresses_seen(span block_range)
 RETURNS TABLE (address bytea, block_number bigint, role text, is_repeated boolean, coin_wei numeric,
     fee_wei numeric)
@@ -146,7 +147,7 @@ LANGUAGE sql STABLE AS $$
     WHERE l.ordinal BETWEEN (span).first_log AND (span).last_log
 $$;
 
--- The addresses of a range of blocks and what these add to their counters.
+-- The addresses of a range of blocks, with the changes of their counters.
 CREATE OR REPLACE FUNCTION addresses_changes(span block_range)
 RETURNS TABLE (address bytea, first_seen bigint, last_seen bigint, transaction_count bigint,
     sent_count bigint, received_count bigint, transfer_count bigint, transfer_sent_count bigint,
@@ -182,7 +183,7 @@ LANGUAGE sql STABLE AS $$
     GROUP BY s.address
 $$;
 
--- What transfers change in balances of holders; the zero address holds nothing.
+-- The changes of holders' balances by transfers; the zero address holds nothing.
 CREATE OR REPLACE FUNCTION token_holders_changes(span block_range)
 RETURNS TABLE (holder bytea, token_address bytea, balance numeric)
 LANGUAGE sql STABLE AS $$
@@ -201,7 +202,7 @@ LANGUAGE sql STABLE AS $$
     HAVING sum(m.amount) <> 0
 $$;
 
--- What transfers change in balances of BEP1155 items. An item is looked up by its own keys: the planner
+-- The changes of balances of BEP1155 items by transfers. An item is looked up by its own keys, as the planner
 -- cannot know how many there are.
 CREATE OR REPLACE FUNCTION item_balances_changes(span block_range)
 RETURNS TABLE (holder bytea, token_address bytea, first_ordinal bigint, balance numeric)
@@ -252,7 +253,7 @@ LANGUAGE sql STABLE AS $$
     ) AS m
 $$;
 
--- Who owns an item whose newest transfer went there: a BEP721 has one owner, or none when it is burnt.
+-- The owner of a BEP721 item by the recipient of its newest transfer: none when it is burnt. Null for BEP1155.
 CREATE OR REPLACE FUNCTION item_owner(type text, to_address bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN type = 'BEP721' AND to_address <> zero_address() THEN to_address END;
@@ -293,10 +294,10 @@ LANGUAGE sql STABLE AS $$
     GROUP BY l.topic_id
 $$;
 
--- What pool_candles has of trades first..last; of some candles alone, by pool and hour, where these are
--- given. Prices of a candle are compared as whole numbers: of two that differ, amount1 / amount0
--- differ by 1 / scale at least, which is the square of the largest amount0. OFFSET 0 has prices computed
--- once, not for each of the uses.
+-- The candles of trades first..last, or only those of some pools and hours where these are given. Prices of
+-- a candle are compared as whole numbers: two that differ, as amount1 / amount0, do so by at least 1 / scale,
+-- where scale is the square of the largest amount0. OFFSET 0 makes the planner compute prices once, not for
+-- each use.
 CREATE OR REPLACE FUNCTION counted_candles(
     first bigint, last bigint, some_pools bytea[], some_hours timestamptz[])
 RETURNS TABLE (pool_address bytea, hour timestamptz, trade_count bigint, first_ordinal bigint,
@@ -351,7 +352,7 @@ $$;
 CREATE OR REPLACE FUNCTION day_of(value timestamptz) RETURNS date LANGUAGE sql STABLE
 RETURN (value AT TIME ZONE 'UTC')::date;
 
--- What each block of a range adds to its day, but for addresses.
+-- The numbers that each block of a range adds to its day, except those of addresses.
 CREATE OR REPLACE FUNCTION daily_stats_changes(span block_range)
 RETURNS TABLE (number bigint, transaction_count bigint, failed_transaction_count bigint,
     created_contract_count bigint, token_transfer_count bigint, dex_trade_count bigint,
@@ -381,7 +382,7 @@ LANGUAGE sql STABLE AS $$
     WHERE b.number BETWEEN (span).first_block AND (span).last_block
 $$;
 
--- Which row of daily_stats an indexed block belongs to.
+-- The day of an indexed block in daily_stats.
 CREATE OR REPLACE FUNCTION day_of_block(block bigint) RETURNS date LANGUAGE sql STABLE
 RETURN (SELECT s.day
     FROM daily_stats s
@@ -389,8 +390,8 @@ RETURN (SELECT s.day
     ORDER BY s.first_block DESC
     LIMIT 1);
 
--- How many blocks lack traces; null where some do and none was ever traced, so that nothing is known
--- of internal transfers.
+-- The number of blocks that lack traces; null where some do and none was ever traced, so that nothing is
+-- known of internal transfers.
 CREATE OR REPLACE FUNCTION untraced_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN max(b.number) IS NULL THEN 0
@@ -402,7 +403,7 @@ CREATE OR REPLACE FUNCTION untraced_blocks() RETURNS bigint LANGUAGE sql STABLE 
     WHERE b.number = (SELECT max(newest.number) FROM blocks newest)
 $$;
 
--- The newest block after which a stored balance may have changed without anything indexed: an address
--- whose balance is stored is not in any later block, except inside transactions that are not traced.
+-- The newest block in which a stored balance may have changed without an indexed row: an address whose
+-- balance is stored is not in any later block, except inside transactions that are not traced.
 CREATE OR REPLACE FUNCTION newest_untraced_block() RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((SELECT max(b.number) FROM blocks b WHERE b.traced IS FALSE), -1);

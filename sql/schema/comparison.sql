@@ -1,6 +1,7 @@
--- Compares any table with the rows that it should hold, and repairs it, by key and catalog.
+-- Functions that compare any table with the rows it should hold, and repair it, by its primary key and the
+-- catalog.
 
--- The columns of a table that are expected: those of its primary key, or the others.
+-- The columns of expected_<table>: those of the primary key, or the others.
 CREATE OR REPLACE FUNCTION expected_columns(compared text, in_key boolean) RETURNS name[]
 LANGUAGE sql STABLE
 RETURN (SELECT array_agg(c.attname ORDER BY c.attnum)
@@ -11,13 +12,13 @@ RETURN (SELECT array_agg(c.attname ORDER BY c.attnum)
     WHERE c.attrelid = to_regclass(compared) AND c.attnum > 0
         AND (c.attnum = ANY (k.indkey)) = in_key);
 
--- Each of some names as a pattern of format() has it, joined.
+-- Names, each formatted by a pattern of format(), joined.
 CREATE OR REPLACE FUNCTION format_names(names name[], pattern text, separator text) RETURNS text
 LANGUAGE sql IMMUTABLE
 RETURN (SELECT string_agg(format(pattern, n.name), separator ORDER BY n.position)
     FROM unnest(names) WITH ORDINALITY AS n (name, position));
 
--- Makes the temporary table expected_<table> of what the function <table>_expected() returns.
+-- Makes the temporary table expected_<table> of the rows that the function <table>_expected() returns.
 CREATE OR REPLACE FUNCTION expect_rows(compared text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('CREATE TEMPORARY TABLE %I ON COMMIT DROP AS SELECT * FROM %I()',
@@ -25,8 +26,8 @@ BEGIN
 END
 $$;
 
--- Of the rows that differ from the expected ones, `most`: the row, or else the expected one; its compared
--- columns as they are stored, and as they are expected, null where there is no row; how many differ.
+-- At most `most` of the rows that differ from the expected ones: the row, or else the expected one; its
+-- compared columns as stored and as expected, null where there is no row; and the number of all that differ.
 CREATE OR REPLACE FUNCTION compare_rows(compared text, most integer)
 RETURNS TABLE (compared_row jsonb, stored jsonb, expected jsonb, differences bigint)
 LANGUAGE plpgsql AS $$
@@ -50,8 +51,8 @@ BEGIN
 END
 $$;
 
--- Checksums of the columns of derived tables that are sums over all rows, as retention_sums has them: of
--- what a range of blocks changed, or of what is stored where that is null.
+-- Checksums of the columns of derived tables that are sums over all rows, as retention_sums has them: over
+-- the changes by a range of blocks, or over the stored rows if that is null.
 CREATE OR REPLACE FUNCTION checksums(span block_range)
 RETURNS TABLE (derived_table text, derived_column text, checksum numeric)
 LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
--- What another explorer said of contracts, when an operator imported its verified contracts.
+-- Claims of other explorers about contracts, from imports of their verified contracts.
 
 -- The last answer of a source about a contract. A claim is kept as it was received and is shown as a
 -- claim; nothing is decoded by it, and it becomes a verification only by a compilation here.

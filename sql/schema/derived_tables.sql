@@ -40,9 +40,9 @@ CREATE TABLE IF NOT EXISTS token_holder_ranges (
     PRIMARY KEY (token_address, balance_range)
 ) WITH (fillfactor = 70);          -- counts change in place
 
--- In which range a holder is: ranges follow each other as (balance, holder) do. A range has the balances
--- with the same two leading digits and number of digits. Of those the least (1200 of 1200 to 1299), which
--- many may hold alike, has a range for each first byte of the holder's address. Null: holds nothing.
+-- The range that a holder is in; ranges follow each other as (balance, holder) do. A range has the balances
+-- with the same two leading digits and number of digits. The least of those (1200 of 1200 to 1299), which
+-- many may hold, has a range for each first byte of the holder's address. Null where nothing is held.
 CREATE OR REPLACE FUNCTION holder_range(balance numeric, holder bytea) RETURNS integer
 LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN balance > 0 THEN
@@ -50,8 +50,7 @@ RETURN CASE WHEN balance > 0 THEN
         + CASE WHEN ltrim(substr(balance::text, 3), '0') = '' THEN get_byte(holder, 0)
             ELSE 256 END END;
 
--- The first (balance, holder) of a range: no row before it is in the range, and none after it in the
--- range before.
+-- The first (balance, holder) of a range: rows before it are in earlier ranges.
 CREATE OR REPLACE FUNCTION range_balance(balance_range integer) RETURNS numeric
 LANGUAGE sql IMMUTABLE
 RETURN ((balance_range / 257 % 90 + 10) || 'e' || (balance_range / 257 / 90 - 1))::numeric;
@@ -62,7 +61,7 @@ RETURN CASE balance_range % 257 WHEN 0 THEN '\x'::bytea
     WHEN 256 THEN decode(repeat('ff', 21), 'hex')
     ELSE decode(lpad(to_hex(balance_range % 257), 2, '0'), 'hex') END;
 
--- Those of some tokens that are counted by range.
+-- Those of these tokens whose holders are counted by range.
 CREATE OR REPLACE FUNCTION tokens_counted_by_range(tokens bytea[]) RETURNS SETOF bytea
 LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
     SELECT k.token_address
@@ -75,7 +74,7 @@ LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
         LIMIT 1) AS counted
 $$;
 
--- Its argument: 1 for rows that came, -1 for rows that went.
+-- Counts holders by range in a trigger. Its argument is 1 for new rows, -1 for old ones.
 CREATE OR REPLACE FUNCTION count_holder_ranges() RETURNS trigger LANGUAGE plpgsql
 SET search_path FROM CURRENT AS $$
 DECLARE
@@ -141,7 +140,7 @@ CREATE TABLE IF NOT EXISTS token_items (
 CREATE INDEX IF NOT EXISTS token_items_by_owner ON token_items (owner, first_ordinal)
     WHERE owner IS NOT NULL;
 
--- Who has how many of a BEP1155's item, net by events: as token_holders, no row for zero, and below
+-- Balances of BEP1155 items, net by events: as in token_holders, zero has no row, and a balance is below
 -- zero only where the events lie.
 CREATE TABLE IF NOT EXISTS item_balances (
     holder bytea NOT NULL,
@@ -153,9 +152,9 @@ CREATE TABLE IF NOT EXISTS item_balances (
 -- serves queries/token_items_get
 CREATE INDEX IF NOT EXISTS item_balances_by_item ON item_balances (first_ordinal, balance, holder);
 
--- What was traded in a pool in an hour of its blocks' own times; an hour without trades has no row. A
--- price is kept as the two amounts of the trade that has it, so nothing is rounded: amount1 / amount0.
--- Of trades at the same price it is the first one. Null where every trade has an amount of 0.
+-- The trades of a pool in an hour of its blocks' own times; an hour without trades has no row. A price is
+-- kept as the two amounts of the trade that has it, of several the first, so that nothing is rounded:
+-- amount1 / amount0. Null where every trade has an amount of 0.
 CREATE TABLE IF NOT EXISTS pool_candles (
     pool_address bytea NOT NULL,
     hour timestamptz NOT NULL,     -- when it begins
@@ -211,8 +210,8 @@ CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_bloc
 CREATE INDEX IF NOT EXISTS addresses_by_balance ON addresses (balance, address)
     WHERE balance >= 1000000000000000000;
 
--- What happened on a day (UTC). A block belongs to the newest day that it or a block before it has, so
--- that the blocks of a day follow each other whatever their times say. A day without blocks has no row.
+-- Statistics of a day (UTC). A block belongs to the newest day that it or a block before it has, so that
+-- the blocks of a day follow each other whatever their times say. A day without blocks has no row.
 CREATE TABLE IF NOT EXISTS daily_stats (
     day date PRIMARY KEY,
     first_block bigint NOT NULL UNIQUE,
@@ -229,7 +228,7 @@ CREATE TABLE IF NOT EXISTS daily_stats (
     burnt_wei numeric NOT NULL     -- base fees, as far as they are known, and what blobs cost
 ) WITH (fillfactor = 50);          -- the newest one changes in place with every batch
 
--- How many entries the lists have whose rows are few, such as those of user operations. A list without
+-- The numbers of entries of lists whose rows are few, such as those of user operations. A list without
 -- entries has no row.
 CREATE TABLE IF NOT EXISTS list_counts (
     list text NOT NULL,            -- its name in sql/lists.toml
@@ -238,7 +237,7 @@ CREATE TABLE IF NOT EXISTS list_counts (
     PRIMARY KEY (list, key)
 ) WITH (fillfactor = 80);          -- counts change in place
 
--- Every 128th entry of a list: which row it is, so that a deep page starts near by.
+-- Every 128th entry of a list, so that a deep page starts near by.
 CREATE TABLE IF NOT EXISTS list_checkpoints (
     place bigint NOT NULL,         -- in the list: from 0, oldest first
     ordinal bigint NOT NULL,       -- of the row that stands there

@@ -1,9 +1,9 @@
 -- Rows in Etherscan's form.
 
--- Rows in Etherscan's form: every value is text. `called` is whom the transaction called, for the name
--- of its function. `missing` is what scan/etherscan reads from the node: nothing, the `input`, or `all`
--- that the index may lack. Before Byzantium a receipt has no status, which a legacy transaction that
--- succeeded in a block without a base fee does not settle.
+-- Rows in Etherscan's form: every value is text. `called` is the address that the transaction called, for
+-- the name of its function. `missing` names the values that scan/etherscan reads from the node: none, the
+-- `input`, or `all` that the index may lack. Before Byzantium receipts have no status: a legacy transaction
+-- that succeeded in a block without a base fee may be of that time.
 CREATE OR REPLACE FUNCTION seconds(value timestamptz) RETURNS bigint LANGUAGE sql STABLE
 RETURN extract(epoch FROM value)::bigint;
 
@@ -38,7 +38,7 @@ RETURN format(
     head - x.block_number + 1, hex(t.to_address), integer_text(t.nonce),
     integer_text(t.gas_limit), integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'))::json;
 
--- What the index does not have of it is empty.
+-- Fields that the index does not have are empty.
 CREATE OR REPLACE FUNCTION etherscan_internal_transfer_record(
     i internal_transfers, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE

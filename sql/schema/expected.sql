@@ -1,5 +1,5 @@
--- What derived tables should hold, by all blocks: `scan audit` compares and repairs by it, and bulk loads
--- it, in DuckDB. Of a table that has other columns too, there is a row for each of its rows.
+-- The rows that derived tables should hold, by all blocks: `scan audit` compares and repairs tables by them,
+-- and bulk loads them, in DuckDB. A table with further columns has one row here for each of its rows.
 
 -- Counts and ordinals of blocks, of the rows in them and before them.
 CREATE OR REPLACE FUNCTION blocks_expected()
@@ -51,8 +51,7 @@ LANGUAGE sql STABLE AS $$
     FROM token_holders_changes(all_blocks()) h
 $$;
 
--- Of the tokens that are counted by range, by their stored holders. A range that nobody is in any more may
--- stay.
+-- The ranges of the tokens that are counted by range, by their stored holders. An empty range may stay.
 CREATE OR REPLACE FUNCTION token_holder_ranges_expected()
 RETURNS TABLE (token_address bytea, balance_range integer, holder_count bigint)
 LANGUAGE sql STABLE AS $$
@@ -123,7 +122,7 @@ LANGUAGE sql STABLE AS $$
     ) AS i ON i.token_address = k.address
 $$;
 
--- An exchange without trades is not there.
+-- Exchanges with their numbers of trades; one without trades has no row.
 CREATE OR REPLACE FUNCTION dexes_expected()
 RETURNS TABLE (dex_id integer, trade_count bigint)
 LANGUAGE sql STABLE AS $$
@@ -166,7 +165,7 @@ LANGUAGE sql STABLE AS $$
     ) AS c ON c.pool_address = p.address
 $$;
 
--- With the items that an address owns, or has some of.
+-- Addresses with their counters, including that of the items an address owns, or has some of.
 CREATE OR REPLACE FUNCTION addresses_expected()
 RETURNS TABLE (address bytea, first_seen bigint, last_seen bigint, transaction_count bigint,
     sent_count bigint, received_count bigint, transfer_count bigint, transfer_sent_count bigint,

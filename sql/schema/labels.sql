@@ -1,4 +1,4 @@
--- What operators add to names and signatures, and the version of the index.
+-- Labels and signatures that operators add, and the version of the index.
 
 -- Names that operators give to addresses.
 CREATE TABLE IF NOT EXISTS labels (
@@ -14,7 +14,7 @@ RETURN regexp_replace(
     regexp_replace(name, '([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])', '\1\3 \2', 'g'),
     '[!-/:-@[-`{-~]+', ' ', 'g');
 
--- In PL/pgSQL, which is not inlined: the planner must know what it costs (50 us), or it reads all names.
+-- It is in PL/pgSQL, which is not inlined, as the planner must know its cost (50 us), or it reads all names.
 CREATE OR REPLACE FUNCTION words_of(name text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE COST 5000
 SET search_path FROM CURRENT AS $$
 BEGIN
@@ -22,8 +22,8 @@ BEGIN
 END
 $$;
 
--- What names hold the words of a text, one after the other; null below three characters, which too many
--- would. `is_prefix`: of the last word the beginning is enough.
+-- The query for names with the words of a text, one after the other; null below three characters, which too
+-- many names would match. `is_prefix`: of the last word the beginning is enough.
 CREATE OR REPLACE FUNCTION search_words(text text, is_prefix boolean) RETURNS tsquery LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN length(text) >= 3 THEN nullif(
     concat(nullif(phraseto_tsquery('simple'::regconfig, spaced_words(text))::text, ''),
@@ -32,7 +32,8 @@ RETURN CASE WHEN length(text) >= 3 THEN nullif(
 CREATE INDEX IF NOT EXISTS labels_by_word ON labels USING gin (words_of(label))
     WITH (fastupdate = off);
 
--- Counts the changes of labels, verified contracts and imported signatures: a lock on the chain's row would hold up the indexer.
+-- The number of changes of labels, verified contracts and imported signatures. It is not in chain, as a lock
+-- on that row would hold up the indexer.
 CREATE TABLE IF NOT EXISTS label_state (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     version bigint NOT NULL
@@ -53,8 +54,8 @@ $$;
 CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON labels
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- Which state of the index a statement has read: it grows with every change that a response about
--- the chain may show, so two reads with the same version have read the same.
+-- The version of the index that a statement has read. It grows with every change that a response about
+-- the chain may show, so that two reads with the same version have read the same.
 CREATE OR REPLACE FUNCTION index_version() RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((SELECT version FROM chain), 0) + coalesce((SELECT version FROM label_state), 0);
 

@@ -1,5 +1,5 @@
--- Pages of the long lists, with what list_checkpoints.sql.j2 and list_records.sql.j2 render. Nothing is counted, sorted
--- or skipped for a page, however deep it is.
+-- Pages of the long lists, with the functions that list_checkpoints.sql.j2 and list_records.sql.j2 render.
+-- Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
 --   ordinals, page_of_range cuts the page from them, and one scan of the primary key reads it.
 -- * By one key (*_list_by_key: an address, a token, an exchange, a topic) a list has an exact counter
@@ -27,13 +27,13 @@ RETURN (accepted >> (coalesce(topic_id = id0, false)::integer
     + 4 * coalesce(substr(others, 33, 32) = topic2, false)::integer
     + 8 * coalesce(substr(others, 65, 32) = topic3, false)::integer)) & 1 = 1;
 
--- Whether logs with so many bytes of data are answered as one page; one alone always is.
+-- Whether logs with so many bytes of data fit one page; a single log always does.
 CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 RETURN size = 1 OR coalesce(bytes, 0) <= 16 * 1024 * 1024;
 
--- Which numbers of first..last are on a page: after `skip` of them, or after the number where a cursor
--- stands. `next` is the last of them, null where none follows.
+-- The numbers of first..last that are on a page: those after `skip` of them, or after a cursor's number.
+-- `next` is the last number on the page, null where none follows.
 CREATE OR REPLACE FUNCTION page_of_range(
     first bigint, last bigint, skip bigint, after bigint, size bigint, direction text)
 RETURNS TABLE (lowest bigint, highest bigint, next bigint) LANGUAGE sql IMMUTABLE AS $$
@@ -53,6 +53,6 @@ RETURNS TABLE (lowest bigint, highest bigint, next bigint) LANGUAGE sql IMMUTABL
     ) AS page
 $$;
 
--- A block to a cursor: its number in eight bytes, then its hash.
+-- A block as cursors have it: its number in eight bytes, then its hash.
 CREATE OR REPLACE FUNCTION block_reference(b blocks) RETURNS bytea LANGUAGE sql IMMUTABLE
 RETURN int8send(b.number) || b.hash;

@@ -5,7 +5,7 @@
 -- partition, <table>_0, of a partitioned table that takes its name. Later partitions are named by their
 -- first ordinal and made ahead. See docs/scaling.md.
 --
--- What stands on a table and neither follows its name nor is allowed on a partitioned table; null: nothing.
+-- An object that depends on a table but would not follow its name to a partitioned one; null: none.
 CREATE OR REPLACE FUNCTION partition_obstacle(source pg_class) RETURNS text LANGUAGE sql STABLE
 RETURN (SELECT 'it has ' || string_agg(DISTINCT o.name, ', ')
     FROM (
@@ -55,9 +55,9 @@ CREATE OR REPLACE FUNCTION dependent_functions(source pg_class) RETURNS oid[] LA
 $$;
 
 -- Makes a plain table the first partition, of the ordinals below `bound`, without reading it: a valid
--- constraint <table>_bound says so already. What refers to the table by its number and not by its name
--- is made again: views, functions of its row type, rights, publications. Returns null, or why it
--- cannot be done, with nothing changed.
+-- constraint <table>_bound says so already. Objects that refer to the table by its number and not by its
+-- name are made again: views, functions of its row type, rights, publications. Returns null, or the reason
+-- for which it cannot be done, with nothing changed.
 CREATE OR REPLACE FUNCTION partition_table(long_table text, bound bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -247,8 +247,8 @@ BEGIN
 END
 $$;
 
--- Drops the oldest partition, where all its ordinals are below a bound; whether it had one. Readers wait
--- for the lock as long as its lock_timeout lets this wait.
+-- Drops the oldest partition if all its ordinals are below a bound, and returns whether it did. While it
+-- waits for its lock, at most for lock_timeout, readers wait too.
 CREATE OR REPLACE FUNCTION drop_partition(long_table text, bound bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -269,7 +269,7 @@ BEGIN
 END
 $$;
 
--- Statistics of a whole long table, which autovacuum makes of its partitions alone.
+-- Makes statistics of a whole long table; autovacuum makes only those of its partitions.
 CREATE OR REPLACE FUNCTION analyze_partitioned(long_table text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('ANALYZE %s %I', CASE WHEN current_setting('server_version_num')::integer >= 180000

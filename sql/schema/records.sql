@@ -1,4 +1,4 @@
--- One shape per record, used by lists, details and queries alike.
+-- Records as JSON: one shape of each, used by lists, details and queries alike.
 
 -- The function that a transaction called; null where it created a contract, or gave less than 4 bytes.
 CREATE OR REPLACE FUNCTION method_id(t transactions) RETURNS bytea LANGUAGE sql IMMUTABLE
@@ -12,7 +12,7 @@ RETURN format(
     b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
     coalesce(b.size::text, 'null'), coalesce('"' || b.burnt_fees || '"', 'null'))::json;
 
--- The parts of a transaction's fee, and where its chain has them what it brought to its sender, and the
+-- The parts of a transaction's fee, and where its chain has them the coin minted for its sender and the
 -- chain's own fields.
 CREATE OR REPLACE FUNCTION transaction_details(t transactions) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN (
@@ -27,12 +27,13 @@ RETURN (
         integer_text(t.l1_fee)::numeric AS l1,
         integer_text(t.operator_fee)::numeric AS operator) AS p);
 
--- Whether a transaction has any of what only chains of other forms have.
+-- Whether a transaction has any field that only chains of other forms have.
 CREATE OR REPLACE FUNCTION has_own_fields(t transactions) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN num_nonnulls(t.l1_fee, t.operator_fee, t.mint, t.chain_fields) > 0;
 
--- Where its chain has a form of its own, lists have its details, too; elsewhere the record of one alone.
--- As text: to take it for JSON would have it parsed, a fifth of what it costs.
+-- The record of a transaction in lists. It has the transaction's details where its chain has a form of its
+-- own; elsewhere only the record of a single one does. It is text, as a cast to JSON would parse it, which
+-- takes a fifth of its time.
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, b blocks) RETURNS text
 LANGUAGE sql STABLE
 RETURN format(
@@ -50,12 +51,12 @@ RETURN format(
     json_integer(t.cumulative_gas_used), json_hex(method_id(t)), t.fee,
     CASE WHEN has_own_fields(t) THEN ',' || transaction_details(t) ELSE '' END);
 
--- An NFT without totalSupply() has as many as are held: of a BEP721, the items with an owner.
+-- A token's supply: that of totalSupply(), or of an NFT without it the number held.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
--- The token held most of those with a symbol, in any letter case, if it has more holders than `at`. The
--- tokens of pools of an exchange all have one symbol.
+-- The token with most holders of those with a symbol, in any letter case, if it has more than the token `at`.
+-- A pool is no namesake of another, as the tokens of an exchange's pools all have the same symbol.
 CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, holders bigint, at bytea)
 RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
     SELECT o.address
@@ -70,7 +71,7 @@ RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
 
--- `logo` is that of a token list, if any.
+-- The record of a token. `logo` is that of a token list, if any.
 CREATE OR REPLACE FUNCTION token_record(
     t tokens, seen_at timestamptz, is_verified boolean, namesake bytea, logo bytea)
 RETURNS json LANGUAGE sql STABLE
@@ -81,7 +82,7 @@ RETURN format(
     t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake),
     ',"logoUrl":"' || logo_url(logo) || '"')::json;
 
--- `listed` is the token's entry in a token list, if any.
+-- The record of a single token. `listed` is its entry in a token list, if any.
 CREATE OR REPLACE FUNCTION token_detail_record(
     t tokens, seen_at timestamptz, is_verified boolean, namesake bytea, listed listed_tokens)
 RETURNS json LANGUAGE sql STABLE
@@ -120,7 +121,7 @@ RETURN format(
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
     k.decimals)::json;
 
--- An item; its id stands in its first transfer.
+-- The record of an item, whose id is given, as only its first transfer has it.
 CREATE OR REPLACE FUNCTION token_item_record(i token_items, token_id numeric, token_type text)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
@@ -168,7 +169,7 @@ RETURN (ARRAY['deposit', 'withdrawal', 'consolidation'])[get_byte(type, 0) + 1];
 CREATE OR REPLACE FUNCTION little_endian(bytes bytea) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN (SELECT sum(get_byte(bytes, i) * 256::numeric ^ i)::numeric(20, 0) FROM generate_series(0, 7) AS i);
 
--- Amounts are in wei; of a withdrawal 0 is the exit of the validator.
+-- The record of a request. Amounts are in wei; a withdrawal of 0 is the exit of the validator.
 CREATE OR REPLACE FUNCTION execution_request_record(
     q execution_requests, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
@@ -214,7 +215,7 @@ RETURN format(
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
 
--- A day; one without blocks, of which `s` is null, counts nothing.
+-- The record of a day. One without blocks, for which `s` is null, counts nothing.
 CREATE OR REPLACE FUNCTION daily_stats_record(day date, s daily_stats) RETURNS text
 LANGUAGE sql STABLE
 RETURN format(
@@ -227,7 +228,8 @@ RETURN format(
     coalesce(s.token_transfer_count, 0), coalesce(s.dex_trade_count, 0), coalesce(s.gas_used, 0),
     coalesce(s.fees_wei, 0), coalesce(s.burnt_wei, 0));
 
--- What tells tokens of one name apart: holders and first seen, null for anything else.
+-- The record of a search's result. Its holders and first block tell tokens of one name apart, and are null
+-- for anything else.
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text, holders bigint,
     seen_at timestamptz, is_verified boolean, namesake bytea)
@@ -239,9 +241,9 @@ RETURN format(
     coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'),
     json_hex(namesake))::json;
 
--- Whether tokens went into the pool and out of it, in the same transaction, for what its trades there
--- say: a contract can emit any event. Null where at least half of it did, as of tokens that take a
--- fee of their transfers or are rebased, and where the pool has 200 or more rows in the block, which
+-- Whether tokens moved into the pool and out of it, in the same transaction, in the amounts of its trades
+-- there, as a contract can emit any event. Null where at least half of an amount moved, as with tokens that
+-- take a fee of their transfers or are rebased, and where the pool has 200 or more rows in the block, which
 -- are too many to read for each record.
 CREATE OR REPLACE FUNCTION trade_backing(d dex_trades, b blocks) RETURNS TABLE (is_backed boolean)
 LANGUAGE sql STABLE AS $$
@@ -282,7 +284,7 @@ LANGUAGE sql STABLE AS $$
         LIMIT 200)) AS amounts (is_own, token_in, moved_in, traded_in, token_out, moved_out, traded_out)
 $$;
 
--- Of a token that never moved nothing but its address is known.
+-- The record of a trade. Only the address is known of a token that never moved.
 CREATE OR REPLACE FUNCTION dex_trade_record(
     d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz, token_in tokens,
     token_out tokens, is_backed boolean)
@@ -298,7 +300,7 @@ RETURN format(
     json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'),
     coalesce(is_backed::text, 'null'))::json;
 
--- The logs `firstLogIndex` to `logIndex` are the operation's.
+-- The record of a user operation, whose logs are `firstLogIndex` to `logIndex`.
 CREATE OR REPLACE FUNCTION user_operation_record(
     u user_operations, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
@@ -312,12 +314,12 @@ RETURN format(
     json_hex(u.paymaster), hex(u.bundler), u.nonce, u.success::text, u.fee, u.gas_used,
     json_hex(u.factory), json_hex(u.revert_data), iso(mined_at))::json;
 
--- Why an authorization had no effect; null where it had, or where nobody knows.
+-- The reason for which an authorization had no effect; null where it had, or where that is not known.
 CREATE OR REPLACE FUNCTION invalid_reason(a authorizations) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN coalesce(a.fault, CASE WHEN NOT a.is_valid THEN
     CASE WHEN a.authority_nonce IS NULL THEN 'authority_has_code' ELSE 'wrong_nonce' END END);
 
--- `untilBlock` has the account's next authorization in effect, which replaced this one.
+-- The record of an authorization. `untilBlock` has the account's next one in effect, which replaced it.
 CREATE OR REPLACE FUNCTION authorization_record(
     a authorizations, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
@@ -339,7 +341,8 @@ RETURN format(
         LIMIT 1), 'null'),
     iso(mined_at))::json;
 
--- `state` is what the rollup alone can tell: whether it was proved or executed is known on L1.
+-- The record of a message to L1. `state` is what the rollup alone can tell: only L1 knows whether it was
+-- proved or executed.
 CREATE OR REPLACE FUNCTION message_to_l1_record(
     m messages_to_l1, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
@@ -352,7 +355,7 @@ RETURN format(
     coalesce('"' || m.value || '"', 'null'), coalesce('"' || m.gas_limit || '"', 'null'),
     json_hex(m.data), m.data_size, iso(mined_at))::json;
 
--- A log's record where its data may be long: a contract could have every reader sent megabytes.
+-- A log's record without long data, as a contract could have every reader sent megabytes.
 CREATE OR REPLACE FUNCTION log_event_record(
     l logs, topic0 bytea, transaction_hash bytea, mined_at timestamptz)
 RETURNS text LANGUAGE sql STABLE
@@ -364,7 +367,8 @@ RETURN CASE WHEN octet_length(l.data) <= 16384
         hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
         topics_json(topic0, l.topics), iso(mined_at)) END;
 
--- `last_trade` is null where it has none; of a token that never moved only the address is known.
+-- The record of a pool. `last_trade` is null without trades; only the address is known of a token that
+-- never moved.
 CREATE OR REPLACE FUNCTION pool_record(
     p pools, dex text, token0 tokens, token1 tokens, last_trade json)
 RETURNS text LANGUAGE sql STABLE
@@ -378,7 +382,7 @@ RETURN format(
     json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'),
     p.volume0, p.volume1);
 
--- What was traded in a span of time; prices are null where no trade has one.
+-- The record of a candle of any span of time; prices are null where no trade has one.
 CREATE OR REPLACE FUNCTION candle_record(
     start timestamptz, open numeric, high numeric, low numeric, close numeric, volume0 numeric,
     volume1 numeric, trades bigint)
@@ -389,15 +393,15 @@ RETURN format(
     iso(start), json_text(trim_scale(open)::text), json_text(trim_scale(high)::text),
     json_text(trim_scale(low)::text), json_text(trim_scale(close)::text), volume0, volume1, trades);
 
--- What was traded in a pool since a time, or ever.
+-- The volume of a pool since a time, or in all.
 CREATE OR REPLACE FUNCTION volume_record(
     period text, start timestamptz, volume0 numeric, volume1 numeric, trades bigint)
 RETURNS text LANGUAGE sql STABLE
 RETURN format('{"period":"%s","timeFrom":%s,"volume0":"%s","volume1":"%s","trades":%s}', period,
     json_text(iso(start)), volume0, volume1, trades);
 
--- A row of an address's history. `place` is the log's index, the number of the internal transfer or of
--- the withdrawal. The amount is exact: numeric has up to 16,383 digits after the point.
+-- The record of a row of an address's history. `place` is the log's index, the number of the internal
+-- transfer or of the withdrawal. The amount is exact: numeric has up to 16,383 digits after the point.
 CREATE OR REPLACE FUNCTION history_record(
     type text, direction text, counterparty bytea, amount numeric, symbol text, decimals integer,
     token_address bytea, token_type text, token_id numeric, transaction_hash bytea, method bytea,

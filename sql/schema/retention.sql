@@ -1,6 +1,6 @@
--- What is kept of the chain where SCAN_KEEP_DAYS or SCAN_KEEP_BLOCKS bounds it. Lists begin at a block, and
+-- The kept part of the chain where SCAN_KEEP_DAYS or SCAN_KEEP_BLOCKS bounds it. Lists begin at a block, and
 -- some time later the rows before it are removed, of long tables whole partitions. Blocks, contracts and
--- what derives from all rows stay: balances, holders and counters. See docs/retention.md.
+-- values derived from all rows stay: balances, holders and counters. See docs/retention.md.
 CREATE TABLE IF NOT EXISTS retention (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     first_block bigint NOT NULL,   -- of lists
@@ -9,8 +9,8 @@ CREATE TABLE IF NOT EXISTS retention (
     removed_to bigint NOT NULL     -- what blocks before this one changed stands in retention_sums
 );
 
--- A checksum of what the removed rows changed in a column of a derived table: the sum, over all rows of
--- that table, of the change times a number that the row's key gives. It is as additive as the column.
+-- A checksum of the changes that removed rows made to a column of a derived table: the sum, over all rows
+-- of that table, of the change times a number that the row's key gives. It is as additive as the column.
 CREATE TABLE IF NOT EXISTS retention_sums (
     derived_table text NOT NULL,
     derived_column text NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS retention_sums (
     PRIMARY KEY (derived_table, derived_column)
 );
 
--- What removed transfers say of items: their ids, and where the last of these transfers went.
+-- Items with removed transfers: their ids, and the recipients of the last of these transfers.
 CREATE TABLE IF NOT EXISTS removed_items (
     token_address bytea NOT NULL,
     token_id numeric(78, 0) NOT NULL,
@@ -31,8 +31,8 @@ CREATE TABLE IF NOT EXISTS removed_items (
 -- serves token_id_of()
 CREATE UNIQUE INDEX IF NOT EXISTS removed_items_by_first_ordinal ON removed_items (first_ordinal);
 
--- Where addresses had been seen last that came back after that block was left out of lists: a
--- reorganisation that takes back the newer blocks finds no row of it. Only of blocks that may be taken back.
+-- Where addresses had last been seen before they came back, if lists no longer have that block: a
+-- reorganisation that takes back the newer blocks finds no row of it. Rows are of blocks that it may take back.
 CREATE TABLE IF NOT EXISTS earlier_sightings (
     address bytea PRIMARY KEY,
     last_seen bigint NOT NULL,
@@ -43,8 +43,8 @@ CREATE TABLE IF NOT EXISTS earlier_sightings (
 CREATE OR REPLACE FUNCTION first_kept_block() RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((SELECT r.first_block FROM retention r), 0);
 
--- The first block at or after a moment; that after the newest one where there is none, null for no moment.
--- Times grow with the numbers, so it is found by halving.
+-- The first block at or after a moment, or the number after the newest block; null for a null moment. As
+-- times grow with the numbers, it is found by halving.
 CREATE OR REPLACE FUNCTION first_block_since(moment timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE STRICT
 AS $$
 DECLARE
@@ -69,12 +69,12 @@ CREATE OR REPLACE FUNCTION removed_first_transfer(token bytea, id numeric) RETUR
 LANGUAGE sql STABLE
 RETURN (SELECT r.first_ordinal FROM removed_items r WHERE r.token_address = token AND r.token_id = id);
 
--- The same of any item; null: it was never moved.
+-- The ordinal of an item's first transfer, removed or not; null where it was never moved.
 CREATE OR REPLACE FUNCTION first_transfer_of(token bytea, id numeric) RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce(removed_first_transfer(token, id),
     (SELECT min(o.ordinal) FROM token_transfers o WHERE o.token_address = token AND o.token_id = id));
 
--- The id of the item whose first transfer that was.
+-- The id of the item whose first transfer has an ordinal.
 CREATE OR REPLACE FUNCTION token_id_of(first_transfer bigint) RETURNS numeric LANGUAGE sql STABLE
 RETURN coalesce(
     (SELECT x.token_id FROM token_transfers x WHERE x.ordinal = first_transfer),

@@ -1,7 +1,8 @@
 -- Roles of the database.
 
--- What every role may do by default, and one that only reads should not: fill the disk with temporary
--- tables and large objects, and take the locks of the indexer. Roles that write the chain keep it.
+-- Revokes rights that every role has by default and a read-only one should not: to fill the disk with
+-- temporary tables and large objects, and to take the locks of the indexer. Roles that write the chain keep
+-- them.
 CREATE OR REPLACE FUNCTION revoke_public_rights() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     writer name;
@@ -34,7 +35,8 @@ BEGIN
 END
 $$;
 
--- For `scan sql-role`. What it may read is listed, so that a new table is not readable by accident.
+-- Makes a role for `scan sql-role`. The tables it may read are listed, so that a new table is not readable
+-- by accident.
 CREATE OR REPLACE FUNCTION create_reading_role(name text, password text, statement_timeout text)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

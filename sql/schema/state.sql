@@ -1,7 +1,7 @@
--- What Scan knows of its own database, node and work.
+-- The state of Scan's own database, node and work.
 
--- What scan/database/migrations.py has brought this database to: which files of migrations/ it has been
--- through, or was made with; and which schema.sql was applied last.
+-- The version of this database, see scan/database/migrations.py: the files of migrations/ that it has been
+-- through, or was made with, and the schema.sql that was applied last.
 CREATE TABLE IF NOT EXISTS migrations (
     number integer PRIMARY KEY,
     name text NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS schema_state (
     digest bytea NOT NULL          -- SHA-256 of schema.sql
 );
 
--- The one chain that this database holds, and how far it has come.
+-- The one chain that this database holds.
 CREATE TABLE IF NOT EXISTS chain (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     chain_id numeric(78, 0) NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS chain (
         CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard'))
 );
 
--- What the indexer has to tell operators, also while it knows no chain yet.
+-- The indexer's messages to operators, also before it knows a chain.
 CREATE TABLE IF NOT EXISTS indexer_status (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     node_head bigint,              -- the newest block number the node has told

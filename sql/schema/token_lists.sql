@@ -20,6 +20,6 @@ CREATE TABLE IF NOT EXISTS logos (
     content bytea NOT NULL
 );
 
--- Where a logo is served, below SCAN_BASE_PATH, which a setting of the session has.
+-- The path at which a logo is served, below SCAN_BASE_PATH, which a setting of the session has.
 CREATE OR REPLACE FUNCTION logo_url(digest bytea) RETURNS text LANGUAGE sql STABLE
 RETURN coalesce(current_setting('scan.base_path', true), '') || '/api/v1/logos/' || encode(digest, 'hex');

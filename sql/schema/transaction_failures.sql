@@ -1,8 +1,8 @@
--- Why transactions failed, as far as somebody asked.
+-- Reasons for which transactions failed.
 
--- Why transactions failed, as read from the node's traces when somebody asked: undecoded, since ABIs are
--- verified later. A row is of its block alone: after a reorganisation it is ignored, and replaced. The
--- newest 100,000 are kept.
+-- Reasons for which transactions failed, as read from the node's traces when somebody asked: undecoded,
+-- since ABIs are verified later. A row is valid for its block alone: after a reorganisation it is ignored,
+-- and replaced. The newest 100,000 are kept.
 CREATE TABLE IF NOT EXISTS transaction_failures (
     transaction_hash bytea PRIMARY KEY,
     block_hash bytea NOT NULL,

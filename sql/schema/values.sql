@@ -1,8 +1,7 @@
--- Values as JSON has them.
+-- Functions that write values as JSON.
 
--- One shape per record, used by lists, details and queries alike. They are inlined by the planner.
--- format() makes compact JSON, and a fifth faster than json_build_object does: what may be null, or
--- is somebody's text, comes to it through json_text or json_hex.
+-- The planner inlines these functions. format() makes compact JSON, a fifth faster than json_build_object
+-- does: values that may be null, and texts of others, are passed to it through json_text or json_hex.
 CREATE OR REPLACE FUNCTION hex(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN '0x' || encode(value, 'hex');
 
@@ -29,7 +28,7 @@ CREATE OR REPLACE FUNCTION integer_text(value bytea) RETURNS text LANGUAGE sql I
 RETURN CASE WHEN length(value) < 8 THEN int8(('x' || encode(value, 'hex'))::varbit)::text
     ELSE large_integer(value)::text END;
 
--- The same integer as a node's JSON has it.
+-- The same integer as a node's JSON has it: 0x and hex digits.
 CREATE OR REPLACE FUNCTION hex_quantity(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN '0x' || coalesce(nullif(ltrim(encode(value, 'hex'), '0'), ''), '0');
 

@@ -1,8 +1,8 @@
--- Jobs that verify contracts, and what verifications have stored lately.
+-- Jobs that verify contracts, and the bytes that verifications have stored lately.
 
--- Verifications that are asked for now and whose result is asked for later, by whoever has the id.
--- A job that is not over has its request, and waits until `due_at`: to be run, or, while it runs,
--- to be run by somebody else, since its lease has expired then.
+-- Requested verifications, whose results anyone who has the id may ask for later. An unfinished job has its
+-- request, and waits until `due_at`: to be run, or, while it runs, to be run by another process, as its lease
+-- has expired by then.
 CREATE TABLE IF NOT EXISTS verification_jobs (
     id uuid PRIMARY KEY,
     client text NOT NULL,          -- the address that the job is charged to
@@ -32,8 +32,8 @@ CREATE INDEX IF NOT EXISTS verification_jobs_unfinished
 -- serves verification/jobs_sweep
 CREATE INDEX IF NOT EXISTS verification_jobs_by_age ON verification_jobs (created_at);
 
--- What verifications have stored, for a day: all processes together are bounded by it. By the hour, so
--- that few rows are summed before each verification.
+-- The bytes that verifications have stored in the last day, which are limited for all processes together. They
+-- are counted by the hour, so that few rows are summed before each verification.
 CREATE TABLE IF NOT EXISTS stored_verifications (
     hour timestamptz NOT NULL,
     client text NOT NULL,          -- the address that it is charged to; empty: nobody's

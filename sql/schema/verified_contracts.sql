@@ -1,4 +1,4 @@
--- Verified contracts, and which verification counts for the code at an address.
+-- Verified contracts, and the verification that counts for the code at an address.
 
 -- Contracts whose source was compiled to the code at their address. A row counts only while the
 -- address still has that code: a contract deployed anew, or by another fork, has another code_hash.
@@ -46,8 +46,8 @@ CREATE OR REPLACE TRIGGER verified_contracts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- Whether contracts whose code a verification of another address has were created by its creation
--- code, too, arguments apart. No row: not compared yet, or one of both is not known.
+-- Whether a contract with the code of another, verified address was also created by the same creation code,
+-- arguments apart. No row: not compared yet, or one of the two creations is not known.
 CREATE TABLE IF NOT EXISTS creation_comparisons (
     address bytea PRIMARY KEY,
     code_hash bytea NOT NULL,
@@ -70,11 +70,10 @@ CREATE TABLE IF NOT EXISTS verified_functions (
 CREATE INDEX IF NOT EXISTS verified_functions_by_lower_signature
     ON verified_functions (lower(signature));
 
--- What is verified about the code that stands at an address now: its own verification first, then the
--- best of another address with identical code, which matches "runtime" unless the code that created
--- this one is known to be the same. The planner inlines it; one row of each kind is read, since one
--- code may have thousands. What matches "runtime" is not shown as verified, nor by its name in the
--- source.
+-- The verification of the code that stands at an address now: its own first, else the best of another
+-- address with identical code, which matches "runtime" unless the code that created this one is known to be
+-- the same. A contract that matches "runtime" is not shown as verified, nor by its name in the source. The
+-- planner inlines the function, which reads one row of each kind, since one code may have thousands.
 CREATE OR REPLACE FUNCTION verification_of(at bytea) RETURNS SETOF verified_contracts
 LANGUAGE sql STABLE AS $$
     SELECT v.address, v.code_hash,
@@ -128,9 +127,9 @@ RETURN (SELECT format(
     LEFT JOIN code_at(n.address) AS o ON true
     LEFT JOIN verification_of(n.address) AS v ON v.match <> 'runtime');
 
--- A verification outlives its contract: a branch that is undone may come back, and so may the code.
--- Meanwhile no list shows it. Each statement of these functions sees what was committed before it;
--- by the lock neither overlooks what the other is about to commit.
+-- Whether code stands at an address now. A verification outlives its contract, as an undone branch may come
+-- back, and its code with it; meanwhile no list shows it. Each statement of these functions sees what was
+-- committed before it; by the lock neither overlooks what the other is about to commit.
 CREATE OR REPLACE FUNCTION is_code_indexed(address bytea, code_hash bytea) RETURNS boolean
 LANGUAGE sql STABLE
 RETURN coalesce($2 = (SELECT c.code_hash

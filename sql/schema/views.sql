@@ -19,8 +19,8 @@ $$;
 CREATE OR REPLACE FUNCTION v1.bytes(hex text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT
 RETURN decode(substr(hex, 3), 'hex');
 
--- An amount in units of a token, or of the coin, exact and without zeros at its end. A product keeps all
--- digits; a quotient keeps as many as PostgreSQL likes.
+-- An amount in units of a token, or of the coin, exact and without zeros at its end. It is a product, which
+-- keeps all digits; PostgreSQL rounds a quotient.
 CREATE OR REPLACE FUNCTION v1.units(amount numeric, decimals integer) RETURNS numeric
 LANGUAGE sql IMMUTABLE
 RETURN trim_scale(amount * ('1e-' || coalesce(decimals, 0))::numeric);

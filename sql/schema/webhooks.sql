@@ -1,6 +1,6 @@
 -- Webhooks, their deliveries, and the bodies of events.
 
--- Webhooks: whose events are sent where. What changes with every delivery stands in
+-- Webhooks: the addresses whose events are sent, and where to. Values that change with every delivery are in
 -- delivery_queues, so that an event does not touch the index that matching works with.
 CREATE TABLE IF NOT EXISTS webhooks (
     id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND 9007199254740991), -- random: not to be counted
@@ -27,14 +27,15 @@ CREATE INDEX IF NOT EXISTS webhooks_for_logs ON webhooks (watch_address)
 CREATE INDEX IF NOT EXISTS webhooks_by_client_address ON webhooks (client_address)
     WHERE active AND client_address IS NOT NULL;
 
--- Apart from webhooks, so that nothing that lists those can show one. Deliveries sign with it.
+-- The secrets that deliveries are signed with. They are apart from webhooks, so that no list of those can
+-- show one.
 CREATE TABLE IF NOT EXISTS webhook_secrets (
     webhook_id bigint PRIMARY KEY REFERENCES webhooks ON DELETE CASCADE,
     secret text NOT NULL
 );
 
--- One row for each webhook: what waits for it, how it fares, and who serves it now.
--- Whoever touches this row and deliveries locks this row first.
+-- One row for each webhook: its waiting deliveries, its health, and the process that serves it now. Whoever
+-- changes this row and deliveries locks this row first.
 CREATE TABLE IF NOT EXISTS delivery_queues (
     webhook_id bigint PRIMARY KEY REFERENCES webhooks ON DELETE CASCADE,
     host text NOT NULL,            -- host:port of its url: so many at once to each
@@ -63,8 +64,8 @@ CREATE TABLE IF NOT EXISTS event_bodies (
     body text NOT NULL
 );
 
--- Deliveries: one row for each event and webhook, in chain order by id. There is no foreign key:
--- the indexer would wait for whoever deletes a webhook. What is left of one is swept later.
+-- Deliveries: one row for each event and webhook, in chain order by id. There is no foreign key, or the
+-- indexer would wait while a webhook is deleted. The rows that one leaves are swept later.
 CREATE TABLE IF NOT EXISTS deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL,
@@ -127,8 +128,8 @@ CREATE INDEX IF NOT EXISTS deliveries_by_body ON deliveries (body_id);
 CREATE OR REPLACE FUNCTION delivery_body(d deliveries) RETURNS text LANGUAGE sql STABLE
 RETURN (SELECT e.body FROM event_bodies e WHERE e.id = d.body_id);
 
--- Removes the bodies whose last deliveries were deleted. Locked first: of two transactions that delete
--- deliveries of one body, the second sees what the first has deleted.
+-- Removes the bodies whose last deliveries were deleted. They are locked first, so that of two transactions
+-- that delete deliveries of one body, the second sees what the first has deleted.
 CREATE OR REPLACE FUNCTION delete_unused_event_bodies() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM event_bodies
@@ -153,7 +154,7 @@ RETURN format(
     iso(w.created_at), json_text(iso(q.last_triggered_at)), q.fail_count,
     json_text(w.stopped_reason), coalesce(w.topics::text, 'null'))::json;
 
--- `payload` is the body as it was signed and sent.
+-- The record of a delivery. `payload` is the body as it was signed and sent.
 CREATE OR REPLACE FUNCTION delivery_record(d deliveries) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"id":%s,"event":%s,"blockNumber":%s,"status":%s,"responseCode":%s,"error":%s,"attempts":%s,'
@@ -162,7 +163,7 @@ RETURN format(
     coalesce(d.response_code::text, 'null'), json_text(d.error), d.attempts, iso(d.created_at),
     json_text(iso(d.attempted_at)), json_text(iso(d.retry_at)), delivery_body(d))::json;
 
--- A webhook's event (SPEC 6): the body as text, which is what is signed and sent.
+-- The body of a webhook's event (SPEC 6) as text, which is signed and sent.
 CREATE OR REPLACE FUNCTION transaction_event(t transactions, mined_at timestamptz) RETURNS text
 LANGUAGE sql STABLE
 RETURN format(
@@ -211,8 +212,8 @@ RETURN wanted IS NULL OR (jsonb_array_length(wanted) <= jsonb_array_length(topic
         SELECT FROM jsonb_array_elements(wanted) WITH ORDINALITY AS c (allowed, place)
         WHERE c.allowed <> 'null' AND NOT c.allowed @> (topics -> (c.place - 1)::integer)));
 
--- `data` of more than 16,384 bytes is left out: a contract could have every webhook sent megabytes. It
--- is null where the indexer knows that already.
+-- The body of a log's event. `data` of more than 16,384 bytes is left out, as a contract could have every
+-- webhook sent megabytes. The argument is null where the indexer has left it out already.
 CREATE OR REPLACE FUNCTION log_event(
     t transactions, log_index integer, address bytea, topics text, data bytea, mined_at timestamptz)
 RETURNS text LANGUAGE sql STABLE
