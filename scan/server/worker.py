@@ -253,7 +253,7 @@ class Worker(AcceptedConnections):
         self.defer(conn, self._advance, conn)
 
     def end(self, conn: Connection) -> None:
-        """End the connection once the client closes it: before, it could lose unread bytes."""
+        """Stop sending, and close once the client does: earlier it could lose unread bytes."""
         self._forget_received(conn)
         conn.received.clear()
         try:

@@ -339,7 +339,7 @@ class Streams:
         return filters
 
     def _send_heartbeats(self) -> None:
-        """Resume waiting streams; send live ones the position, which other events have moved."""
+        """Resume waiting streams, and send live ones the position, others a comment, at times."""
         now = time.monotonic()
         if now - self._retried_at >= RETRY_AFTER_S:
             self._retried_at = now
