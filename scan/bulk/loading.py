@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing
 from typing import NamedTuple
 
 from scan.bulk.warehouse import Warehouse
@@ -69,21 +68,23 @@ class Step(NamedTuple):
 
 
 class Loader:
-    """Takes several steps at the same time, each in a thread with sessions of its own."""
+    """Takes several steps at the same time, in threads with sessions of their own."""
 
     def __init__(
         self, database: Database, warehouse: Warehouse, tables_at_once: int, writer_pid: int
     ) -> None:
-        """`writer_pid` is the session of PostgreSQL that has the writer's lock."""
+        """`writer_pid` is the session of PostgreSQL that has the writer's lock. What statements
+        read has to be defined in the warehouse before."""
         self._database = database
-        self._warehouse = warehouse
         self._writer_pid = writer_pid
+        # A session repeats all definitions, which takes as long as a step of a small chain.
+        self._sessions = [warehouse.session() for _ in range(tables_at_once)]
         self._pool = ThreadPoolExecutor(tables_at_once, "load")
         self._futures: list[Future[None]] = []
 
     def begin(self, step: Step) -> None:
-        """Queue a step. Only the thread of the warehouse may call this."""
-        self._futures.append(self._pool.submit(self._load, step, self._warehouse.session()))
+        """Queue a step."""
+        self._futures.append(self._pool.submit(self._load, step))
 
     def loaded(self) -> int:
         """Return how many steps are done by now. Raises the error of a step that failed."""
@@ -99,12 +100,16 @@ class Loader:
     def close(self) -> None:
         """Wait for the steps that run, and drop those that have not begun."""
         self._pool.shutdown(cancel_futures=True)
+        for session in self._sessions:
+            session.close()
 
-    def _load(self, step: Step, warehouse: Warehouse) -> None:
+    def _load(self, step: Step) -> None:
+        warehouse = self._sessions.pop()
         try:
-            with closing(warehouse):
-                _load(self._database, warehouse, step, self._writer_pid)
+            warehouse.run("bulk/files_set")  # instead of one partition's, of the step before
+            _load(self._database, warehouse, step, self._writer_pid)
         finally:
+            self._sessions.append(warehouse)
             self._database.close()  # this thread's connection
 
 
