@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.abi_index import FOLDER, OF_TOKEN_TYPE, STANDARDS
+from tests.api.test_pages import pages
 from tests.conftest import Played
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres
@@ -73,14 +74,7 @@ def storm(postgres: Postgres, template: str) -> Iterator[Chain]:
 
 
 def transactions_of(client: FlaskClient) -> list[str]:
-    pages = range(1, 50)
-    hashes = [
-        transaction["hash"]
-        for page in pages
-        for transaction in client.get(f"/api/v1/transactions?limit=100&page={page}").json[
-            "transactions"
-        ]
-    ]
+    hashes = [row["hash"] for row in pages(client, "/transactions", "transactions", 100)]
     return random.Random(1).sample(hashes, min(MOST, len(hashes)))
 
 

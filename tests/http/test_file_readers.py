@@ -16,7 +16,7 @@ from scan.server.file_body import PIECE_BYTES, FileBody
 from tests.support.database import Postgres, execute
 from tests.support.serving import free_port, gunicorn, gunicorn_started, wait_for, wait_until
 
-TOKENS = 40_000  # 6 MB, which no socket's buffers take
+TOKENS = 16_000  # with names of 255 characters 6 MB, which no socket's buffers take
 TOKENS_FILE = b"GET /api/v1/tokens?format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n"
 THREADS = 8
 UNLIMITED = {
@@ -32,7 +32,7 @@ def tokens_url(postgres: Postgres, template: str) -> Iterator[str]:
             url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals,"
             " total_supply, wraps, holder_count)"
-            " SELECT int8send(n) || '\\x000000000000000000000000', 0, 'BEP20', 'Token',"
+            " SELECT int8send(n) || '\\x000000000000000000000000', 0, 'BEP20', repeat('T', 255),"
             " 'TKN', 18, 1, false, n FROM generate_series(1, %s) AS n RETURNING 1",
             TOKENS,
         )

@@ -22,6 +22,7 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
+from tests.support.kept_answers import kept_answers
 from tests.support.scenario import Stage
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
@@ -63,9 +64,12 @@ class Indexed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def indexed_once(postgres: Postgres, template: str) -> Iterator[Indexed]:
+def indexed_once(
+    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Indexed]:
     """Thirty batches, where the scenario has eighty: each test indexes them anew."""
-    with Anvil() as node, postgres.cloned(template) as url:
+    folder = tmp_path_factory.mktemp("answers")
+    with Anvil() as node, kept_answers(node.url, folder), postgres.cloned(template) as url:
         stage = Stage(node)
         for act in (
             *(acts.honest_tokens, acts.collections, acts.wrappers, acts.exchanges),
