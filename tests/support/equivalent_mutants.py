@@ -108,7 +108,12 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "the list of all rows has one key",
     ),
     (
-        r"queries/\w+_list_by_filters",
+        r"queries/execution_requests_by_type_list",
+        r"c\.list = 'execution_requests_by_type'",
+        "keys of no other list have one byte",
+    ),
+    (
+        r"queries/\w+_by_\w+_list(_by_filters)?",
         r"\w\.\w+ IS NOT NULL",
         "it says again what the condition beside it says, as the list leaves out rows without key",
     ),
