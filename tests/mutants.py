@@ -276,7 +276,8 @@ def _prepare(url: str, statement: Statement) -> None:
 
 def run_part(given: argparse.Namespace) -> int:
     ResponseCache.find = lambda *_: None  # type: ignore[method-assign]  # a mutant's are its own
-    files = [str(ROOT / path) for path in given.tests.split() if (ROOT / path).exists()]
+    named = [path for path in given.tests.split() if (ROOT / path.partition("::")[0]).exists()]
+    files = [str(ROOT / path) for path in named]
     arguments = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not long", "-s", *files]
     return int(pytest.main(arguments, plugins=[Runner(given)]))
 
@@ -288,7 +289,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="only every nth, for a quick look")
     parser.add_argument("--shuffle", type=int, metavar="SEED", help="in random order, for a sample")
     parser.add_argument("--again", type=Path, help="only those that survived, by this report")
-    parser.add_argument("--tests", default=" ".join(TESTS), help="files of tests")
+    parser.add_argument("--tests", default=" ".join(TESTS), help="files of tests, or single tests")
     parser.add_argument("--processes", type=int, default=2, help="how many to try at once")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--report", type=Path, help="a line of JSON for each mutant")

@@ -609,6 +609,8 @@ def test_no_total_counts_more_rows_than_may_be(made: Made, monkeypatch: pytest.M
             rows = 0 if way == "out" else read
             assert len(page["history"]) == rows
             assert page["total"] == (None if read == 4 else rows), (type_, way)
+        if way == "in":
+            assert mine(made, types=type_, direction="out", blockFrom=1)["total"] == 0
 
 
 def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(
@@ -660,6 +662,13 @@ def test_balances_are_of_one_address_and_one_unit(
             points = balances(made.client, "0x" + ME.hex(), blockTo=last, **unit)
             after = {point["blockNumber"]: int(point["balance"]) for point in points}
             assert after == {number: (number - 1) * change for number in range(2, last + 1)}
+    for filters, rows in (
+        ({"token": "0x" + TOKEN.hex()}, 8),
+        ({"counterparty": "0x" + YOU.hex()}, 24),
+    ):
+        page = mine(made, limit=100, **filters)["history"]
+        assert len(page) == rows
+        assert {row["counterparty"] for row in page} == {"0x" + YOU.hex()}
     # Rows before the first block that is kept may be there still.
     execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
     monkeypatch.setattr("scan.queries.balance_history.MAX_ROWS_READ", 3)

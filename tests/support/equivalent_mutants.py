@@ -66,6 +66,11 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "an index is read from its beginning anyway: the service's sessions do not scan otherwise",
     ),
     (
+        r"queries/history_list",
+        r"coalesce\(%\(counterparty\)s = %\(address\)s, true\)",
+        "it lets the index of what another received be read: no row of another is one to itself",
+    ),
+    (
         r"queries/balances_list",
         r"e\.first IS NOT NULL",
         "it saves work: no block has the number that follows from NULL",
