@@ -27,6 +27,7 @@ from scan.contracts import account_state
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
+from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
 from tests.support.many_functions import MANY, verified
@@ -42,7 +43,7 @@ from tests.support.webhooks import Webhooks
 
 # No test asserts a time, so none has hypothesis look at the clock; pytest-timeout ends what hangs.
 hypothesis.settings.register_profile("scan", deadline=None)
-hypothesis.settings.load_profile("scan")
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
 
 DEMO = ROOT / "demo" / "chain.jsonl.gz"
 SHARED_NODE = pytest.StashKey[Anvil]()
@@ -110,7 +111,11 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
+    """A terminated run ends as an interrupted one does: with its servers, those of workers too.
+
+    Without the long tests hypothesis tries 30 examples, others in each run, with them 100."""
+    is_whole = config.getoption("markexpr") in ("", "long")
+    hypothesis.settings.load_profile("scan" if is_whole else "quick")
     has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
     signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
 
@@ -228,18 +233,18 @@ def scenario(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Played]:
     """The workers of a run share a node, on which the first of them plays, and its answers."""
-    folder = tmp_path_factory.getbasetemp()
+    folder = run_folder(tmp_path_factory)
     shared = getattr(request.config, "workerinput", {}).get("scenario_node")
     if shared is None:
         with Anvil() as node, kept_answers(node.url, folder / "answers"):
             yield _played(node)
     else:
-        kept = folder.parent / "scenario"
+        kept = folder / "scenario"
         with alone(kept):
             if not kept.exists():
                 kept.write_bytes(pickle.dumps(_played(pickle.loads(shared))))
         played = pickle.loads(kept.read_bytes())
-        with kept_answers(played.anvil.url, folder.parent / "answers"):
+        with kept_answers(played.anvil.url, folder / "answers"):
             yield played
 
 
@@ -258,8 +263,7 @@ def compilers_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compilers that compile the same input once in a run, whichever worker has it."""
     compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
-    base = tmp_path_factory.getbasetemp()  # a worker's is in that of the run
-    outputs = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "solc-outputs"
+    outputs = run_folder(tmp_path_factory) / "solc-outputs"
     return compiling_once(compilers, tmp_path_factory.mktemp("solc"), outputs)
 
 
@@ -293,9 +297,11 @@ def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Ind
 
 
 @pytest.fixture(scope="session")
-def demo_node() -> Iterator[DemoNode]:
+def demo_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
+    """A node of each worker's own; all of them answer alike."""
     node = start(DEMO)
-    yield node
+    with kept_answers(node.url, run_folder(tmp_path_factory) / "demo-answers"):
+        yield node
     node.stop()
 
 

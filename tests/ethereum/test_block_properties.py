@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.ethereum import events, transport
@@ -177,7 +177,6 @@ def assert_as_field_by_field(chain: Any) -> None:
 
 
 @given(CHAINS)
-@settings(max_examples=50, deadline=None)
 def test_blocks_are_decoded_as_field_by_field(chain: Any) -> None:
     try:
         decode_parsed(chain)
@@ -254,7 +253,6 @@ def decoded_or_none(decode: Any, chain: Any) -> Any:
 
 
 @given(CHAINS, st.data())
-@settings(max_examples=100, deadline=None)
 def test_what_is_refused_is_refused_in_every_form(chain: Any, data: Any) -> None:
     """One value anywhere is replaced by junk, or left out."""
     changed = json.loads(json.dumps(chain))

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 MEMORY = Path("/dev/shm")  # a tmpfs on every Linux; a container's may be small, or run no programs
 GIB = 1 << 30
@@ -40,3 +41,9 @@ def _has_memory() -> bool:
         and shutil.disk_usage(MEMORY).free > 4 * GIB
         and psutil.virtual_memory().available > 6 * GIB
     )
+
+
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the workers of a run share; each has its own folder in it."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
