@@ -56,7 +56,10 @@ FORM_BLOCKS = 8  # neighbours on a side that decide whether the chain has anothe
 NEIGHBOURS = 64  # read on each side to find these, as most may have no transactions
 READ_AGAIN_S = 2.0  # before an error reports that a block is read again
 REPEATED_READS = 2  # as EQUAL_READS, where the block before was accepted with a contradiction
+FORM_PATIENCE_S = 30.0  # how long a node must repeat a body that may have a form of its own
 DEVELOPMENT_NODES = ("anvil/", "hardhatnetwork/", "ganache/")  # as web3_clientVersion begins
+OWN_BODIES = DEVELOPMENT_NODES[1:]  # of which single blocks have other roots
+IMPERSONATED = "hashes of transactions"  # as anvil has them where it sends in another's name
 ADVICE = ", unlike its neighbours; if it is right, set SCAN_UNMATCHED_BLOCKS=take"
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, of the blocks that one blocks() returns
 ROW_BYTES = 512
@@ -74,14 +77,25 @@ class FetchedBlock(NamedTuple):
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, *, traces: str = "auto", takes_unmatched: bool = False) -> None:
+    def __init__(
+        self,
+        node: Node,
+        *,
+        traces: str = "auto",
+        takes_unmatched: bool = False,
+        form_patience_s: float = 0.0,
+    ) -> None:
         """With `takes_unmatched`, a block that contradicts itself in every read is accepted even
-        where its neighbours do not contradict themselves."""
+        where its neighbours do not contradict themselves. `form_patience_s`: for how long a body
+        that may have a form of its own is read again before, by callers who return until then."""
         self._node = node
         self._takes_unmatched = takes_unmatched
+        self._form_patience_s = form_patience_s
         self._has_block_receipts = True
-        self._unmatched: set[str] = set()  # parts of the newest block that had another form
-        self._reported: set[str] = set()
+        # What had another form in the newest block: HEADER, or the fields of the body that did.
+        self._unmatched: set[str] = set()
+        self._accepted: set[str] = set()  # the same of any block
+        self._matched: dict[str, int] = {}  # the last block read that matched, by HEADER and BODY
         self._uncompared: set[str] = set()  # parts of blocks so far that no root covers, in words
         self._rereads = Rereads()
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
@@ -152,13 +166,14 @@ class BlockSource:
         end = time.monotonic() + READ_AGAIN_S
         advice = ""
         for remaining in reversed(range(EQUAL_READS)):
-            part, fields = self._contradiction(header, receipts)
+            part, fields = self._contradiction(header, receipts, number)
             if not part:
                 break
-            equal = REPEATED_READS if part in self._unmatched else EQUAL_READS
+            form = fields if part == BODY else part
+            equal = REPEATED_READS if form in self._unmatched else EQUAL_READS
             count = self._rereads.count(number, header, receipts)
             if count >= equal and not advice:
-                if part in self._unmatched or self._has_form(number, part):
+                if form in self._unmatched or self._has_form(number, part, fields):
                     self._accept(number, part, fields)
                     break
                 advice = ADVICE
@@ -173,42 +188,56 @@ class BlockSource:
         if part not in (HEADER, BODY):
             self._uncompared.add(part)
             what = f"have what is compared with no root: {part}"
+            form = part
         else:
-            self._unmatched.add(part)
+            form = fields if part == BODY else part
+            self._unmatched.add(form)
             what = f"do not match their hash ({fields})"
-        if part not in self._reported:
+        if form not in self._accepted:
             log.warning("block %d, and maybe later ones, %s", number, what)
-        self._reported.add(part)
+        self._accepted.add(form)
 
-    def _has_form(self, number: int, part: str) -> bool:
+    def _has_form(self, number: int, part: str, fields: str) -> bool:
         """Return whether the chain has another form at a block, as far as its neighbours show.
 
         A form that begins with this block is in the next blocks, too: if a block before it matches,
         none of the following may match. If none of several before it matches, it may be the last of
         an older form. On chains other than Ethereum a single block's body may have a form of its
         own: Ganache's and Hardhat's have, and anvil's where it sends in another account's name,
-        even on a fork of Ethereum with Ethereum's chain id.
+        even on a fork of Ethereum with Ethereum's chain id. Of other nodes it may as well be a
+        fault that passes, so that they have to repeat it for a while.
         """
         if self._takes_unmatched:
             return True
         if part not in (HEADER, BODY):  # the words of uncompared_of()
             return self.chain_id() not in LIKE_ETHEREUM
-        if part == BODY and (self.chain_id() not in LIKE_ETHEREUM or self._is_development_node()):
+        may_be_alone = part == BODY and (
+            self.chain_id() not in LIKE_ETHEREUM or self._is_one_of(DEVELOPMENT_NODES)
+        )
+        if may_be_alone and (
+            fields == IMPERSONATED
+            or fields in self._accepted
+            or self._rereads.age_s(number) >= self._form_patience_s
+            or self._is_one_of(OWN_BODIES)
+        ):
             return True
         before = range(number - 1, max(-1, number - 1 - NEIGHBOURS), -1)
-        older = [*islice(self._matches(before, part), FORM_BLOCKS)]
+        # A node that is wrong about all blocks now was not when it gave those before.
+        has_matched = self._matched.get(part) in before
+        older = [True] if has_matched else [*islice(self._matches(before, part), FORM_BLOCKS)]
         if len(older) == FORM_BLOCKS and not any(older):
             return True
         following = range(number + 1, number + 1 + NEIGHBOURS)
         newer = [*islice(self._matches(following, part), FORM_BLOCKS)]
-        return not any(newer) and (len(newer) == FORM_BLOCKS or not any(older))
+        is_evident = len(newer) == FORM_BLOCKS or not (any(older) or may_be_alone)
+        return is_evident and not any(newer)
 
-    def _is_development_node(self) -> bool:
+    def _is_one_of(self, clients: tuple[str, ...]) -> bool:
         try:
             version = self._node.call("web3_clientVersion")
         except RpcError:
             return False
-        return str(version).lower().startswith(DEVELOPMENT_NODES)
+        return str(version).lower().startswith(clients)
 
     def _matches(self, numbers: Iterable[int], part: str) -> Iterator[bool]:
         """Yield whether each block matches in a part, for blocks that are evidence of the form; end
@@ -221,7 +250,7 @@ class BlockSource:
             if shows_form(part, header, receipts):
                 yield contradiction(header, receipts)[0] in ("", BODY if part == HEADER else "")
 
-    def _contradiction(self, header: Any, receipts: Any) -> tuple[str, str]:
+    def _contradiction(self, header: Any, receipts: Any, number: int) -> tuple[str, str]:
         """Return what contradiction() does, without headers that are accepted until a block
         matches; or the words for a part that no root covers, if no block before had such a part."""
         part, fields = contradiction(header, receipts)
@@ -230,13 +259,15 @@ class BlockSource:
         if part == HEADER:
             return ("", "") if HEADER in self._unmatched else (part, fields)
         self._unmatched.discard(HEADER)
+        self._matched[HEADER] = number
         if part or isinstance(receipts, AnswerTooLarge):
             return part, fields
         for words in uncompared_of(header, receipts):
             if words not in self._uncompared:
                 return words, f"{words}, of which there was none before"
         if header.transactions:  # an empty list says nothing of the chain's form
-            self._unmatched.discard(BODY)
+            self._unmatched.clear()
+            self._matched[BODY] = number
         return "", ""
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer import chain_identity, log_selection
-from scan.indexer.block_source import BlockSource
+from scan.indexer.block_source import FORM_PATIENCE_S, BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
 from scan.indexer.contract_inspection import ContractInspector, load_factories
@@ -58,7 +58,10 @@ class ChainIndexer:
         self._node = node
         self._status = status
         self._source = BlockSource(
-            node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
+            node,
+            traces=settings.traces,
+            takes_unmatched=settings.takes_unmatched_blocks,
+            form_patience_s=FORM_PATIENCE_S,
         )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = Writer(database, settings.partition_rows, settings.keep, settings.finality)

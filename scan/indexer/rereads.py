@@ -16,6 +16,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=repr)  # of responses that are too larg
 class _Reads:
     def __init__(self) -> None:
         self.since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.began = time.monotonic()
         self.digests: Counter[bytes] = Counter()
 
 
@@ -33,6 +34,11 @@ class Rereads:
         digest = hashlib.sha256(_ENCODER.encode((header, receipts))).digest()
         reads.digests[digest] += 1
         return reads.digests[digest]
+
+    def age_s(self, number: int) -> float:
+        """Return the seconds since the first read that counts."""
+        reads = self._blocks.get(number)
+        return 0.0 if reads is None else time.monotonic() - reads.began
 
     def forget(self, number: int) -> None:
         self._blocks.pop(number, None)

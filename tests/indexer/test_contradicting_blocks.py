@@ -8,6 +8,7 @@ import pytest
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer.block_source import FORM_BLOCKS, BlockSource
+from scan.indexer.rereads import Rereads
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Fault, FaultyNode
@@ -110,3 +111,25 @@ def test_a_body_that_contradicts_itself_may_be_a_form_beyond_ethereum(
         node.fault = altered_blocks(alter_value, 3, 3, chain_id, version)
         [fetched] = BlockSource(Node([node.url])).blocks(3, 3)
         assert fetched.block.transactions[0].value == 7
+
+
+@pytest.mark.parametrize("version", ["Geth/v1.16.7", "anvil/v1.7.1"])
+def test_a_body_that_contradicts_itself_for_a_moment_is_not_taken(
+    chain: Anvil, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By who follows the head: a node that is wrong for some seconds has the block right later."""
+    true = BlockSource(Node([chain.url])).blocks(0, 5)
+    with FaultyNode(chain.url) as node:
+        source = BlockSource(Node([node.url]), form_patience_s=3600.0)
+        node.fault = altered_blocks(alter_value, 3, 3, 31_337, version)
+        for _ in range(2):
+            with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
+                source.blocks(0, 5)
+        node.fault = None
+        assert source.blocks(0, 5) == true
+        node.fault = altered_blocks(alter_value, 1, chain.head(), 31_337, version)
+        with pytest.raises(MalformedBlock, match="block 6 contradicts itself"):
+            source.blocks(6, 6)  # of one that is wrong about all blocks, too
+        node.fault = altered_blocks(alter_value, 3, 3, 31_337, version)
+        monkeypatch.setattr(Rereads, "age_s", lambda *_: 3600.0)
+        assert source.blocks(3, 3)[0].block.transactions[0].value == 7
