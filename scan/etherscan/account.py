@@ -2,6 +2,7 @@
 
 import orjson
 
+from scan.contracts.account_state import CALL_GAS
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.gateway import NOT_ANSWERING
@@ -149,7 +150,7 @@ def _integer_at(parameters: Parameters, call_data: str) -> str:
     if tag == "latest":
         head = blocks.newest_number(reader())
         tag = tag if head is None else hex(head)
-    call = {"to": to_hex(contract), "data": call_data}
+    call = {"to": to_hex(contract), "data": call_data, "gas": hex(CALL_GAS)}
     try:
         returned = data(reader().node.call("eth_call", call, tag))
     except (RpcError, BadHex):

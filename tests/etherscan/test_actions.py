@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app import create_app
+from scan.contracts.account_state import CALL_GAS
 from scan.etherscan.actions import MODULES
 from scan.etherscan.replies import RpcReply
 from tests.conftest import Played
@@ -16,6 +17,7 @@ from tests.etherscan.conftest import Asking
 from tests.support import faulty_node
 from tests.support.anvil import ZERO, Anvil
 from tests.support.etherscan_truth import EtherscanTruth
+from tests.support.explorer import Explorer
 from tests.support.faulty_node import Fault, FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
@@ -310,3 +312,13 @@ def test_the_guide_names_every_action_and_no_other() -> None:
 @pytest.mark.parametrize("value", [2**70, "\ud800", {"data": ["\udfff\0", -(2**64)]}])
 def test_whatever_json_a_node_gives_is_passed_on(value: Any) -> None:
     assert json.loads(RpcReply("result", value).body())["result"] == value
+
+
+def test_a_token_gets_no_more_gas_for_its_balances_than_elsewhere(explorer: Explorer) -> None:
+    """Without a limit a contract that burns it takes the node's time, for one request after
+    another."""
+    token = explorer.place("5a60005260206000f3")  # returns the gas that is left
+    ask = Asking(explorer.client)
+    gas = ask.result("account", "tokenbalance", contractaddress=token, address=token)
+    assert 900_000 < int(gas) < CALL_GAS
+    assert int(ask.result("stats", "tokensupply", contractaddress=token)) < CALL_GAS
