@@ -257,7 +257,7 @@ def test_pages_that_end_early_go_on_through_forks(
 
         weather.ended_early = 0
         for _ in range(2):
-            while weather.chain.number < 70:
+            while weather.chain.number < 45:
                 weather.append_busy()
             rows, newest, times = traverse(weather, body, matching)
             reorganised += times
