@@ -61,7 +61,7 @@ limit_request_field_size = 16384
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
 # gunicorn's control socket would lie in the home directory and could add workers.
 control_socket_disable = True
-logger_class = "scan.server.access_log.GunicornLogs"
+logger_class = "scan.server.gunicorn_logs.GunicornLogs"
 # Files go through the response buffer as well, so that no thread waits for a client.
 sendfile = False
 # No max_requests: a restarted worker starts with empty windows.

@@ -11,6 +11,7 @@ from typing import Any
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
 from scan.parameters import LONGEST_NAME
 
+MAX_SOURCES_BYTES = 5 * 1024 * 1024  # of a body with sources to verify: 1 MiB, escaped
 # While JSON is counted and parsed, no other thread runs: 5 MiB of `{"":{}},` took 1.2 s, 45,000
 # files 90 ms. Counting takes at most 40 ms, parsing this many values 15 ms. A standard JSON input
 # has two values for each file, so all of OpenZeppelin has 500; metadata has three for each

@@ -10,7 +10,7 @@ from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, ORDERED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import MOST_CACHED_BYTES, Response, json_body
+from scan.http.responses import Response, json_body
 from scan.queries import blocks, entities, execution_requests
 from scan.queries.filters import FILTER_KEYS
 from scan.queries.pages import Page, Window
@@ -82,8 +82,6 @@ def list_execution_requests_of_block(block: str) -> Response:
         "requests": taken.records,
     }
     whole = orjson.dumps(body)
-    if len(whole) > MOST_CACHED_BYTES:
-        reader().do_not_cache()
     return json_body(whole)
 
 

@@ -20,7 +20,7 @@ from scan.http.requests import (
     query_arguments,
     reader,
 )
-from scan.http.responses import Response, json_body, json_value
+from scan.http.responses import Response, json_body, json_fragment, json_value
 from scan.http.services import services
 from scan.queries import (
     bytecode,
@@ -39,7 +39,6 @@ from scan.verification.contract_match import RUNTIME
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
 
-MAX_VERIFY_BYTES = 5 * 1024 * 1024
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
 STANDARD_JSON = "standard-json"
@@ -52,7 +51,7 @@ blueprint = Blueprint("contracts", __name__)
 @blueprint.post("/verify")
 @requires(Prerequisite.LONG_WAIT)
 def verify_contract() -> Response:
-    request.max_content_length = MAX_VERIFY_BYTES
+    request.max_content_length = json_bodies.MAX_SOURCES_BYTES
     submission = parse(json_object())
     with services().waiting_threads.place_for_long(client_address()):
         verified = verify(services().verifier, submission, client_address())
@@ -124,9 +123,9 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "contractName": contract.name,
         "filePath": contract.path,
         "compilerVersion": contract.compiler_version,
-        "settings": _json(contract.settings),
-        "abi": _json(contract.abi),
-        "sources": _json(contract.sources),
+        "settings": json_fragment(contract.settings),
+        "abi": json_fragment(contract.abi),
+        "sources": json_fragment(contract.sources),
         "license": contract.license,
         "constructorArguments": _hex(contract.constructor_arguments),
         "codeHash": _hex(contract.code_hash),
@@ -134,11 +133,6 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "verifiedBy": _hex(contract.verifier),
         "proxy": proxy and proxy.record(),
     }
-
-
-def _json(text: str | None) -> orjson.Fragment | None:
-    """Return the JSON text as PostgreSQL made it."""
-    return None if text is None else orjson.Fragment(text)
 
 
 def _hex(content: bytes | None) -> str | None:

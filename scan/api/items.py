@@ -7,7 +7,6 @@ from scan import parameters
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
-from scan.item_media.item_metadata import MAX_IMAGE_URI
 from scan.item_media.media_cache import Media
 from scan.queries import items
 
@@ -45,12 +44,10 @@ def _metadata(media: Media) -> dict[str, object] | None:
     metadata = media.metadata
     if metadata is None:
         return None
-    image = metadata.image or ""
-    is_link = 0 < len(image) <= MAX_IMAGE_URI and image.lower().startswith(("https:", "ipfs:"))
     return {
         "name": metadata.name,
         "description": metadata.description,
-        "image": image if is_link else None,
+        "image": metadata.image_link,
         "imageType": media.picture.content_type if media.picture else None,
         "attributes": [attribute._asdict() for attribute in metadata.attributes],
     }

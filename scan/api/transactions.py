@@ -11,7 +11,7 @@ from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import MOST_CACHED_BYTES, Response, json_body
+from scan.http.responses import Response, json_body
 from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Page, Window
 
@@ -41,8 +41,6 @@ def get_transaction(transaction_hash: str) -> Response:
         "summary": summaries.summary(reader(), indexed, details, failure).record(),
     }
     whole = record.encode()[:-1] + b"," + orjson.dumps(more)[1:]
-    if len(whole) > MOST_CACHED_BYTES:
-        reader().do_not_cache()
     return json_body(whole)
 
 
@@ -95,8 +93,6 @@ def _indexed(transaction_hash: str) -> tuple[dict[str, Any], str]:
 def _traced(record: Mapping[str, Any], **read: object) -> Response:
     place = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
     body = orjson.dumps({**place, "blockHash": record["blockHash"], **read})
-    if len(body) > MOST_CACHED_BYTES:
-        reader().do_not_cache()
     return json_body(body)
 
 

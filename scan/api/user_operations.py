@@ -6,7 +6,7 @@ from flask import Blueprint
 from scan import parameters
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import MOST_CACHED_BYTES, Response, json_body
+from scan.http.responses import Response, json_body
 from scan.queries import user_operations
 from scan.queries.pages import Page, Window
 
@@ -34,8 +34,6 @@ def get_user_operation(operation_hash: str) -> Response:
             "others": others,
         }
     )
-    if len(whole) > MOST_CACHED_BYTES:
-        reader().do_not_cache()
     return json_body(whole)
 
 

@@ -9,7 +9,7 @@ from flask import Blueprint
 from scan import json_bodies, parameters
 from scan.accounts.owner_authorization import Requester, require_owner
 from scan.errors import InvalidParameter
-from scan.ethereum.log_filter import TOPICS
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import to_hex
 from scan.http import own_machine
 from scan.http.list_pages import PAGED, list_body, window_of
@@ -162,8 +162,8 @@ def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None
         return None
     if "log" not in event_types:
         raise InvalidParameter("topics requires the event type log.", field="topics")
-    if not isinstance(value, list) or len(value) > TOPICS:
-        raise InvalidParameter(f"topics must be an array of at most {TOPICS}.", field="topics")
+    if not isinstance(value, list) or len(value) > MAX_TOPICS:
+        raise InvalidParameter(f"topics must be an array of at most {MAX_TOPICS}.", field="topics")
     return orjson.dumps([_allowed_topics(position) for position in value]).decode()
 
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 
 import orjson
 
-from scan import parameters
 from scan.blockscout.address_objects import AddressObjects, Object
 from scan.blockscout.lists import (
     ROWS,
@@ -14,6 +13,7 @@ from scan.blockscout.lists import (
     amount,
     list_response,
     object_response,
+    path_address,
 )
 from scan.blockscout.routing import routes
 from scan.blockscout.token_objects import (
@@ -39,7 +39,7 @@ blueprint = routes("address_holdings")
 
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
-    page = addresses.tokens_held(reader(), _key(address_hash), Window(MOST_BALANCES, 0))
+    page = addresses.tokens_held(reader(), path_address(address_hash), Window(MOST_BALANCES, 0))
     return object_response(_balances(orjson.loads(page.data)))
 
 
@@ -47,7 +47,7 @@ def list_token_balances(address_hash: str) -> Response:
 def list_tokens(address_hash: str) -> Response:
     """Return balances in the order of the tokens' addresses."""
     types = token_types()
-    records, following = _tokens_held(_key(address_hash), types)
+    records, following = _tokens_held(path_address(address_hash), types)
     return list_response(_balances(types.of(records, "type")), following)
 
 
@@ -77,7 +77,7 @@ def _balances(records: list[Record]) -> list[Object]:
 @blueprint.path("/addresses/<address_hash>/nft")
 def list_items(address_hash: str) -> Response:
     """Return items in descending order of their first transfers."""
-    key, types = _key(address_hash), token_types()
+    key, types = path_address(address_hash), token_types()
     window = Window(ROWS, 0, position=_after_item())
     page = addresses.items_held(reader(), key, window)
     records = orjson.loads(page.data)
@@ -98,7 +98,7 @@ def _after_item() -> tuple[int] | None:
 @blueprint.path("/addresses/<address_hash>/nft/collections")
 def list_collections(address_hash: str) -> Response:
     """Return collections in the order of their addresses, each with its newest items."""
-    key, types = _key(address_hash), token_types()
+    key, types = path_address(address_hash), token_types()
     records, following = _tokens_held(key, types)
     collections = [record for record in types.of(records, "type") if record["type"] != "BEP20"]
     held = addresses.items_held(reader(), key, Window(ITEMS_OF_COLLECTIONS, 0))
@@ -130,7 +130,3 @@ def _instances(holder: str, records: list[Record]) -> list[Object]:
         )
         for record in records
     ]
-
-
-def _key(address_hash: str) -> bytes:
-    return parameters.address(address_hash, "address_hash_param")

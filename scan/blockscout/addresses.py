@@ -17,6 +17,7 @@ from scan.blockscout.lists import (
     number,
     object_response,
     one_of,
+    path_address,
     read_page,
     text,
 )
@@ -94,7 +95,7 @@ def list_addresses() -> Response:
 @blueprint.path("/addresses/<address_hash>")
 def get_address(address_hash: str) -> Response:
     """Return an address, also one that was never seen: it may have a balance."""
-    key = _key(address_hash)
+    key = path_address(address_hash)
     shown = to_hex(key)
     account = addresses.get(reader(), key)
     party = addresses.parties(reader(), [key])[shown]
@@ -144,7 +145,7 @@ def _creation(created: IndexedCreation | None) -> Object:
 @blueprint.path("/addresses/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
     """Return counts, which are null beyond MOST_COUNTED where each request counts them."""
-    counts = addresses.counts(reader(), _key(address_hash), MOST_COUNTED)
+    counts = addresses.counts(reader(), path_address(address_hash), MOST_COUNTED)
     produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
     return object_response(
         {
@@ -158,7 +159,7 @@ def get_counters(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/tabs-counters")
 def get_tabs_counters(address_hash: str) -> Response:
-    counts = addresses.counts(reader(), _key(address_hash), MOST_ON_TABS)
+    counts = addresses.counts(reader(), path_address(address_hash), MOST_ON_TABS)
     return object_response(
         {
             "transactions_count": counts["transactions"],
@@ -214,7 +215,7 @@ def list_logs(address_hash: str) -> Response:
     """Return logs; the parameter `topic` is their first topic."""
     topic = text("topic")
     first = None if topic is None else parameters.hash32(topic, "topic")
-    log_filter = having_all(_key(address_hash), [first, None, None, None])
+    log_filter = having_all(path_address(address_hash), [first, None, None, None])
     block_number = number("block_number")
     position = None if block_number is None else (block_number, number("index") or 0)
     records, _, following = logs.records(reader(), Window(ROWS, 0, position=position), log_filter)
@@ -233,7 +234,10 @@ def list_logs(address_hash: str) -> Response:
 def list_blocks_validated(address_hash: str) -> Response:
     before = number("block_number")
     rows, next_block = blocks.by_miner(
-        reader(), _key(address_hash), ROWS, **({} if before is None else {"before": before})
+        reader(),
+        path_address(address_hash),
+        ROWS,
+        **({} if before is None else {"before": before}),
     )
     following = None if next_block is None else {"block_number": next_block}
     return list_response(block_objects([row["block"] for row in rows]), following)
@@ -241,13 +245,13 @@ def list_blocks_validated(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/withdrawals")
 def list_withdrawals(address_hash: str) -> Response:
-    items, following = withdrawal_objects(Window(ROWS, 0), _key(address_hash))
+    items, following = withdrawal_objects(Window(ROWS, 0), path_address(address_hash))
     return list_response(items, following)
 
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")
 def list_coin_balances(address_hash: str) -> Response:
-    key, window = _key(address_hash), before_block()
+    key, window = path_address(address_hash), before_block()
     changes, has_more = coin_balances.page(reader(), key, ROWS, window.block_to)
     items = [
         {
@@ -266,7 +270,7 @@ def list_coin_balances(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
 def list_coin_balances_by_day(address_hash: str) -> Response:
     """Return the balances at the end of the newest days that changed them, oldest first."""
-    changes, _ = coin_balances.page(reader(), _key(address_hash), CHANGES_OF_DAYS)
+    changes, _ = coin_balances.page(reader(), path_address(address_hash), CHANGES_OF_DAYS)
     by_day: dict[str, Any] = {}
     for change in changes:  # newest first
         by_day.setdefault(change.timestamp[:10], change.value)
@@ -277,8 +281,4 @@ def list_coin_balances_by_day(address_hash: str) -> Response:
 
 def _side(address_hash: str) -> dict[str, Any]:
     """Return the filter of an address's list: of all rows, of those sent or of those received."""
-    return {one_of("filter", SIDES) or "address": _key(address_hash)}
-
-
-def _key(address_hash: str) -> bytes:
-    return parameters.address(address_hash, "address_hash_param")
+    return {one_of("filter", SIDES) or "address": path_address(address_hash)}

@@ -5,10 +5,16 @@ from typing import Any
 
 import orjson
 
-from scan import parameters
 from scan.blockscout.address_objects import AddressObjects
 from scan.blockscout.decoded_objects import shown
-from scan.blockscout.lists import ROWS, Record, list_response, object_response, text
+from scan.blockscout.lists import (
+    ROWS,
+    Record,
+    list_response,
+    object_response,
+    path_address,
+    text,
+)
 from scan.blockscout.proxy_objects import proxy_fields
 from scan.blockscout.routing import routes
 from scan.blockscout.times import timestamp
@@ -76,7 +82,7 @@ def get_counters() -> Response:
 
 @blueprint.path("/smart-contracts/<address_hash>")
 def get_contract(address_hash: str) -> Response:
-    key = parameters.address(address_hash, "address_hash_param")
+    key = path_address(address_hash)
     columns = {"code", "settings", "abi", "sources"}
     contract, lookup = contracts.get_with_proxy(reader(), key, columns)
     if contract.code_hash is None:

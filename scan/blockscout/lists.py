@@ -16,7 +16,6 @@ from scan.queries.ordinals import ordinal_at
 from scan.queries.pages import Page, Window
 
 ROWS = 50
-MOST_CACHED_BYTES = 512 * 1024  # larger responses would evict everything else from the cache
 ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
 
 Record = dict[str, Any]
@@ -50,6 +49,11 @@ def address(name: str) -> bytes | None:
     return None if value is None else parameters.address(value, name)
 
 
+def path_address(text: str) -> bytes:
+    """Return an address that stands in the path; errors name it as Blockscout does."""
+    return parameters.address(text, "address_hash_param")
+
+
 def one_of(name: str, allowed: Sequence[str]) -> str | None:
     value = text(name)
     return None if value is None else parameters.one_of(value, name, allowed)
@@ -66,8 +70,6 @@ def ascending() -> bool:
 
 def object_response(value: object) -> Response:
     body = orjson.dumps(value)
-    if len(body) > MOST_CACHED_BYTES:
-        reader().do_not_cache()
     return json_body(body)
 
 

@@ -8,10 +8,10 @@ from scan.blockscout.decoded_objects import event_object
 from scan.blockscout.lists import Record
 from scan.blockscout.times import timestamp
 from scan.contracts.abi_decoding import Decoded
-from scan.ethereum.log_filter import TOPICS
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import data
 
-NO_TOPICS = (None,) * TOPICS
+NO_TOPICS = (None,) * MAX_TOPICS
 
 
 def log_objects(
@@ -23,7 +23,7 @@ def log_objects(
         {
             "transaction_hash": record["transactionHash"],
             "address": emitters.of(record["address"]),
-            "topics": [*record["topics"], *NO_TOPICS][:TOPICS],
+            "topics": [*record["topics"], *NO_TOPICS][:MAX_TOPICS],
             "data": record["data"],
             "index": record["logIndex"],
             "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),

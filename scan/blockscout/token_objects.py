@@ -11,11 +11,13 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import tokens
+from scan.queries.filters import TOKEN_TYPES
 from scan.queries.method_names import add_methods
+from scan.queries.network import token_standard
 from scan.queries.transaction_contexts import contexts
 
 # The names of Ethereum's standards, by the types of records.
-STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
+STANDARDS = {kind: token_standard(kind) for kind in TOKEN_TYPES}
 ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984")
 OURS = {standard: ours for ours, standard in STANDARDS.items()}
 NOBODY = "0x" + "0" * 40

@@ -15,6 +15,7 @@ from scan.blockscout.lists import (
     list_response,
     number,
     object_response,
+    path_address,
     read_page,
     text,
 )
@@ -31,8 +32,7 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response
-from scan.item_media.item_metadata import MAX_IMAGE_URI
-from scan.item_media.media_cache import Media
+from scan.item_media.item_metadata import Metadata
 from scan.queries import items, search, token_transfers, tokens
 from scan.queries.pages import Window
 
@@ -100,7 +100,7 @@ def list_transfers(address_hash: str) -> Response:
 def list_holders(address_hash: str) -> Response:
     value, holder = amount("value"), address("address_hash")
     position = None if value is None or holder is None else (value, holder)
-    page = tokens.holders(reader(), _key(address_hash), Window(ROWS, 0, position=position))
+    page = tokens.holders(reader(), path_address(address_hash), Window(ROWS, 0, position=position))
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
@@ -146,32 +146,31 @@ def list_instances(address_hash: str) -> Response:
 def get_instance(address_hash: str, token_id: str) -> Response:
     token = token_object(_token(address_hash))
     item = _item(address_hash, token_id)
-    record = orjson.loads(item.record)
+    record, metadata = orjson.loads(item.record), item.media.metadata
     objects = AddressObjects([record["owner"]])
     return object_response(
         instance_object(
             record["tokenId"],
             token,
             objects.of_optional(record["owner"]),
-            metadata=_metadata(item.media),
-            image=_link(item.media),
+            metadata=_metadata(metadata),
+            image=metadata and metadata.image_link,
         )
     )
 
 
 def _item(address_hash: str, token_id: str) -> items.Item:
-    return items.get(reader(), _key(address_hash), parameters.token_id(token_id))
+    return items.get(reader(), path_address(address_hash), parameters.token_id(token_id))
 
 
-def _metadata(media: Media) -> dict[str, Any] | None:
+def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
     """Return the metadata that Scan has read from the document at an item's URI."""
-    metadata = media.metadata
     if metadata is None:
         return None
     return {
         "name": metadata.name,
         "description": metadata.description,
-        "image": _link(media),
+        "image": metadata.image_link,
         "attributes": [
             {"trait_type": attribute.trait, "value": attribute.value}
             for attribute in metadata.attributes
@@ -179,16 +178,9 @@ def _metadata(media: Media) -> dict[str, Any] | None:
     }
 
 
-def _link(media: Media) -> str | None:
-    """Return the URI of the picture where it is a link, and not the picture or a script itself."""
-    image = media.metadata.image if media.metadata else None
-    is_link = image is not None and image.lower().startswith(("https:", "ipfs:"))
-    return image if is_link and len(image or "") <= MAX_IMAGE_URI else None
-
-
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers")
 def list_instance_transfers(address_hash: str, token_id: str) -> Response:
-    key, token_number = _key(address_hash), parameters.token_id(token_id)
+    key, token_number = path_address(address_hash), parameters.token_id(token_id)
     records, has_more = read_page(
         "token_transfers",
         lambda window: items.transfers(reader(), key, token_number, window),
@@ -211,9 +203,5 @@ def list_instance_holders(address_hash: str, token_id: str) -> Response:
 
 
 def _token(address_hash: str) -> Record:
-    record: Record = orjson.loads(tokens.get(reader(), _key(address_hash)))
+    record: Record = orjson.loads(tokens.get(reader(), path_address(address_hash)))
     return record
-
-
-def _key(address_hash: str) -> bytes:
-    return parameters.address(address_hash, "address_hash_param")

@@ -9,9 +9,8 @@ from scan.blockscout.lists import Record
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.state_changes import AccountChange
 from scan.ethereum.trace_reader import TraceFrame
+from scan.ethereum.traces import is_creation
 from scan.hex import to_hex
-
-CREATIONS = ("CREATE", "CREATE2")
 
 Object = dict[str, Any]
 
@@ -22,14 +21,14 @@ def trace_objects(record: Record, frames: Sequence[TraceFrame]) -> list[Object]:
 
 
 def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
-    is_creation = frame.type in CREATIONS
+    creates = is_creation(frame.type)
     action = {
         "from": checksummed(to_hex(frame.from_address)),
         "gas": hex(frame.gas or 0),
         "value": hex(frame.value),
         "input": to_hex(frame.input),
     }
-    if is_creation:
+    if creates:
         action["init"] = action["input"]
     else:
         action["callType"] = frame.type.lower()
@@ -40,7 +39,7 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
         "subtraces": subtraces,
         "traceAddress": [*frame.trace_address],
         "transactionHash": record["hash"],
-        "type": frame.type.lower() if is_creation else "call",
+        "type": frame.type.lower() if creates else "call",
     }
     if frame.type == "SELFDESTRUCT":
         return {**shown, "type": "selfdestruct"}

@@ -7,6 +7,7 @@ from scan.blockscout.address_objects import AddressObjects
 from scan.blockscout.lists import Position, Record
 from scan.blockscout.times import timestamp
 from scan.ethereum.checksums import checksummed
+from scan.ethereum.traces import is_creation
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import blocks
@@ -22,7 +23,6 @@ AUTHORIZATION_FAULTS = {
     "nonce_limit": "invalid_nonce",
     "invalid_signature": "invalid_signature",
 }
-CREATIONS = ("create", "create2")
 
 Object = dict[str, Any]
 
@@ -138,7 +138,7 @@ def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Position 
 
 
 def _internal(record: Record, transaction_index: int, objects: AddressObjects) -> Object:
-    is_creation = record["type"] in CREATIONS
+    creates = is_creation(record["type"].upper())
     to = objects.of(record["toAddress"])
     return {
         "error": None,
@@ -147,8 +147,8 @@ def _internal(record: Record, transaction_index: int, objects: AddressObjects) -
         "transaction_hash": record["transactionHash"],
         "transaction_index": transaction_index,
         "from": objects.of(record["fromAddress"]),
-        "to": None if is_creation else to,
-        "created_contract": to if is_creation else None,
+        "to": None if creates else to,
+        "created_contract": to if creates else None,
         "value": record["value"],
         "block_number": record["blockNumber"],
         "timestamp": timestamp(record["timestamp"]),

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import to_hex
 
-TOPICS = 4
-_COMBINATIONS = 2**TOPICS
+_COMBINATIONS = 2**MAX_TOPICS
 
 
 class LogFilter(NamedTuple):

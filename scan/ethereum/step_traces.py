@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from scan.ethereum.blocks import DecodedTransaction
+from scan.ethereum.traces import is_creation
 from scan.hex import BadHex, to_hex
 
 # Positions of operands on the stack, from its top: the called address, and the value (0: none).
 _CALLS = {"CALL": (2, 3), "CALLCODE": (2, 3), "DELEGATECALL": (2, 0), "STATICCALL": (2, 0)}
-_CREATIONS = ("CREATE", "CREATE2")
 _BORROWING = ("DELEGATECALL", "CALLCODE")
 
 Frame = dict[str, Any]
@@ -51,7 +51,7 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
             result = _operand(step, 1)
             if result == 0:
                 begun["error"] = "failed"
-            elif begun["type"] in _CREATIONS:
+            elif is_creation(begun["type"]):
                 begun["to"] = _address(result)
             begun = None
         begun = _called(running[-1], step)
@@ -71,7 +71,7 @@ def _called(frame: Frame, step: Any) -> Frame | None:
         party, value = _CALLS[kind]
         to = _address(_operand(step, party))
         inner: Frame = {"to": to, "value": hex(_operand(step, value)) if value else "0x0"}
-    elif kind in _CREATIONS:
+    elif is_creation(kind):
         inner = {"to": None, "value": hex(_operand(step, 1))}
     else:
         return None

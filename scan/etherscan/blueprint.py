@@ -12,9 +12,8 @@ from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
 from scan.http.requests import form, query_arguments, reader
 from scan.http.responses import JsonResponse, json_value
 from scan.http.services import services
-from scan.queries.network import KNOWN_CHAINS
+from scan.queries.network import name_of
 
-MOST_CACHED_BYTES = 512 * 1024  # larger responses would evict everything else from the cache
 WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
 
 blueprint = Blueprint("etherscan", __name__)
@@ -58,8 +57,7 @@ def list_own_chain() -> JsonResponse:
     base = f"{public_url(request.environ, settings.trusted_proxies)}{settings.base_path}"
     records = []
     if chain_id is not None:
-        known, _ = KNOWN_CHAINS.get(chain_id, (f"Chain {chain_id}", ""))
-        name = settings.chain_name or known
+        name = name_of(chain_id, settings.chain_name)
         records = [record(chain_id, name, f"{base}/", f"{base}/v2/api", is_answering=True)]
     return json_value(chain_list(records))
 
@@ -75,8 +73,6 @@ def _require_own_chain(parameters: Parameters) -> None:
 
 def _response(reply: Reply | RpcReply) -> Response:
     body = reply.body()
-    if len(body) > MOST_CACHED_BYTES:
-        reader().do_not_cache()
     response = Response(body, mimetype="application/json")
     if isinstance(reply, Reply) and reply.total is not None:
         response.headers["X-Total-Count"] = str(reply.total)

@@ -11,11 +11,11 @@ from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
 from scan.queries import blocks, daily_stats, gas, tokens, transactions
+from scan.queries.network import token_standard
 from scan.queries.pages import Window
 
 LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
 NO_SUCH_BLOCK = "Error! No closest block found"
-TOKEN_TYPES = {"BEP20": "ERC20", "BEP721": "ERC721", "BEP1155": "ERC1155"}
 
 
 def block_by_time(parameters: Parameters) -> Reply:
@@ -70,7 +70,7 @@ def token(parameters: Parameters) -> Reply:
         "tokenName": record["name"],
         "symbol": record["symbol"],
         "divisor": str(record["decimals"]),
-        "tokenType": TOKEN_TYPES[record["type"]],
+        "tokenType": token_standard(record["type"]).replace("-", ""),
         "totalSupply": record["totalSupply"],
     }
     return rows_reply([row], NO_DATA)

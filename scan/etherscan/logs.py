@@ -1,7 +1,8 @@
 """module=logs: getLogs, from the database if logs are stored, otherwise from the node."""
 
 from scan.errors import UpstreamFailed
-from scan.ethereum.log_filter import TOPICS, LogFilter, having
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.log_filter import LogFilter, having
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
@@ -35,7 +36,7 @@ def get_logs(parameters: Parameters) -> Reply:
 def _filter(parameters: Parameters) -> LogFilter:
     """Return the filter, in which an operator (`and` by default) joins a topic with the nearest
     preceding one that is given."""
-    given = [index for index in range(TOPICS) if parameters.text(f"topic{index}")]
+    given = [index for index in range(MAX_TOPICS) if parameters.text(f"topic{index}")]
     joined = []
     for number, index in enumerate(given):
         names = [f"topic{earlier}_{index}_opr" for earlier in reversed(given[:number])]
@@ -45,7 +46,8 @@ def _filter(parameters: Parameters) -> LogFilter:
             raise Failure("Error! Invalid topic operator: and or or")
         joined.append((index, operator == "and"))
     topics = [
-        parameters.hash32(f"topic{index}") if index in given else None for index in range(TOPICS)
+        parameters.hash32(f"topic{index}") if index in given else None
+        for index in range(MAX_TOPICS)
     ]
     return having(parameters.optional_address("address"), topics, joined)
 

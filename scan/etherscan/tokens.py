@@ -8,12 +8,11 @@ from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
 from scan.queries import tokens
 from scan.queries.addresses import items_held, tokens_held
+from scan.queries.network import token_standard
 from scan.queries.pages import Window
 
 NO_TOKENS = "No tokens found"
 NO_CONTRACT = "Contract address not found"
-# The names of Ethereum's standards, by the types of records.
-STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 
 
 def token_list(parameters: Parameters) -> Reply:
@@ -41,7 +40,7 @@ def _held(token: dict[str, object]) -> dict[str, object]:
         "name": token["name"],
         "decimals": str(token["decimals"]),
         "symbol": token["symbol"],
-        "type": STANDARDS[str(token["type"])],
+        "type": token_standard(str(token["type"])),
     }
 
 
@@ -52,7 +51,7 @@ def get_token(parameters: Parameters) -> Reply:
         raise Failure(NO_CONTRACT) from None
     return Reply(
         {
-            "type": STANDARDS[record["type"]],
+            "type": token_standard(record["type"]),
             "name": record["name"],
             "symbol": record["symbol"],
             "totalSupply": record["totalSupply"],

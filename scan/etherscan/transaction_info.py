@@ -5,6 +5,7 @@ from datetime import datetime
 import orjson
 
 from scan.errors import UpstreamFailed
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply
 from scan.hex import to_hex
@@ -12,7 +13,6 @@ from scan.http.requests import reader
 from scan.queries import transactions
 
 MOST_LOGS = 50
-TOPICS = 4
 NOT_INDEXED = "Transaction not found"
 
 
@@ -49,7 +49,7 @@ def transaction_info(parameters: Parameters) -> Reply:
                     "address": to_hex(log.address),
                     "topics": [
                         to_hex(log.topics[index]) if index < len(log.topics) else None
-                        for index in range(TOPICS)
+                        for index in range(MAX_TOPICS)
                     ],
                     "data": to_hex(log.data),
                     "index": str(log.log_index),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.ethereum.log_filter import TOPICS
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.units import COIN_DECIMALS
 from scan.exports.csv_format import (
     BYTE_ORDER_MARK,
@@ -275,7 +275,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("transaction_index", "transactionIndex"),
         _field("log_index", "logIndex"),
         _field("address"),
-        *(_topic(n) for n in range(TOPICS)),
+        *(_topic(n) for n in range(MAX_TOPICS)),
         _field("data"),
     ),
     "holders": (

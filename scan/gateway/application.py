@@ -17,6 +17,7 @@ from scan.http.interfaces import interface_of
 from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
 from scan.server.wsgi import Environ, WsgiResponse, json_response
 from scan.settings import Settings
+from scan.sourcify import chains
 from scan.sourcify.errors import SOURCIFY, UnsupportedChain
 
 METHODS = ("GET", "HEAD", "POST")
@@ -104,7 +105,8 @@ class Gateway:
         if _JOB.fullmatch(path):
             return self._verification_job(environ)
         if path in ("/chains", "/server/chains"):
-            return json_response(200, [_sourcify_record(chain) for chain in self._chains], [])
+            listed = [chains.record(chain.chain_id, chain.name) for chain in self._chains]
+            return json_response(200, listed, [])
         if path == "/readyz":
             return self._readiness()
         if path == "/healthz":
@@ -127,11 +129,9 @@ class Gateway:
         return service.forward(environ, _target(environ), body)
 
     def _sourcify_chain(self, chain_id: str) -> Service:
-        if not re.fullmatch("[0-9]{1,20}", chain_id, re.ASCII):
-            raise InvalidParameter("chainId must be a number of at most 20 digits.")
-        service = self._of_id.get(chain_id.lstrip("0"))
+        service = self._of_id.get(chains.canonical_id(chain_id))
         if service is None:
-            raise UnsupportedChain(f"The chain with chainId {chain_id} is not supported")
+            raise UnsupportedChain(chain_id)
         return service
 
     def _verification_job(self, environ: Environ) -> Forwarded:
@@ -228,10 +228,6 @@ def _chain_id_of_query(environ: Environ) -> str:
         if name.lower() == "chainid"
     )
     return next(values, "")
-
-
-def _sourcify_record(chain: Chain) -> dict[str, object]:
-    return {"name": chain.name, "chainId": chain.chain_id, "supported": True}
 
 
 def _page(chains: Sequence[Chain]) -> WsgiResponse:

@@ -8,12 +8,12 @@ from urllib.parse import parse_qsl
 
 from gunicorn.http.errors import ParseException
 
+from scan.server.connection import MAX_BODY_BYTES
 from scan.server.wsgi import Environ
 
 BEARER = "bearer "  # in any letter case
 MAX_KEYS_TRIED = 20  # texts of a form that look like a key
 LONGEST_FIELD_HEAD = 200  # of a field in a multipart form
-MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 
 _FORM_KEY = re.compile(rb"scan_[0-9a-f]{64}")
 # The text before the key: `apikey=`, or a part's head with that name and an empty line.
@@ -76,7 +76,7 @@ def key_in_form(form: bytes) -> str | None:
 def read_form(environ: Environ) -> bytes:
     """Return the whole body, which Flask can read again."""
     try:
-        body: bytes = environ["wsgi.input"].read(MAX_FORM_BYTES)
+        body: bytes = environ["wsgi.input"].read(MAX_BODY_BYTES)
     except (OSError, ParseException):
         return b""  # the next reader meets the same error, and reports it
     environ["wsgi.input"] = io.BytesIO(body)

@@ -25,9 +25,9 @@ from scan.http.services import services
 from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits import client_address as addresses
+from scan.server import connection
 
 MAX_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
-MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
 MAX_FORM_FIELDS = 200
 LARGE_FORM_BYTES = 256 * 1024  # parsed, a form takes ten times as much; large ones go one by one
 FORM_WAIT_S = 1.0
@@ -127,7 +127,7 @@ def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
     Raises InvalidParameter for one that ended early, is malformed or has too many fields,
     Unavailable where too many large ones are being read.
     """
-    request.max_content_length = request.max_form_memory_size = MAX_FORM_BYTES
+    request.max_content_length = request.max_form_memory_size = connection.MAX_BODY_BYTES
     request.max_form_parts = max_fields
     body = whole_body(InvalidParameter)
     separator = b"&" if request.mimetype == URLENCODED else _boundary()

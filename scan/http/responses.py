@@ -9,8 +9,6 @@ import orjson
 
 from scan.server.wsgi import Environ
 
-# A larger response, such as one with thousands of logs, would push all others out of the cache.
-MOST_CACHED_BYTES = 2 * 1024 * 1024
 _STATUS_LINES = {int(status): f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
@@ -34,6 +32,11 @@ Response = flask.Response | JsonResponse
 def json_body(body: str | bytes, status: int = 200) -> JsonResponse:
     """Return a response with a body that is JSON already, mostly made by PostgreSQL."""
     return JsonResponse(body.encode() if isinstance(body, str) else body, status)
+
+
+def json_fragment(text: str | None) -> orjson.Fragment | None:
+    """Return JSON from PostgreSQL or the compiler, which a response contains unchanged."""
+    return None if text is None else orjson.Fragment(text)
 
 
 def json_value(value: object, status: int = 200) -> JsonResponse:

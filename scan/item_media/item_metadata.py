@@ -48,6 +48,13 @@ class Metadata(NamedTuple):
     image: str | None
     attributes: Sequence[Attribute]
 
+    @property
+    def image_link(self) -> str | None:
+        """Return `image` where it is a link, and not the picture or a script itself."""
+        image = self.image or ""
+        is_link = image.lower().startswith(("https:", "ipfs:"))
+        return image if is_link and len(image) <= MAX_IMAGE_URI else None
+
 
 class Picture(NamedTuple):
     """An image. `content_type` is the type of the bytes themselves."""

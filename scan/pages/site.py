@@ -23,7 +23,7 @@ from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.pages.svg_charts import short_price
 from scan.queries import pools
-from scan.queries.network import KNOWN_CHAINS, symbol_of, token_standard
+from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.wsgi import WsgiResponse
@@ -138,10 +138,10 @@ class Site:
 
     def _chain(self) -> Chain:
         chain_id = self._chain_id.known
-        unknown = (f"Chain {chain_id}" if chain_id is not None else "", "")
-        name, _ = KNOWN_CHAINS.get(str(chain_id), unknown)
+        configured = self._settings.chain_name
+        name = configured if chain_id is None else name_of(chain_id, configured)
         symbol = symbol_of(chain_id, self._settings.coin_symbol)
-        return Chain(chain_id, self._settings.chain_name or name, symbol)
+        return Chain(chain_id, name, symbol)
 
 
 def _error_title(error: ScanError) -> str:

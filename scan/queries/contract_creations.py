@@ -8,7 +8,7 @@ import orjson
 
 from scan.errors import UpstreamFailed
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.traces import walk_calls
+from scan.ethereum.traces import is_creation, walk_calls
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
 from scan.hex import to_hex
 from scan.queries.filters import Value
@@ -132,7 +132,7 @@ def _by_traces(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, C
                 continue
             for frame in walk_calls(trace["result"]):
                 row = by_address.get(str(frame.call.get("to")).lower())
-                if row and not frame.undone and frame.call["type"] in ("CREATE", "CREATE2"):
+                if row and not frame.undone and is_creation(frame.call["type"]):
                     creations[row["address"]] = _creation(
                         row,
                         transaction["from"],

@@ -11,7 +11,8 @@ from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.transaction_details import decode_event, decode_event_by
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.log_filter import LogFilter, having_all
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import data, to_hex
 from scan.queries import node_logs
@@ -23,7 +24,7 @@ from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.pages import Page, Window, filtered_page, in_kept_blocks
 from scan.queries.reader import Reader
 
-TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
+TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 PROXIES_TIMEOUT_S = 1.5
 NOT_STORED = (
     "Not all of these logs are stored here (SCAN_LOGS), and files are made of stored logs alone."

@@ -15,8 +15,9 @@ KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
 BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
 
 
-def token_standard(token_type: str, chain_id: str | None) -> str:
-    """Return the usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20."""
+def token_standard(token_type: str, chain_id: str | None = None) -> str:
+    """Return the usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20, which
+    compatible APIs show on all chains."""
     return f"{'BEP' if chain_id in BNB_CHAINS else 'ERC'}-{token_type.removeprefix('BEP')}"
 
 
@@ -24,6 +25,12 @@ def symbol_of(chain_id: str | None, configured: str) -> str:
     """Return the coin's symbol; `configured` is what SCAN_COIN_SYMBOL has."""
     _, symbol = KNOWN_CHAINS.get(str(chain_id), ("", "ETH"))
     return configured or symbol
+
+
+def name_of(chain_id: str, configured: str) -> str:
+    """Return the chain's name; `configured` is what SCAN_CHAIN_NAME has."""
+    name, _ = KNOWN_CHAINS.get(chain_id, (f"Chain {chain_id}", ""))
+    return configured or name
 
 
 def coin_symbol(reader: Reader) -> str:

@@ -12,13 +12,15 @@ from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
 from gunicorn.http.wsgi import create
 
+from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.server.chunked_body import ChunkedBody
 from scan.server.file_body import FileBody
 from scan.server.received_bytes import MoreNeeded, ReceivedBytes
 
 MAX_HEAD_BYTES = 64 * 1024
-# The largest body that any path takes is 5 MiB; a request that announces more is refused unread.
-MAX_BODY_BYTES = 5 * 1024 * 1024 + 64 * 1024
+# The largest body that any path takes is a form with sources; a request that announces more is
+# refused unread.
+MAX_BODY_BYTES = MAX_SOURCES_BYTES + 64 * 1024
 # Of a body in chunks as sent, with the lines of their sizes.
 MAX_CHUNKED_BYTES = 2 * MAX_BODY_BYTES
 MAX_IGNORED_BYTES = 16 * 1024 * 1024

@@ -1,6 +1,5 @@
 """Endpoints for contracts, verification and the list of chains, which has one entry."""
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -12,8 +11,10 @@ from scan.errors import InvalidParameter, NotFound
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.http.services import services
+from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.queries import contracts
-from scan.sourcify import fields, submissions
+from scan.queries.network import name_of
+from scan.sourcify import chains, fields, submissions
 from scan.sourcify.contract_record import (
     columns_of,
     contract_record,
@@ -28,11 +29,8 @@ from scan.sourcify.errors import (
 )
 from scan.verification.jobs import Job
 
-MAX_BODY_BYTES = 5 * 1024 * 1024
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
 WAIT_FOR_JOB_S = 10.0  # less than a stopping worker waits for its requests
-
-_CHAIN_ID = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 blueprint = Blueprint("sourcify", __name__)
 
@@ -70,22 +68,22 @@ def get_verification(verification_id: str) -> Response:
 @blueprint.get("/chains")
 def list_chains() -> Response:
     chain_id = reader().sources.chain_id.read()
-    chain = {"name": f"Chain {chain_id}", "chainId": int(chain_id or 0), "supported": True}
-    return json_value([] if chain_id is None else [chain])
+    if chain_id is None:
+        return json_value([])
+    name = name_of(chain_id, services().settings.chain_name)
+    return json_value([chains.record(int(chain_id), name)])
 
 
 def _body() -> dict[str, object]:
-    request.max_content_length = MAX_BODY_BYTES
+    request.max_content_length = MAX_SOURCES_BYTES
     return json_object()
 
 
 def _require_own_chain(chain_id: str) -> str:
     """Return the chain's id; raises UnsupportedChain for any chain other than the indexed one."""
-    if not _CHAIN_ID.fullmatch(chain_id):
-        raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
-    own_chain = reader().sources.chain_id.read()
-    if own_chain is None or own_chain != chain_id.lstrip("0"):
-        raise UnsupportedChain(f"The chain with chainId {chain_id} is not supported")
+    canonical, own_chain = chains.canonical_id(chain_id), reader().sources.chain_id.read()
+    if own_chain is None or own_chain != canonical:
+        raise UnsupportedChain(chain_id)
     return own_chain
 
 

@@ -10,6 +10,7 @@ import orjson
 from eth_utils.address import to_checksum_address
 
 from scan.hex import to_hex
+from scan.http.responses import json_fragment
 from scan.queries import contracts
 from scan.queries.contract_sources import libraries_by_file
 from scan.queries.contracts import Contract
@@ -128,14 +129,14 @@ def _settings(stored: Contract) -> dict[str, Any]:
 
 def _standard_input(stored: Contract) -> dict[str, Any]:
     settings = _settings(stored)
-    return {"language": "Solidity", "sources": _json(stored.sources), "settings": settings}
+    return {"language": "Solidity", "sources": json_fragment(stored.sources), "settings": settings}
 
 
 def _standard_output(stored: Contract) -> dict[str, Any]:
     """Return the compiler's output for this contract alone, as Sourcify does, with the values that
     are stored."""
     contract = {
-        "abi": _json(stored.abi),
+        "abi": json_fragment(stored.abi),
         "userdoc": _documentation(stored, "userdoc"),
         "devdoc": _documentation(stored, "devdoc"),
         "metadata": stored.metadata,
@@ -150,19 +151,14 @@ def _documentation(stored: Contract, kind: str) -> Any:
     return orjson.loads(stored.metadata).get("output", {}).get(kind)
 
 
-def _json(text: str | None) -> orjson.Fragment | None:
-    """Return JSON from PostgreSQL or the compiler, unchanged."""
-    return None if text is None else orjson.Fragment(text)
-
-
 _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
     "creationBytecode": lambda stored: {},
     "runtimeBytecode": _runtime_bytecode,
     "deployment": _deployment,
-    "sources": lambda stored: _json(stored.sources),
+    "sources": lambda stored: json_fragment(stored.sources),
     "compilation": _compilation,
-    "abi": lambda stored: _json(stored.abi),
-    "metadata": lambda stored: _json(stored.metadata),
+    "abi": lambda stored: json_fragment(stored.abi),
+    "metadata": lambda stored: json_fragment(stored.metadata),
     "storageLayout": lambda stored: None,
     "userdoc": lambda stored: _documentation(stored, "userdoc"),
     "devdoc": lambda stored: _documentation(stored, "devdoc"),

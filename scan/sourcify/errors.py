@@ -18,6 +18,9 @@ _NO_ROUTE = "Not found."
 class UnsupportedChain(NotFound):
     code = "unsupported_chain"
 
+    def __init__(self, chain_id: str) -> None:
+        super().__init__(f"The chain with chainId {chain_id} is not supported")
+
 
 class JobNotFound(NotFound):
     code = "job_not_found"

@@ -238,7 +238,8 @@ def test_lists_are_cached_until_the_index_changes(client: FlaskClient, scenario:
 
 def test_the_list_of_chains_has_the_indexed_one(client: FlaskClient, indexed: Indexing) -> None:
     settings = replace(indexed.settings, base_path="/dev", chain_name="Devnet")
-    listed = create_app(settings).test_client().get("/dev/v2/chainlist", base_url="http://a.test")
+    named = create_app(settings).test_client()
+    listed = named.get("/dev/v2/chainlist", base_url="http://a.test")
     chain = {
         "chainname": "Devnet",
         "chainid": "31337",
@@ -248,6 +249,8 @@ def test_the_list_of_chains_has_the_indexed_one(client: FlaskClient, indexed: In
         "comment": "",
     }
     assert (listed.json["totalcount"], listed.json["result"]) == (1, [chain])
+    of_sourcify = {"name": "Devnet", "chainId": 31337, "supported": True}
+    assert named.get("/dev/chains").json == [of_sourcify]
     # Nothing that one client sends as its host is shown to another.
     for host in ("evil.test", "evil.test/<x>"):
         client.get("/v2/chainlist", headers={"Host": host})

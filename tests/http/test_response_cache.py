@@ -91,6 +91,15 @@ def test_responses_of_commits_that_a_failover_lost_are_gone() -> None:
 
 
 @pytest.mark.check
+def test_a_large_response_is_not_kept_since_a_few_would_drop_all_others() -> None:
+    cache = cache_of(GivenVersion())
+    largest = response_cache.MAX_ENTRY_BYTES - response_cache.ENTRY_BYTES - len("/a")
+    cache.store(CacheKey("/a"), response(bytes(largest)), 1)
+    cache.store(CacheKey("/b"), response(bytes(largest + 1)), 1)
+    assert cache.find(CacheKey("/a")) is not None and cache.find(CacheKey("/b")) is None
+
+
+@pytest.mark.check
 def test_all_that_a_key_holds_counts_as_memory() -> None:
     """A client chooses the path, the query, the type of the body and the body."""
     cache = cache_of(GivenVersion())

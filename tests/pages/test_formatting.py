@@ -9,7 +9,7 @@ from scan.contracts.abi_decoding import Argument
 from scan.pages import formatting
 from scan.pages.argument_values import ShownValue, shown_value
 from scan.pages.svg_charts import candle_chart, short_price
-from scan.queries.network import token_standard
+from scan.queries.network import name_of, token_standard
 
 pytestmark = pytest.mark.check
 
@@ -314,6 +314,12 @@ def test_candles_of_any_size_are_drawn() -> None:
 def test_a_token_is_shown_by_words(name: str, symbol: str, shown: str) -> None:
     token = {"name": name, "symbol": symbol, "address": "0x" + "12" * 20}
     assert formatting.token_name(token) == shown
+
+
+def test_chains_have_their_usual_names_unless_the_operator_names_them() -> None:
+    assert name_of("56", "") == "BNB Smart Chain"
+    assert name_of("31337", "") == "Chain 31337"
+    assert name_of("56", "Harbor") == name_of("31337", "Harbor") == "Harbor"
 
 
 def test_standards_have_the_names_of_their_chain() -> None:

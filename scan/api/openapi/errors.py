@@ -1,8 +1,8 @@
 """Errors: the meaning of each status, its codes and its response."""
 
-from scan.api.contracts import MAX_VERIFY_BYTES
 from scan.api.openapi.schemas import ALWAYS, RATE_HEADERS, Json, headers, record, ref
 from scan.http.requests import MAX_BODY_BYTES
+from scan.json_bodies import MAX_SOURCES_BYTES
 
 ERRORS = {
     400: ("Malformed, of the wrong type or out of range.",
@@ -16,7 +16,7 @@ ERRORS = {
           " stream cannot resume there.",
           ("replayed_request", "limit_reached", "reorganised", "position_lost")),
     413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
-          f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
+          f" {MAX_SOURCES_BYTES >> 20} MiB).", ("too_large",)),
     415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
     422: ("Compilation, comparison or the call failed, or the node lacks old state or traces.",
           ("verification_failed", "call_reverted", "history_unavailable", "traces_unavailable")),

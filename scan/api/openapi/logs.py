@@ -15,7 +15,7 @@ from scan.api.openapi.schemas import (
     query,
     ref,
 )
-from scan.ethereum.log_filter import TOPICS
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.queries.logs import TOPIC_NAMES
 from scan.webhooks.registration import MAX_TOPICS_PER_POSITION
 
@@ -48,7 +48,7 @@ PATHS: Json = {
 }  # fmt: skip
 
 LOG_TOPICS = array(hash32("A topic.", _TRANSFER), "At most four.",
-                maxItems=TOPICS)  # fmt: skip
+                maxItems=MAX_TOPICS)  # fmt: skip
 _INDEX = number("Its index in the block.", 3)
 _TRANSACTION_INDEX = number("The transaction's index in the block.", 1)
 
@@ -57,7 +57,7 @@ _TOPIC_FILTER: Json = {
     "description": "For event type log: a filter of topics as in eth_getLogs: at each position null"
     " for any, a topic, or an array of topics of which one must match. A log with fewer topics than"
     " positions does not match.",
-    "maxItems": TOPICS,
+    "maxItems": MAX_TOPICS,
     "items": {
         "anyOf": [
             {"type": "null"},

@@ -5,6 +5,7 @@ from typing import Any
 
 from scan.http.list_format import TYPES
 from scan.parameters import MAX_LIMIT
+from scan.queries.filters import TOKEN_TYPES
 
 Json = dict[str, Any]
 
@@ -14,8 +15,6 @@ LOGO_EXAMPLE = 64 * "0"
 HASH_EXAMPLE = "0x008ad7f8a3b7c2a5d4e1f60718293a4b5c6d7e8f90a1b2c3d4e5f60feafb5801"
 TIME_EXAMPLE = "2026-01-31T23:59:59Z"
 AMOUNT_EXAMPLE = "1000000000"
-
-TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 
 SAFE_INTEGER = 2**53 - 1
 BIGINT = 2**63 - 1
