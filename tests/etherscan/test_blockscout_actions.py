@@ -1,6 +1,7 @@
 """Actions that Blockscout has beside Etherscan's, beside what the node says."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -214,6 +215,8 @@ def test_what_is_not_offered_says_why(ask: Asking, module: str, action: str) -> 
     body = ask(module, action.upper())
     assert body["status"] == "0"
     assert body["result"] == f"Error! {action} is not offered: {NOT_OFFERED[module, action]}"
+    for path in re.findall(r"/api/v1/\S+", body["result"]):
+        assert ask.client.get(path).status_code == 200
 
 
 def test_verified_contracts_are_listed_with_their_abis(ask: Asking) -> None:
