@@ -1,6 +1,5 @@
 """The examples of the docs, with the client that `make release` generates."""
 
-import json
 import os
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 import requests
 
 from tests.support.indexing import Indexing
-from tests.support.openapi_document import DOCUMENT
 from tests.support.serving import ROOT, gunicorn
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -27,21 +25,6 @@ def service(indexed: Indexing) -> Iterator[str]:
         SCAN_RATE_LIMIT_ANONYMOUS="20 per 1 second",
     ) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def client_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("client")
-    document = folder / "openapi.json"
-    document.write_text(json.dumps(DOCUMENT))
-    command = ("-m", "openapi_python_client", "generate", "--meta", "none", "--path", document)
-    subprocess.run(
-        [sys.executable, *command, "--output-path", folder / "scan_client"],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-    return folder
 
 
 def run(example: str, folder: Path, *arguments: str) -> str:
