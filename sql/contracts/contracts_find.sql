@@ -10,12 +10,6 @@ SELECT json_list(string_agg(format(
     hex(requested.address), hex(now.code_hash), json_text(k.type), json_hex(v.address),
     json_text(v.verified_at::text)), ','))
 FROM unnest(%(addresses)s::bytea[]) AS requested (address)
-CROSS JOIN LATERAL (
-    SELECT c.code_hash
-    FROM contracts c
-    WHERE c.address = requested.address
-    ORDER BY c.block_number DESC
-    LIMIT 1
-) AS now
+CROSS JOIN contract_at(requested.address) AS now
 LEFT JOIN tokens k ON k.address = requested.address
 LEFT JOIN verification_of(requested.address) AS v ON true;

@@ -3,11 +3,5 @@
 -- returns: no row where nothing is indexed; code_hash, code, first block with this code
 -- index: contracts_pkey, codes_pkey
 SELECT now.code_hash, c.code, now.block_number
-FROM (
-    SELECT code_hash, block_number
-    FROM contracts
-    WHERE address = %(address)s
-    ORDER BY block_number DESC
-    LIMIT 1
-) AS now
+FROM contract_at(%(address)s) AS now
 JOIN codes c ON c.code_hash = now.code_hash;

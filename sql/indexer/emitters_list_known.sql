@@ -6,8 +6,7 @@
 -- index: tokens_pkey, pools_pkey, rejected_emitters_pkey, contracts_pkey
 SELECT a.address, k.type, k.wraps, x.name, p.token0, p.token1,
     ARRAY(SELECT r.claim FROM rejected_emitters r WHERE r.address = a.address),
-    (SELECT c.code_hash FROM contracts c WHERE c.address = a.address
-        ORDER BY c.block_number DESC LIMIT 1)
+    (SELECT now.code_hash FROM contract_at(a.address) AS now)
 FROM unnest(%(addresses)s::bytea[]) AS a (address)
 LEFT JOIN tokens k ON k.address = a.address
 LEFT JOIN pools p ON p.address = a.address

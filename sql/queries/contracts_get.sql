@@ -19,13 +19,7 @@ SELECT index_version(), now.code_hash, c.code, v.match,
     CASE WHEN 'metadata' = ANY (%(columns)s) THEN v.metadata END,
     t.hash, t.block_number, t.transaction_index, t.from_address
 FROM (SELECT) AS always
-LEFT JOIN LATERAL (
-    SELECT code_hash
-    FROM contracts
-    WHERE address = %(address)s
-    ORDER BY block_number DESC
-    LIMIT 1
-) AS now ON true
+LEFT JOIN contract_at(%(address)s) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true
 LEFT JOIN codes c ON 'code' = ANY (%(columns)s) AND c.code_hash = now.code_hash
 LEFT JOIN LATERAL (

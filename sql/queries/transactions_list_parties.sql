@@ -27,9 +27,4 @@ SELECT index_version(), (
             JOIN dexes x ON x.dex_id = p.dex_id
             WHERE p.address = requested.address))), '{}')::text
     FROM unnest(%(addresses)s) AS requested (address)
-    LEFT JOIN LATERAL (
-        SELECT c.code_hash
-        FROM contracts c
-        WHERE c.address = requested.address
-        ORDER BY c.block_number DESC
-        LIMIT 1) AS code ON true);
+    LEFT JOIN contract_at(requested.address) AS code ON true);

@@ -11,13 +11,7 @@ SELECT index_version(), (
         hex(requested.address), json_hex(v.code_hash), json_hex(v.address),
         json_text(v.verified_at::text), json_hex(short.code)), ','))
     FROM unnest(%(addresses)s::bytea[]) AS requested (address)
-    CROSS JOIN LATERAL (
-        SELECT c.code_hash
-        FROM contracts c
-        WHERE c.address = requested.address
-        ORDER BY c.block_number DESC
-        LIMIT 1
-    ) AS now
+    CROSS JOIN contract_at(requested.address) AS now
     LEFT JOIN verification_of(requested.address) AS v ON true
     LEFT JOIN codes short ON short.code_hash = now.code_hash AND v.code_hash IS NULL
         AND octet_length(short.code) < 64

@@ -70,6 +70,11 @@ CREATE TABLE IF NOT EXISTS verified_functions (
 CREATE INDEX IF NOT EXISTS verified_functions_by_lower_signature
     ON verified_functions (lower(signature));
 
+-- The contract that stands at an address now. The planner inlines it.
+CREATE OR REPLACE FUNCTION contract_at(at bytea) RETURNS SETOF contracts LANGUAGE sql STABLE AS $$
+    SELECT c.* FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1
+$$;
+
 -- The verification of the code that stands at an address now: its own first, else the best of another
 -- address with identical code, which matches "runtime" unless the code that created this one is known to be
 -- the same. A contract that matches "runtime" is not shown as verified, nor by its name in the source. The
@@ -83,9 +88,7 @@ LANGUAGE sql STABLE AS $$
         CASE WHEN v.address = at THEN v.constructor_arguments ELSE e.constructor_arguments END,
         v.verified_at, v.metadata, v.match_id, v.is_indexed, v.code_length, v.masked_hash,
         v.variable_ranges
-    FROM (
-        SELECT c.code_hash FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1
-    ) AS now
+    FROM contract_at(at) AS now
     CROSS JOIN LATERAL (
         (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = now.code_hash)
         UNION ALL
@@ -103,11 +106,7 @@ $$;
 
 -- The code that stands at an address now. The planner inlines it.
 CREATE OR REPLACE FUNCTION code_at(at bytea) RETURNS SETOF codes LANGUAGE sql STABLE AS $$
-    SELECT o.*
-    FROM (
-        SELECT c.code_hash FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1
-    ) AS now
-    JOIN codes o USING (code_hash)
+    SELECT o.* FROM contract_at(at) AS now JOIN codes o USING (code_hash)
 $$;
 
 CREATE OR REPLACE FUNCTION contract_creation_record(
@@ -132,11 +131,7 @@ RETURN (SELECT format(
 -- committed before it; by the lock neither overlooks what the other is about to commit.
 CREATE OR REPLACE FUNCTION is_code_indexed(address bytea, code_hash bytea) RETURNS boolean
 LANGUAGE sql STABLE
-RETURN coalesce($2 = (SELECT c.code_hash
-    FROM contracts c
-    WHERE c.address = $1
-    ORDER BY c.block_number DESC
-    LIMIT 1), false);
+RETURN coalesce($2 = (SELECT now.code_hash FROM contract_at($1) AS now), false);
 
 CREATE OR REPLACE FUNCTION mark_verified_contracts() RETURNS trigger LANGUAGE plpgsql
 SET search_path FROM CURRENT AS $$

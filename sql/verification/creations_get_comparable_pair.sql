@@ -7,13 +7,7 @@
 --   creation_comparisons_pkey
 SELECT now.code_hash, now.block_number, v.address, there.block_number,
     octet_length(v.constructor_arguments), v.abi::text
-FROM (
-    SELECT c.code_hash, c.block_number
-    FROM contracts c
-    WHERE c.address = %(address)s
-    ORDER BY c.block_number DESC
-    LIMIT 1
-) AS now
+FROM contract_at(%(address)s) AS now
 CROSS JOIN verification_of(%(address)s) AS shown
 JOIN verified_contracts v ON v.address = shown.address AND v.code_hash = shown.code_hash
 CROSS JOIN LATERAL (
