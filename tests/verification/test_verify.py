@@ -1,13 +1,13 @@
 """Contracts deployed on a real node, verified with real compilers of every line since 0.4."""
 
 import json
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 
 from scan.errors import VerificationFailed
-from scan.verification import verifier
+from scan.verification.bytecode_comparison import LinkedCode
+from scan.verification.compilation import CompiledContract
 from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
 from tests.support.serving import wait_until
@@ -393,6 +393,6 @@ def test_an_abi_that_is_nested_too_deep_is_refused_with_a_reason() -> None:
     abi: list[Any] = []
     for _ in range(400):
         abi = [abi]
-    match = SimpleNamespace(contract=SimpleNamespace(output={"abi": abi}))
+    nested = CompiledContract("A.sol", "A", {"abi": abi}, LinkedCode(b"", {}, {}))
     with pytest.raises(VerificationFailed, match="nested too deep"):
-        verifier._abi(match)  # type: ignore[arg-type]
+        nested.abi_json()
