@@ -71,6 +71,11 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         "it lets the index of what another received be read: no row of another is one to itself",
     ),
     (
+        r"queries/history_list",
+        r"l\.is_(whole|empty)",
+        "it saves work: the entries before both ends of the range say the same",
+    ),
+    (
         r"queries/balances_list",
         r"e\.first IS NOT NULL",
         "it saves work: no block has the number that follows from NULL",
