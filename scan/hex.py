@@ -19,6 +19,11 @@ def quantity(value: object) -> int:
     return int(value, 16)
 
 
+def quantity_or_none(value: object) -> int | None:
+    """Return a JSON-RPC QUANTITY as an int, null as None."""
+    return None if value is None else quantity(value)
+
+
 def data(value: object, length: int | None = None) -> bytes:
     """Return JSON-RPC DATA (`0x00ff`) as bytes; `length` is in bytes where it is fixed."""
     if not isinstance(value, str) or value[:2] != "0x":

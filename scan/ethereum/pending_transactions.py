@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.gateway import NodeSession
-from scan.hex import BadHex, data, quantity, to_hex
+from scan.hex import BadHex, data, quantity, quantity_or_none, to_hex
 
 MOST_BYTES = 1024 * 1024
 MAX_UINT64 = 2**64 - 1  # of nonces and gas limits (EIP-2681, EIP-1985)
@@ -48,12 +48,10 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
     try:
         if data(answer["hash"], 32) != transaction_hash:
             return None
-        block, to, priority = (
-            answer.get(name) for name in ("blockNumber", "to", "maxPriorityFeePerGas")
-        )
+        to = answer.get("to")
         price = answer.get("maxFeePerGas") or answer.get("gasPrice")
         sent = PendingTransaction(
-            None if block is None else quantity(block),
+            quantity_or_none(answer.get("blockNumber")),
             data(answer["from"], 20),
             None if to is None else data(to, 20),
             quantity(answer["value"]),
@@ -61,7 +59,7 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
             None,
             quantity(answer["gas"]),
             quantity(price),
-            None if priority is None else quantity(priority),
+            quantity_or_none(answer.get("maxPriorityFeePerGas")),
             quantity(answer.get("type") or "0x0"),
             data(answer["input"]),
         )

@@ -24,7 +24,7 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
     require_same,
 )
-from scan.hex import BadHex, data, quantity
+from scan.hex import BadHex, data, quantity, quantity_or_none
 
 TIMEOUT_S = 4.0
 MAX_TRACE_BYTES = 8 * 1024 * 1024
@@ -298,8 +298,8 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         data(call["from"], 20),
         None if call.get("to") is None else data(call["to"], 20),
         quantity(call.get("value") or "0x0") if is_moving else 0,
-        _quantity(call.get("gas")),
-        _quantity(call.get("gasUsed")),
+        quantity_or_none(call.get("gas")),
+        quantity_or_none(call.get("gasUsed")),
         budget.cut(whole_input),
         len(whole_input),
         budget.cut(whole_output),
@@ -318,10 +318,6 @@ def _failure(call: Any, budget: _Budget) -> CallFailure | None:
     except Undisclosed:
         return CallFailure("revert")
     return failure._replace(data=budget.cut(failure.data))
-
-
-def _quantity(value: Any) -> int | None:
-    return None if value is None else quantity(value)
 
 
 def _log(log: Any, budget: _Budget) -> TransactionLog:

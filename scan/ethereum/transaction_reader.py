@@ -15,7 +15,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
-from scan.hex import BadHex, data, quantity
+from scan.hex import BadHex, data, quantity, quantity_or_none
 
 CACHE_BYTES = 128 * 1024 * 1024
 ENTRY_BYTES = 650  # memory of a transaction besides its input, measured
@@ -203,9 +203,9 @@ def _receipt(indexed: IndexedTransaction, content: Content, answer: Any) -> Rece
     if isinstance(answer, AnswerTooLarge) and content == Content.LOGS:
         return None
     require_same(indexed, answer, "transactionHash")
-    status, logs = answer.get("status"), _list(answer["logs"])
+    logs = _list(answer["logs"])
     return Receipt(
-        None if status is None else quantity(status),
+        quantity_or_none(answer.get("status")),
         quantity(answer["cumulativeGasUsed"]),
         len(logs),
         _logs(indexed, logs) if content == Content.LOGS and len(logs) <= MAX_LOGS else None,
