@@ -142,6 +142,12 @@ def _encode(abi_type: AbiType, value: Any) -> bytes:
     return int(value).to_bytes(WORD, "big", signed=abi_type.kind == "int")
 
 
+def most_bytes_of(data: bytes) -> int:
+    """Return how many bytes the data's size allows to decode: more of them could only come from
+    several offsets to the same bytes."""
+    return min(MAX_DECODED_BYTES, 4 * len(data) + 1024)
+
+
 def decode(
     types: Sequence[AbiType],
     data: bytes,

@@ -11,13 +11,13 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 from scan.contracts.abi import (
-    MAX_DECODED_BYTES,
     MAX_VALUES,
     WORD,
     AbiError,
     AbiType,
     decode,
     encode,
+    most_bytes_of,
 )
 from scan.contracts.abi_index import (
     MAX_ALTERNATIVES,
@@ -255,13 +255,13 @@ def _topic_type(abi_type: AbiType) -> AbiType:
 
 
 def _values(types: Sequence[AbiType], data: bytes, strict: bool) -> tuple[Any, ...]:
-    """Decode as many values as the data's size allows: more of them could only come from several
-    offsets to the same bytes. Raises AbiError, with `strict` also for another encoding."""
+    """Decode as many values and bytes as the data's size allows. Raises AbiError, with `strict`
+    also for another encoding."""
     values = decode(
         types,
         data,
         most_values=min(MAX_VALUES, 2 * len(data) // WORD + 256),
-        most_bytes=min(MAX_DECODED_BYTES, 4 * len(data) + 1024),
+        most_bytes=most_bytes_of(data),
         whole_addresses=True,
     )
     if strict and encode(types, values) != data:

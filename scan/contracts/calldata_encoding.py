@@ -5,12 +5,12 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import (
-    MAX_DECODED_BYTES,
     MAX_VALUES,
     AbiError,
     AbiType,
     decode,
     encode,
+    most_bytes_of,
     parse_types,
 )
 from scan.contracts.abi_decoding import Argument
@@ -53,10 +53,7 @@ def result(function: Function, data: bytes, most_values: int = MAX_VALUES) -> An
 
 
 def _decoded(types: Sequence[AbiType], data: bytes, most_values: int) -> tuple[Any, ...]:
-    """Decode as many bytes as the data's size allows: more of them could only come from several
-    offsets to the same bytes."""
-    most_bytes = min(MAX_DECODED_BYTES, 4 * len(data) + 1024)
-    return decode(types, data, most_values=most_values, most_bytes=most_bytes)
+    return decode(types, data, most_values=most_values, most_bytes=most_bytes_of(data))
 
 
 def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
