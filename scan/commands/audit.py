@@ -239,7 +239,7 @@ class _Progress:
 
     def show(self, compared: int) -> None:
         now = time.monotonic()
-        if not self._is_terminal and now - self._shown_at <= 5.0:
+        if not self._is_terminal and now - self._shown_at <= SHOW_EVERY_S:
             return
         self._shown_at = now
         share = compared / self._total

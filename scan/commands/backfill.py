@@ -56,18 +56,19 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
             node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
             return _fill(FieldBackfill(settings, database, node, stop), stop)
         except (WrongChain, NodeError) as error:
-            _write_line(str(error))
+            print(error, file=sys.stderr)
             return UNFILLED
 
 
 def _fill(backfill: FieldBackfill, stop: threading.Event) -> int:
     if not _run(backfill, stop):
         return UNFILLED
-    _write_line(f"filled {backfill.filled} rows")
+    print(f"filled {backfill.filled} rows", file=sys.stderr)
     if backfill.differing:
-        _write_line(
+        print(
             f"block {max(backfill.differing)} differed from the node's block when it was read; run"
-            " this command again"
+            " this command again",
+            file=sys.stderr,
         )
     return UNFILLED if backfill.differing or stop.is_set() else FILLED
 
@@ -82,9 +83,9 @@ def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
         except (NodeError, RpcError, MalformedBlock, ScanError) as error:
             failures = failures + 1 if backfill.filled == filled else 1
             filled = backfill.filled
-            _write_line(f"{error}")
+            print(error, file=sys.stderr)
             if failures == MAX_FAILURES or stop.wait(min(0.5 * 2**failures, MAX_PAUSE_S)):
-                _write_line("stopped; the next run continues from here")
+                print("stopped; the next run continues from here", file=sys.stderr)
                 return False
 
 
@@ -99,8 +100,6 @@ class _Progress:
         now = time.monotonic()
         if now - self._shown_at >= REPORT_EVERY_S:
             self._shown_at = now
-            _write_line(f"filled {self._backfill.filled} rows down to block {block_number}")
-
-
-def _write_line(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+            print(
+                f"filled {self._backfill.filled} rows down to block {block_number}", file=sys.stderr
+            )

@@ -98,7 +98,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         try:
             cluster = Cluster.of(options.cluster or "", options.files or "", settings)
         except CannotBackfill as error:
-            _write_line(str(error))
+            print(error, file=sys.stderr)
             return NOT_DONE
     settings = with_running_database(settings)
     require_node(settings)
@@ -138,18 +138,21 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         try:
             if options.discard:
                 backfill.discard()
-                _write_line("the bulk backfill is discarded")
+                print("the bulk backfill is discarded", file=sys.stderr)
                 return DONE
             folder = Path(options.folder or settings.data_dir / "bulk").absolute()
             plan = backfill.begin(folder, options.range_blocks, options.last_block)
-            _write_line(backfill.describe(plan))
+            print(backfill.describe(plan), file=sys.stderr)
             if backfill.run():
-                _write_line(f"indexed up to block {plan.last_block}; `scan index` follows the node")
+                print(
+                    f"indexed up to block {plan.last_block}; `scan index` follows the node",
+                    file=sys.stderr,
+                )
                 return DONE
         except NotTheWriter:
             reason = "another indexer or backfill is running on this database: stop it first"
         except CannotBegin as error:
-            _write_line(str(error))
+            print(error, file=sys.stderr)
             if options.automatic:
                 print(error, flush=True)
             return REFUSED if options.automatic else NOT_DONE
@@ -159,7 +162,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             reason = str(error)
         else:
             reason = "stopped"
-    _write_line(f"{reason}; the next run continues from here")
+    print(f"{reason}; the next run continues from here", file=sys.stderr)
     if options.automatic:
         print(reason, flush=True)
     return NOT_DONE
@@ -188,7 +191,3 @@ def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[
         if len(differences) >= MAX_DIFFERENCES:
             break
     return differences
-
-
-def _write_line(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
