@@ -10,16 +10,15 @@ import subprocess
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.error import HTTPError, URLError
+from typing import NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 from limits.storage import storage_from_string
 
 from scan.commands.chain_recording import block_range, write_recording
 from scan.commands.doctor_database import GIB, LEAST_FREE_BYTES, check_database
 from scan.commands.doctor_node import check_node
+from scan.commands.service_client import send
 from scan.commands.startup import with_running_database
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
@@ -231,8 +230,8 @@ def _check_data_directory(settings: Settings) -> Findings:
 
 
 def _check_service(settings: Settings, url: str) -> Findings:
-    state = _get(f"{url}/readyz")
-    body = state.body if isinstance(state.body, dict) else {}
+    state = send(f"{url}/readyz", TIMEOUT_S)
+    body = state.json()
     if state.status != 200:
         text = body.get("problem") or body.get("error") or f"HTTP {state.status} at {url}/readyz"
         yield Finding(Level.ERROR, "service", str(text), "see its log")
@@ -241,14 +240,15 @@ def _check_service(settings: Settings, url: str) -> Findings:
         yield Finding(Level.ERROR, "service", text, "GET /readyz and the log have its newest state")
     else:
         yield Finding(Level.OK, "service", f"ready, {body.get('lagBlocks')} blocks behind the node")
-    remaining = [
-        _get(f"{url}/api/v1/stats", {"X-Forwarded-For": address}).remaining
+    responses = (
+        send(f"{url}/api/v1/stats", TIMEOUT_S, headers={"X-Forwarded-For": address})
         for address in ("198.51.100.1", "198.51.100.2")  # of RFC 5737
-    ]
-    if None in remaining:
+    )
+    remaining = [response.headers.get("X-RateLimit-Remaining", "") for response in responses]
+    if not all(map(str.isdecimal, remaining)):
         return
-    first, second = remaining
-    if second is not None and first is not None and second >= first and second > 0:
+    first, second = map(int, remaining)
+    if second >= first and second > 0:
         yield Finding(
             Level.ERROR,
             "proxies",
@@ -257,31 +257,6 @@ def _check_service(settings: Settings, url: str) -> Findings:
         )
     else:
         yield Finding(Level.OK, "proxies", "X-Forwarded-For of clients is not believed")
-
-
-class _Response(NamedTuple):
-    status: int
-    body: Any
-    remaining: int | None
-
-
-def _get(url: str, headers: dict[str, str] | None = None) -> _Response:
-    try:
-        with urlopen(Request(url, headers=headers or {}), timeout=TIMEOUT_S) as response:
-            return _read(response.status, response)
-    except HTTPError as error:
-        return _read(error.code, error)
-    except (URLError, OSError, ValueError) as error:
-        raise ScanError(f"no response from {url}: {getattr(error, 'reason', error)}") from None
-
-
-def _read(status: int, response: Any) -> _Response:
-    try:
-        body = json.loads(response.read(64 * 1024))
-    except ValueError:
-        body = None
-    remaining = response.headers.get("X-RateLimit-Remaining")
-    return _Response(status, body, int(remaining) if remaining else None)
 
 
 def _open(url: str) -> Database:

@@ -1,12 +1,9 @@
 """`scan key`: requests a key over HTTP; lists and revokes keys in the database."""
 
 import argparse
-import json
 import sys
 import time
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 from eth_account import Account
 from eth_account.messages import encode_defunct
@@ -16,6 +13,7 @@ from scan import parameters
 from scan.accounts.key_requests import key_request_message
 from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command, whole_number
+from scan.commands.service_client import send
 from scan.commands.startup import connected
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
@@ -120,23 +118,9 @@ def _explain(owner: bytes, timestamp_ms: int) -> None:
 
 
 def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    post = Request(
-        f"{url.rstrip('/')}/api/v1/keys",
-        data=json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    try:
-        with urlopen(post, timeout=TIMEOUT_S) as response:
-            created: dict[str, Any] = json.load(response)
-            return created
-    except HTTPError as error:
-        raise ScanError(_reason(error)) from None
-    except (URLError, OSError, ValueError) as error:
-        raise ScanError(f"no valid response from {url}: {error}") from None
-
-
-def _reason(error: HTTPError) -> str:
-    try:
-        return str(json.load(error)["error"])
-    except (ValueError, KeyError, TypeError):
-        return f"HTTP {error.code} without an error message"
+    response = send(f"{url.rstrip('/')}/api/v1/keys", TIMEOUT_S, body=body)
+    created = response.json()
+    if "key" not in created:
+        without = f"HTTP {response.status} without an error message"
+        raise ScanError(str(created.get("error", without)))
+    return created

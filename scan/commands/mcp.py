@@ -1,21 +1,17 @@
 """`scan mcp`: the Model Context Protocol over standard input and output, for any running Scan."""
 
 import argparse
-import json
-from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 import orjson
 
 from scan import mcp
+from scan.commands.service_client import send
 from scan.errors import ScanError
 from scan.mcp.tools import ApiRequest, ApiResponse
 from scan.settings import Settings, client_api_key
 
 TIMEOUT_S = 30
-MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 
 DESCRIPTION = """\
 Serves the API's read-only operations as tools for language models, over standard input and output
@@ -64,21 +60,13 @@ def _document(response: ApiResponse, url: str) -> dict[str, Any]:
 
 
 def _request(url: str, sent: ApiRequest) -> ApiResponse:
-    headers = {"Content-Type": "application/json"} if sent.body is not None else {}
     key = client_api_key()
-    if key:
-        headers["X-API-Key"] = key
     query = f"?{sent.query}" if sent.query else ""
-    request = Request(
+    response = send(
         f"{url}{sent.path}{query}",
-        None if sent.body is None else json.dumps(sent.body).encode(),
-        headers,
+        TIMEOUT_S,
         method=sent.method,
+        headers={"X-API-Key": key} if key else {},
+        body=sent.body,
     )
-    try:
-        with urlopen(request, timeout=TIMEOUT_S) as response:
-            return ApiResponse(response.status, response.read(MAX_RESPONSE_BYTES))
-    except HTTPError as error:
-        return ApiResponse(error.code, error.read(MAX_RESPONSE_BYTES))
-    except (URLError, HTTPException, OSError, ValueError) as error:
-        raise ScanError(f"no valid response from {url}: {error}") from None
+    return ApiResponse(response.status, response.body)

@@ -13,12 +13,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from scan.commands import demo_chain, demo_data, demo_node, several_chains
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
+from scan.commands.service_client import NoResponse, send
 from scan.commands.startup import (
     DATABASE_FILE,
     on_stop_signals,
@@ -291,7 +290,6 @@ def _advice(settings: Settings) -> str:
 
 def _is_alive(settings: Settings) -> bool:
     try:
-        with urlopen(f"{settings.base_url}/healthz", timeout=2) as response:
-            return bool(response.status == 200)
-    except (URLError, OSError):
+        return send(f"{settings.base_url}/healthz", timeout_s=2).status == 200
+    except NoResponse:
         return False

@@ -6,15 +6,13 @@ import re
 import time
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
 
 from scan.commands.arguments import whole_number
+from scan.commands.service_client import NoResponse, send
 from scan.settings import Settings
 
 GIB = 1024**3
 DAY_S = 86_400
-MOST_METRICS_BYTES = 4 * 1024 * 1024
 TIMEOUT_S = 10
 WATCH_EVERY_S = 2
 
@@ -103,9 +101,8 @@ def _fetch_disk(address: str) -> dict[str, Any]:
     """Return the figures of the database's disk; {} where /metrics cannot be read, or the disk is
     on another machine."""
     try:
-        with urlopen(address, timeout=TIMEOUT_S) as response:
-            text = response.read(MOST_METRICS_BYTES).decode(errors="replace")
-    except OSError:
+        text = send(address, TIMEOUT_S).body.decode(errors="replace")
+    except NoResponse:
         return {}
     values = dict(re.findall(r"^scan_disk_(free_bytes|full_seconds) ([0-9.e+]+)$", text, re.M))
     if "free_bytes" not in values:
@@ -126,13 +123,8 @@ def _backfill_line(backfill: dict[str, Any]) -> str:
 
 def _fetch(address: str) -> dict[str, Any]:
     try:
-        with urlopen(address, timeout=TIMEOUT_S) as response:
-            return dict(json.load(response))
-    except HTTPError as error:
-        try:
-            return dict(json.load(error))  # a 503 of /readyz also has a JSON body
-        except ValueError:
-            return {"status": "unavailable", "problem": f"the service returned HTTP {error.code}"}
-    except (URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        return {"status": "unreachable", "problem": f"no response from {address} ({reason})"}
+        response = send(address, TIMEOUT_S)
+    except NoResponse as error:
+        return {"status": "unreachable", "problem": error.message}
+    problem = f"the service returned HTTP {response.status} without JSON"
+    return response.json() or {"status": "unavailable", "problem": problem}

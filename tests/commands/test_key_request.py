@@ -55,3 +55,11 @@ def test_without_owner_or_private_key_it_says_what_to_give():
     refused = scan_key_request()
     assert refused.returncode == 1
     assert "--owner" in refused.stderr and "SCAN_PRIVATE_KEY" in refused.stderr
+
+
+@pytest.mark.check
+def test_an_address_without_a_scheme_is_named():
+    owner = new_wallet().address
+    refused = scan_key_request("--url", "localhost", "--owner", owner, "--signature", "0x12")
+    assert refused.returncode == 1
+    assert "no response from localhost/api/v1/keys: unknown url type" in refused.stderr
