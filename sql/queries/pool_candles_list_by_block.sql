@@ -1,7 +1,6 @@
 -- Trades of a pool in a range of blocks by spans of time, oldest first, where there are not too many.
--- A price is token1 for one token0, in the tokens' units (decimals that are not known count as 0), with
--- at least 16 significant digits; a trade with nothing on one side has none. Spans without trades are
--- left out. Trades of the range are counted by the list's checkpoints before any is read.
+-- Spans without trades are left out. Trades of the range are counted by the list's checkpoints before any
+-- is read.
 -- params: address bytea, span_s bigint, block_from bigint, block_to bigint, max_trades integer
 -- literals: none
 -- returns: one row: index version, how many trades the range has, data (JSON text), empty where there
@@ -9,8 +8,7 @@
 -- index: pools_pkey, tokens_pkey, list_checkpoints_pkey, dex_trades_by_pool, dex_trades_pkey, blocks_pkey
 WITH pool AS MATERIALIZED (
     SELECT p.address, p.token0, o.first, o.last,
-        ('1e' || coalesce(k0.decimals, 0))::numeric AS unit0,
-        ('1e' || coalesce(k1.decimals, 0))::numeric AS unit1,
+        token_unit(k0) AS unit0, token_unit(k1) AS unit1,
         entries_before('dex_trades_by_pool', p.address, p.trade_count, o.last + 1)
             - entries_before('dex_trades_by_pool', p.address, p.trade_count, o.first)
             AS trades
@@ -35,8 +33,7 @@ WITH pool AS MATERIALIZED (
 ), priced AS MATERIALIZED (
     SELECT a.ordinal, a.amount0, a.amount1,
         div(extract(epoch FROM b.timestamp), %(span_s)s)::bigint * %(span_s)s AS start_s,
-        CASE WHEN a.amount0 > 0 AND a.amount1 > 0
-            THEN (a.amount1 * p.unit0) / (a.amount0 * p.unit1) END AS price
+        pool_price(a.amount0, a.amount1, p.unit0, p.unit1) AS price
     FROM amounts a
     JOIN blocks b ON b.number = a.block_number
     CROSS JOIN pool p

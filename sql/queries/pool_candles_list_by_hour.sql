@@ -1,15 +1,12 @@
 -- The newest candles of a pool in a range of time, oldest first, of whole hours each. They are made from
--- hourly candles, of which no more are read than `limit` candles may have, and one more. A price is token1
--- for one token0, in the tokens' units (decimals that are not known count as 0), rounded to at least 16
--- significant digits; without trades on both sides there is none.
+-- hourly candles, of which no more are read than `limit` candles may have, and one more.
 -- params: address bytea, span_s bigint, first_s bigint, last_s bigint, limit integer
 -- literals: none
 -- returns: one row: index version, data (JSON text), the second before the oldest of them where the
 --   range has older ones
 -- index: pool_candles_pkey, pools_pkey, tokens_pkey
 WITH pool AS MATERIALIZED (
-    SELECT ('1e' || coalesce(k0.decimals, 0))::numeric AS unit0,
-        ('1e' || coalesce(k1.decimals, 0))::numeric AS unit1
+    SELECT token_unit(k0) AS unit0, token_unit(k1) AS unit1
     FROM pools p
     LEFT JOIN tokens k0 ON k0.address = p.token0
     LEFT JOIN tokens k1 ON k1.address = p.token1
@@ -17,10 +14,10 @@ WITH pool AS MATERIALIZED (
 ), hours AS MATERIALIZED (
     SELECT c.hour, div(extract(epoch FROM c.hour), %(span_s)s)::bigint * %(span_s)s AS start_s,
         c.trade_count, c.volume0, c.volume1,
-        (c.open_amount1 * p.unit0) / (c.open_amount0 * p.unit1) AS open,
-        (c.high_amount1 * p.unit0) / (c.high_amount0 * p.unit1) AS high,
-        (c.low_amount1 * p.unit0) / (c.low_amount0 * p.unit1) AS low,
-        (c.close_amount1 * p.unit0) / (c.close_amount0 * p.unit1) AS close
+        pool_price(c.open_amount0, c.open_amount1, p.unit0, p.unit1) AS open,
+        pool_price(c.high_amount0, c.high_amount1, p.unit0, p.unit1) AS high,
+        pool_price(c.low_amount0, c.low_amount1, p.unit0, p.unit1) AS low,
+        pool_price(c.close_amount0, c.close_amount1, p.unit0, p.unit1) AS close
     FROM (
         SELECT hour, trade_count, volume0, volume1, open_amount0, open_amount1, high_amount0,
             high_amount1, low_amount0, low_amount1, close_amount0, close_amount1

@@ -382,6 +382,15 @@ RETURN format(
     json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'),
     p.volume0, p.volume1);
 
+-- The number of a token's smallest units in one of it; decimals that are not known count as 0.
+CREATE OR REPLACE FUNCTION token_unit(t tokens) RETURNS numeric LANGUAGE sql STABLE
+RETURN ('1e' || coalesce(t.decimals, 0))::numeric;
+
+-- The price of one token0 in token1, with at least 16 significant digits; null where a side has nothing.
+CREATE OR REPLACE FUNCTION pool_price(amount0 numeric, amount1 numeric, unit0 numeric, unit1 numeric)
+RETURNS numeric LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN amount0 > 0 AND amount1 > 0 THEN (amount1 * unit0) / (amount0 * unit1) END;
+
 -- The record of a candle of any span of time; prices are null where no trade has one.
 CREATE OR REPLACE FUNCTION candle_record(
     start timestamptz, open numeric, high numeric, low numeric, close numeric, volume0 numeric,
