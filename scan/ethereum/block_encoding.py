@@ -100,6 +100,9 @@ _AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 _NO_OWN: Mapping[int, Encoding] = {}
 
 
+BLOBS_INSIDE = "blobs inside the block, as test nodes keep them"
+
+
 class Unencodable(Exception):
     """A part of a block in a chain-specific form, whose hash cannot be computed."""
 
@@ -164,7 +167,7 @@ def encode_transactions(
     """
     for transaction in transactions:
         if transaction.blobs:
-            raise Unencodable("blobs inside the block, as test nodes keep them")
+            raise Unencodable(BLOBS_INSIDE)
         if transaction.yParity is None:
             transaction.yParity = transaction.v  # some nodes return only v
     forms: list[tuple[Any, ...]] = [(t.type,) for t in transactions]

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.block_encoding import BLOBS_INSIDE
 from scan.ethereum.block_validation import BODY, HEADER, contradiction, shows_form, uncompared_of
 from scan.ethereum.blocks import (
     BlockJson,
@@ -59,7 +60,8 @@ REPEATED_READS = 2  # as EQUAL_READS, where the block before was accepted with a
 FORM_PATIENCE_S = 10.0  # how long a node must repeat a body that may have a form of its own
 DEVELOPMENT_NODES = ("anvil/", "hardhatnetwork/", "ganache/")  # as web3_clientVersion begins
 OWN_BODIES = DEVELOPMENT_NODES[1:]  # of which single blocks have other roots
-IMPERSONATED = "hashes of transactions"  # as anvil has them where it sends in another's name
+# What anvil has otherwise: where it sends in another's name, and transactions with blobs.
+OF_ANVIL = ("hashes of transactions", BLOBS_INSIDE)
 ADVICE = ", unlike its neighbours; if it is right, set SCAN_UNMATCHED_BLOCKS=take"
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, of the blocks that one blocks() returns
 ROW_BYTES = 512
@@ -215,7 +217,7 @@ class BlockSource:
             self.chain_id() not in LIKE_ETHEREUM or self._is_one_of(DEVELOPMENT_NODES)
         )
         if may_be_alone and (
-            fields == IMPERSONATED
+            fields in OF_ANVIL
             or fields in self._accepted
             or self._rereads.age_s(number) >= self._form_patience_s
             or self._is_one_of(OWN_BODIES)
