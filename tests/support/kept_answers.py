@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ def kept_answers(url: str, folder: Path) -> Iterator[None]:
         if request not in answers:
             file = folder / request
             if not file.exists():
-                unfinished = folder / f"{request}.{os.getpid()}"
+                unfinished = folder / f"{request}-{os.getpid()}-{threading.get_ident()}"
                 unfinished.write_bytes(post(transport, to, body, ends_at, most_bytes))
                 unfinished.rename(file)
             answers[request] = file.read_bytes()
