@@ -63,10 +63,10 @@ def add_actions(actions: Any) -> None:
         help="default: SCAN_FINALITY blocks behind the node's head",
     )
     chain.add_argument(
-        "--cluster", metavar="ADDRESS", help="of a scheduler whose workers fetch: tls://host:8786"
+        "--cluster", metavar="ADDRESS", help="a Dask scheduler whose workers fetch: tls://host:8786"
     )
     chain.add_argument(
-        "--files", metavar="URI", help="where these workers write: a shared folder, or s3://…"
+        "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
     )
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)

@@ -48,7 +48,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         choices=("blockscout", "sourcify", "etherscan"),
-        help="whose form the URL answers in; without it, the argument is a file",
+        help="the API that the URL serves; without it, the argument is a file",
     )
     load.add_argument("input", metavar="URL|FILE.ndjson")
     load.add_argument("key", nargs="?", default="", metavar="KEY", help="or @FILE that has it")

@@ -12,7 +12,7 @@ from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.progress import CatchUpProgress
-from scan.indexer.reorganisation import ForkPatience
+from scan.indexer.reorganisation import ForkBackoff
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import Append, IndexedHead, InspectedBatch, Writer
 
@@ -36,13 +36,13 @@ class CatchUp:
         writer: Writer,
         prefetcher: BlockPrefetcher,
         status: StatusReporter,
-        patience: ForkPatience,
+        fork_backoff: ForkBackoff,
         stop: threading.Event,
     ) -> None:
         self._writer = writer
         self._prefetcher = prefetcher
         self._status = status
-        self._patience = patience
+        self._fork_backoff = fork_backoff
         self._stop = stop
         self._has_committed = False  # since the last fault
         self._derive_s = 0.0  # for each batch of the last commit
@@ -102,7 +102,7 @@ class CatchUp:
         ):
             head = self._append(append, batches, size, progress)
         self._has_committed = True
-        self._patience.record_written(head.hash)
+        self._fork_backoff.record_written(head.hash)
         self._status.record_following(progress.last)
         progress.advance(head.number, append.transactions)
         return head

@@ -13,7 +13,7 @@ from scan.indexer.chain_identity import StoredChain
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
-from scan.indexer.reorganisation import ForkFinder, ForkPatience
+from scan.indexer.reorganisation import ForkBackoff, ForkFinder
 from scan.indexer.stale_state import StaleStateRefresher
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import IndexedHead, Writer
@@ -65,8 +65,8 @@ class ChainIndexer:
         )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = Writer(database, settings.partition_rows, settings.keep, settings.finality)
-        self._patience = ForkPatience()
-        self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._patience, stop)
+        self._fork_backoff = ForkBackoff()
+        self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._fork_backoff, stop)
         self._refresher = StaleStateRefresher(node, database, self._writer)
         self._session: Session | None = None
         # The missing blocks from which on an empty index raises FarBehind. None: an empty index is
@@ -151,9 +151,9 @@ class ChainIndexer:
     def _unwind(self, head: IndexedHead, node_head: int) -> None:
         """Remove the blocks after the fork, but only once the blocks that replace them are read."""
         session = self._begin()
-        self._patience.require_elapsed()
+        self._fork_backoff.require_elapsed()
         fork = session.forks.find(head, node_head)
         log.info("reorganisation: unwinding %d blocks after %d", head.number - fork, fork)
         self._writer.unwind(fork)
-        self._patience.record_unwound(head.hash)
+        self._fork_backoff.record_unwound(head.hash)
         session.head = self._writer.head()

@@ -66,11 +66,11 @@ def fetch_rows(source: BlockSource, first: int, last: int, selection: LogSelecti
 
 
 class FetchResult(NamedTuple):
-    """The blocks of a range, or an error, and notes of the RPC requests for the metrics."""
+    """The blocks of a range, or an error, and observations of the RPC requests for the metrics."""
 
     rows: FetchedRows
     error: Exception | None
-    rpc_notes: list[metrics.RpcNote]
+    rpc_observations: list[metrics.RpcObservation]
 
 
 class PrefetchProcess:
@@ -138,8 +138,8 @@ class PrefetchProcess:
             raise ProcessEnded(ended) from None
         finally:
             self._connections.put(connection)
-        for note in result.rpc_notes:
-            metrics.count_rpc(note)
+        for observation in result.rpc_observations:
+            metrics.count_rpc(observation)
         if result.error is not None:
             raise result.error
         return result.rows
@@ -186,7 +186,7 @@ class ProcessForLongRanges:
 def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     """Serve requests until the parent ends in any way."""
     logs.configure(settings)
-    metrics.keep_notes()
+    metrics.keep_observations()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     source = BlockSource(
@@ -222,9 +222,9 @@ def _serve_connection(connection: Connection, source: BlockSource) -> None:
 def _result(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchResult:
     try:
         rows = fetch_rows(source, first, last, selection)
-        return FetchResult(rows, None, metrics.take_notes())
+        return FetchResult(rows, None, metrics.take_observations())
     except (NodeError, RpcError, MalformedBlock) as error:
-        return FetchResult(NO_ROWS, error, metrics.take_notes())
+        return FetchResult(NO_ROWS, error, metrics.take_observations())
     except Exception as error:
         error.add_note("".join(traceback.format_exception(error)))  # pickling loses the traceback
-        return FetchResult(NO_ROWS, error, metrics.take_notes())
+        return FetchResult(NO_ROWS, error, metrics.take_observations())

@@ -11,7 +11,7 @@ from scan.indexer.block_rows import BlockRows
 from scan.indexer.block_source import BlockSource
 from scan.indexer.writer import IndexedHead
 
-MAX_PATIENCE_S = 60.0
+MAX_BACKOFF_S = 60.0
 PROOF_BLOCKS = 8  # of another fork, which have to be read before ours is unwound
 
 
@@ -93,7 +93,7 @@ class ForkFinder:
         return None if stored_hash is None else bytes(stored_hash)
 
 
-class ForkPatience:
+class ForkBackoff:
     """The time for which a fork is kept while the node goes back and forth between forks, as two
     nodes behind a balancer do.
 
@@ -109,7 +109,7 @@ class ForkPatience:
     def record_unwound(self, head_hash: bytes) -> None:
         self._left.append(head_hash)
         if self._returns:
-            self._until = time.monotonic() + min(0.5 * 2**self._returns, MAX_PATIENCE_S)
+            self._until = time.monotonic() + min(0.5 * 2**self._returns, MAX_BACKOFF_S)
 
     def record_written(self, head_hash: bytes) -> None:
         self._returns = min(self._returns + 1, 10) if head_hash in self._left else 0

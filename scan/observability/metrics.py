@@ -44,7 +44,7 @@ DELIVERY_SECONDS = Histogram("scan_delivery_seconds", "Time of an attempt.", buc
 _Post = TypeVar("_Post", bound=Callable[..., Any])
 
 
-class RpcNote(NamedTuple):
+class RpcObservation(NamedTuple):
     """A request to the node, to be counted; or only `errors`, for an error object in an answer."""
 
     methods: Mapping[str, int]
@@ -53,49 +53,49 @@ class RpcNote(NamedTuple):
     errors: int
 
 
-class _Notes:
-    """The notes of a process that serves no metrics, for the process that does."""
+class _Observations:
+    """The observations of a process that serves no metrics, for the process that does."""
 
     def __init__(self) -> None:
         self.are_kept = False
-        self.notes: deque[RpcNote] = deque()
+        self.kept: deque[RpcObservation] = deque()
 
 
-_notes = _Notes()
+_observations = _Observations()
 
 
-def keep_notes() -> None:
-    """From now on, keep requests to the node as notes for another process, and do not
-    count them."""
-    _notes.are_kept = True
+def keep_observations() -> None:
+    """From now on, keep observations of requests to the node for another process, and do not count
+    them."""
+    _observations.are_kept = True
 
 
-def take_notes() -> list[RpcNote]:
-    """Return the notes since the last call, and forget them."""
-    notes = []
+def take_observations() -> list[RpcObservation]:
+    """Return the observations since the last call, and forget them."""
+    observations = []
     # Other threads append meanwhile, and a loop over a deque that changes raises.
     with suppress(IndexError):
         while True:
-            notes.append(_notes.notes.popleft())
-    return notes
+            observations.append(_observations.kept.popleft())
+    return observations
 
 
-def count_rpc(note: RpcNote) -> None:
-    if _notes.are_kept:
-        _notes.notes.append(note)
+def count_rpc(observation: RpcObservation) -> None:
+    if _observations.are_kept:
+        _observations.kept.append(observation)
         return
-    for method, calls in note.methods.items():
+    for method, calls in observation.methods.items():
         RPC_CALLS.labels(method).inc(calls)
-    if note.failure is not None:
-        RPC_FAILURES.labels(note.failure).inc()
-    if note.seconds is not None:
-        RPC_SECONDS.observe(note.seconds)
-    if note.errors:
-        RPC_ERRORS.inc(note.errors)
+    if observation.failure is not None:
+        RPC_FAILURES.labels(observation.failure).inc()
+    if observation.seconds is not None:
+        RPC_SECONDS.observe(observation.seconds)
+    if observation.errors:
+        RPC_ERRORS.inc(observation.errors)
 
 
 def count_rpc_error() -> None:
-    count_rpc(RpcNote({}, None, None, 1))
+    count_rpc(RpcObservation({}, None, None, 1))
 
 
 def serve(port: int) -> None:
@@ -118,6 +118,6 @@ def observed_rpc(post: _Post) -> _Post:
             raise
         finally:
             methods = Counted(call.method for call in calls)
-            count_rpc(RpcNote(methods, time.perf_counter() - began, failure, 0))
+            count_rpc(RpcObservation(methods, time.perf_counter() - began, failure, 0))
 
     return observe  # type: ignore[return-value]

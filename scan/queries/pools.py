@@ -85,10 +85,12 @@ def page(
     return Page(data, count, total, following)
 
 
-def of_pair(reader: Reader, one: str, other: str) -> str:
+def of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
     """Return pools of two tokens by their symbols, those with most trades first, as JSON text."""
     data: str
-    (data,) = reader.row("queries/pools_list_by_symbols", one=one, other=other, limit=MAX_OF_PAIR)
+    (data,) = reader.row(
+        "queries/pools_list_by_symbols", symbol=symbol, other_symbol=other_symbol, limit=MAX_OF_PAIR
+    )
     return data
 
 

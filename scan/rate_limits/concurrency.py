@@ -127,14 +127,14 @@ class WaitingThreads(ConcurrencyLimit):
     def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
         """Return the error that place() would raise at once, None if none. It is read without a
         lock, so place() may still do otherwise."""
-        return self._refusal() if self._is_vain(client, wait_s) else None
+        return self._refusal() if self._is_refused_at_once(client, wait_s) else None
 
     def refusal_for_long(self, client: Hashable) -> Unavailable | None:
         """Return the error that place_for_long() would raise, as refusal() does for place()."""
         return None if self._is_free_for_long(client) else self._refusal()
 
-    def _is_vain(self, client: Hashable, wait_s: float) -> bool:
-        """Return whether waiting is in vain: no place was given back lately, or too many wait."""
+    def _is_refused_at_once(self, client: Hashable, wait_s: float) -> bool:
+        """Return whether waiting is useless: no place was given back lately, or too many wait."""
         if self._is_free_for(client):
             return False
         idle_s = time.monotonic() - self._changed_hands_at
@@ -145,7 +145,7 @@ class WaitingThreads(ConcurrencyLimit):
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:
-            if self._is_vain(client, wait_s):
+            if self._is_refused_at_once(client, wait_s):
                 return False
             self._in_line += 1
             try:

@@ -1,6 +1,6 @@
 -- Pools of two tokens found by their symbols, in either order and case, among the 1,000 pools with most
 -- trades.
--- params: one text, other text, limit integer
+-- params: symbol text, other_symbol text, limit integer
 -- literals: none
 -- returns: one row: index version, JSON text of the records, without their newest trades
 -- index: pools_by_trade_count, tokens_pkey, dexes_pkey
@@ -15,7 +15,7 @@ WITH known AS (
     JOIN tokens k0 ON k0.address = known.token0
     JOIN tokens k1 ON k1.address = known.token1
     WHERE (lower(k0.symbol), lower(k1.symbol)) IN (
-        (lower(%(one)s), lower(%(other)s)), (lower(%(other)s), lower(%(one)s)))
+        (lower(%(symbol)s), lower(%(other_symbol)s)), (lower(%(other_symbol)s), lower(%(symbol)s)))
     ORDER BY known.trade_count DESC, known.address DESC
     LIMIT %(limit)s
 )

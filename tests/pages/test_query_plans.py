@@ -81,7 +81,11 @@ def token(database: ExplainingDatabase) -> bytes:
             100,
         ),
         ("queries/dexes_list", {"most": 30}, 100),
-        ("queries/pools_list_by_symbols", {"one": "WETH", "other": "USDC", "limit": 20}, 8_000),
+        (
+            "queries/pools_list_by_symbols",
+            {"symbol": "WETH", "other_symbol": "USDC", "limit": 20},
+            8_000,
+        ),
         # 5,000 transactions in their order, and 400 by the numbers of their blocks.
         ("queries/gas_get", {"blocks": 20}, 4_000),
         ("queries/transactions_list_largest_of_newest", {"limit": 10}, 1_000),
