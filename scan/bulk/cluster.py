@@ -98,12 +98,10 @@ class ClusterPool:
         return stored.transactions
 
     def cancel(self, future: Future[Any]) -> None:
-        self._submitted.pop(future).remote.cancel()
+        self._ask("cancel", [self._submitted.pop(future).remote])
 
     def close(self) -> None:
-        for _, remote in self._submitted.values():
-            remote.cancel()
-        self._client.close()
+        self._client.close()  # without it, the scheduler cancels its tasks
         self._receiving.shutdown(wait=False, cancel_futures=True)
         self._store.remove()
 

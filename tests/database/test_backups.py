@@ -32,6 +32,7 @@ INDEXED = {
     *("authorizations", "blobs", "credits", "execution_requests", "messages_to_l1", "uncles"),
     *("user_operations", "list_counts", "creation_comparisons", "stored_verifications"),
     *("retention", "retention_sums", "removed_items", "earlier_sightings"),
+    "contract_creations",
 }
 
 
@@ -168,6 +169,7 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
     )
     execute(url, "INSERT INTO logos VALUES (%s, 'image/png', 'x')", bytes(32))
     execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
+    execute(url, "INSERT INTO verified_functions VALUES ('abcd', 'f()')")
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
     execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")
     execute(
