@@ -133,6 +133,7 @@ def explorer_over(postgres: Postgres, template: str, solc_dir: Path) -> Iterator
         postgres.cloned(template) as url,
         Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
     ):
+        indexing.wait_for_at_least(0)  # until then pages know no chain
         yield Explorer(node, indexing)
 
 
