@@ -58,8 +58,8 @@ NEIGHBOURS = 64  # read on each side to find these, as most may have no transact
 READ_AGAIN_S = 2.0  # before an error reports that a block is read again
 REPEATED_READS = 2  # as EQUAL_READS, where the block before was accepted with a contradiction
 FORM_PATIENCE_S = 10.0  # how long a node must repeat a body that may have a form of its own
-DEVELOPMENT_NODES = ("anvil/", "hardhatnetwork/", "ganache/")  # as web3_clientVersion begins
-OWN_BODIES = DEVELOPMENT_NODES[1:]  # of which single blocks have other roots
+OWN_BODIES = ("hardhatnetwork/", "ganache/")  # nodes of which single blocks have other roots
+DEVELOPMENT_NODES = ("anvil/", *OWN_BODIES)  # as web3_clientVersion begins
 # What anvil has otherwise: where it sends in another's name, and transactions with blobs.
 OF_ANVIL = ("hashes of transactions", BLOBS_INSIDE)
 ADVICE = ", unlike its neighbours; if it is right, set SCAN_UNMATCHED_BLOCKS=take"
@@ -176,7 +176,7 @@ class BlockSource:
             count = self._rereads.count(number, header, receipts)
             if count >= equal and not advice:
                 if form in self._unmatched or self._has_form(number, part, fields):
-                    self._accept(number, part, fields)
+                    self._accept(number, part, form, fields)
                     break
                 advice = ADVICE
             if not remaining or time.monotonic() > end:
@@ -186,15 +186,13 @@ class BlockSource:
             [(header, receipts)] = self._pairs(number, number)
         return header, receipts
 
-    def _accept(self, number: int, part: str, fields: str) -> None:
-        if part not in (HEADER, BODY):
-            self._uncompared.add(part)
-            what = f"have what is compared with no root: {part}"
-            form = part
-        else:
-            form = fields if part == BODY else part
+    def _accept(self, number: int, part: str, form: str, fields: str) -> None:
+        if part in (HEADER, BODY):
             self._unmatched.add(form)
             what = f"do not match their hash ({fields})"
+        else:
+            self._uncompared.add(part)
+            what = f"have what is compared with no root: {part}"
         if form not in self._accepted:
             log.warning("block %d, and maybe later ones, %s", number, what)
         self._accepted.add(form)
