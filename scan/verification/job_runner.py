@@ -129,6 +129,7 @@ class JobRunner:
                 time.sleep(POLL_S)
             except Exception:
                 log.exception("creations are not compared")
+                time.sleep(POLL_S)
         self._database.close()
 
     def _claim_all(self) -> None:
