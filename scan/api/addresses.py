@@ -13,7 +13,7 @@ from scan.hex import to_hex
 from scan.http.list_pages import list_body, next_link, window_of
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
-from scan.http.responses import Response, json_body, json_value
+from scan.http.responses import Response, json_value
 from scan.queries import (
     accounts,
     addresses,
@@ -115,7 +115,7 @@ def get_address(address: str) -> Response:
         detail["delegate"] = to_hex(account.delegate)
     if account.balance.is_contract:
         detail["creation"] = creation_record(contract_creations.indexed(reader(), key))
-    return json_body(orjson.dumps(detail))
+    return json_value(detail)
 
 
 @blueprint.get("/addresses/<address>/tokens")

@@ -10,7 +10,7 @@ from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, ORDERED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_body, json_value
 from scan.queries import blocks, entities, execution_requests
 from scan.queries.filters import FILTER_KEYS
 from scan.queries.pages import Page, Window
@@ -76,13 +76,13 @@ def list_execution_requests_of_block(block: str) -> Response:
     if taken is None:
         raise NotFound(NOT_INDEXED)
     hash_ = taken.requests_hash
-    body = {
-        "blockNumber": taken.block_number,
-        "requestsHash": None if hash_ is None else to_hex(hash_),
-        "requests": taken.records,
-    }
-    whole = orjson.dumps(body)
-    return json_body(whole)
+    return json_value(
+        {
+            "blockNumber": taken.block_number,
+            "requestsHash": None if hash_ is None else to_hex(hash_),
+            "requests": taken.records,
+        }
+    )
 
 
 def _indexed(named: int | bytes | None) -> str:

@@ -6,7 +6,7 @@ from flask import Blueprint
 from scan import parameters
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_value
 from scan.item_media.media_cache import Media
 from scan.queries import items
 
@@ -37,7 +37,7 @@ def get_item(address: str, token_id: str) -> Response:
         "metadata": _metadata(item.media),
         "metadataUnavailable": item.media.problem,
     }
-    return json_body(orjson.dumps(detail))
+    return json_value(detail)
 
 
 def _metadata(media: Media) -> dict[str, object] | None:

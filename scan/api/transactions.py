@@ -11,7 +11,7 @@ from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_body, json_value
 from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Page, Window
 
@@ -91,9 +91,8 @@ def _indexed(transaction_hash: str) -> tuple[dict[str, Any], str]:
 
 
 def _traced(record: Mapping[str, Any], **read: object) -> Response:
-    place = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
-    body = orjson.dumps({**place, "blockHash": record["blockHash"], **read})
-    return json_body(body)
+    transaction = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
+    return json_value({**transaction, "blockHash": record["blockHash"], **read})
 
 
 @blueprint.get("/transactions/<transaction_hash>/internal")

@@ -1,12 +1,11 @@
 """GET /api/v1/user-operations, /user-operations/:hash, /transactions/:hash/user-operations."""
 
-import orjson
 from flask import Blueprint
 
 from scan import parameters
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_value
 from scan.queries import user_operations
 from scan.queries.pages import Page, Window
 
@@ -26,7 +25,7 @@ def get_user_operation(operation_hash: str) -> Response:
     if not records:
         raise reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
-    whole = orjson.dumps(
+    return json_value(
         {
             **record,
             "entryPointVersion": user_operations.version(record),
@@ -34,7 +33,6 @@ def get_user_operation(operation_hash: str) -> Response:
             "others": others,
         }
     )
-    return json_body(whole)
 
 
 @blueprint.get("/transactions/<transaction_hash>/user-operations")

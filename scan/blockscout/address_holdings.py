@@ -12,7 +12,6 @@ from scan.blockscout.lists import (
     address,
     amount,
     list_response,
-    object_response,
     path_address,
 )
 from scan.blockscout.routing import routes
@@ -25,7 +24,7 @@ from scan.blockscout.token_objects import (
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.queries import addresses, items
 from scan.queries.pages import Window
 
@@ -40,7 +39,7 @@ blueprint = routes("address_holdings")
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
     page = addresses.tokens_held(reader(), path_address(address_hash), Window(MOST_BALANCES, 0))
-    return object_response(_balances(orjson.loads(page.data)))
+    return json_value(_balances(orjson.loads(page.data)))
 
 
 @blueprint.path("/addresses/<address_hash>/tokens")

@@ -15,7 +15,6 @@ from scan.blockscout.lists import (
     before_block,
     list_response,
     number,
-    object_response,
     one_of,
     path_address,
     read_page,
@@ -40,7 +39,7 @@ from scan.ethereum.checksums import checksummed
 from scan.ethereum.log_filter import having_all
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.queries import (
     accounts,
     addresses,
@@ -104,7 +103,7 @@ def get_address(address_hash: str) -> Response:
     created = None
     if account.balance.is_contract:
         created = contract_creations.indexed(reader(), key)
-    return object_response(
+    return json_value(
         {
             **address_object(shown, party),
             **_proxy(key, account),
@@ -147,7 +146,7 @@ def get_counters(address_hash: str) -> Response:
     """Return counts, which are null beyond MOST_COUNTED where each request counts them."""
     counts = addresses.counts(reader(), path_address(address_hash), MOST_COUNTED)
     produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
-    return object_response(
+    return json_value(
         {
             "transactions_count": str(counts["transactions"]),
             "token_transfers_count": str(counts["tokenTransfers"]),
@@ -160,7 +159,7 @@ def get_counters(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/tabs-counters")
 def get_tabs_counters(address_hash: str) -> Response:
     counts = addresses.counts(reader(), path_address(address_hash), MOST_ON_TABS)
-    return object_response(
+    return json_value(
         {
             "transactions_count": counts["transactions"],
             "token_transfers_count": counts["tokenTransfers"],
@@ -276,7 +275,7 @@ def list_coin_balances_by_day(address_hash: str) -> Response:
         by_day.setdefault(change.timestamp[:10], change.value)
     newest = [*by_day.items()][:DAYS]
     items = [{"date": day, "value": str(value)} for day, value in reversed(newest)]
-    return object_response({"days": DAYS, "items": items})
+    return json_value({"days": DAYS, "items": items})
 
 
 def _side(address_hash: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from scan.blockscout.lists import (
     Record,
     before_block,
     list_response,
-    object_response,
     one_of,
     read_page,
 )
@@ -23,7 +22,7 @@ from scan.blockscout.transaction_objects import (
 )
 from scan.errors import InvalidParameter, NotFound
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, internal_transfers, transactions
 from scan.queries.pages import Window
@@ -45,7 +44,7 @@ def list_blocks() -> Response:
 @blueprint.path("/blocks/<block>")
 def get_block(block: str) -> Response:
     [shown] = block_objects([_indexed(block)])
-    return object_response(shown)
+    return json_value(shown)
 
 
 @blueprint.path("/blocks/<block>/transactions")
@@ -84,7 +83,7 @@ def get_countdown(block: str) -> Response:
     countdown = blocks.countdown(reader(), target)
     if countdown is None or not countdown.remaining:
         raise NotFound("This block is indexed already, or no block is.")
-    return object_response(
+    return json_value(
         {
             "current_block": countdown.newest,
             "countdown_block": target,

@@ -11,7 +11,6 @@ from scan.blockscout.lists import (
     ROWS,
     Record,
     list_response,
-    object_response,
     path_address,
     text,
 )
@@ -23,7 +22,7 @@ from scan.errors import NotFound
 from scan.ethereum.checksums import checksummed
 from scan.hex import data, to_hex
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.queries import contracts, network
 from scan.queries.contract_sources import language_of
 from scan.queries.contracts import Contract, ProxyLookup
@@ -70,7 +69,7 @@ def list_contracts() -> Response:
 def get_counters() -> Response:
     """Return counts; contracts created by contracts count as far as their blocks have traces."""
     totals = network.totals(reader())
-    return object_response(
+    return json_value(
         {
             "smart_contracts": str(totals["contracts"] or 0),
             "new_smart_contracts_24h": None,
@@ -94,7 +93,7 @@ def get_contract(address_hash: str) -> Response:
         "conflicting_implementations": None,
         **_proxy_fields(lookup),
     }
-    return object_response({**shown, **_source_fields(contract)} if contract.is_verified else shown)
+    return json_value({**shown, **_source_fields(contract)} if contract.is_verified else shown)
 
 
 def _proxy_fields(lookup: ProxyLookup) -> Record:

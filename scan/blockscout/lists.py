@@ -10,7 +10,7 @@ from flask import request
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.requests import reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_value
 from scan.parameters import BIGINT_MAX
 from scan.queries.ordinals import ordinal_at
 from scan.queries.pages import Page, Window
@@ -68,18 +68,13 @@ def ascending() -> bool:
     return order == "asc"
 
 
-def object_response(value: object) -> Response:
-    body = orjson.dumps(value)
-    return json_body(body)
-
-
 def list_response(
     items: Sequence[object], following: Mapping[str, Any] | None, **more: object
 ) -> Response:
     """Return a list; `following` is the position of its last row, None where no rows follow, `more`
     are fields beside the rows."""
     next_page = None if following is None else {**following, "items_count": len(items)}
-    return object_response({"items": items, "next_page_params": next_page, **more})
+    return json_value({"items": items, "next_page_params": next_page, **more})
 
 
 def read_page(

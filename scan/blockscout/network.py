@@ -4,12 +4,11 @@ import orjson
 
 from scan import VERSION
 from scan.blockscout.block_objects import block_objects
-from scan.blockscout.lists import object_response
 from scan.blockscout.routing import routes
 from scan.blockscout.transaction_objects import transaction_objects
 from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.queries import blocks, daily_stats, gas, network, transactions
 from scan.queries.pages import Window
 
@@ -24,7 +23,7 @@ def get_stats() -> Response:
     """Return statistics; prices, and values that follow from them, are null."""
     totals = network.totals(reader())
     today = totals["today"] or {}
-    return object_response(
+    return json_value(
         {
             "total_blocks": str(totals["blocks"]),
             "total_addresses": str(totals["addresses"] or 0),
@@ -67,30 +66,30 @@ def get_transactions_chart() -> Response:
     chart = [
         {"date": day["date"], "transactions_count": day["transactions"]} for day in reversed(days)
     ]
-    return object_response({"chart_data": chart})
+    return json_value({"chart_data": chart})
 
 
 @blueprint.path("/stats/charts/market")
 def get_market_chart() -> Response:
-    return object_response({"available_supply": None, "chart_data": []})
+    return json_value({"available_supply": None, "chart_data": []})
 
 
 @blueprint.path("/main-page/blocks")
 def list_newest_blocks() -> Response:
     page = blocks.page(reader(), Window(SHOWN_BLOCKS, 0))
-    return object_response(block_objects(orjson.loads(page.data)))
+    return json_value(block_objects(orjson.loads(page.data)))
 
 
 @blueprint.path("/main-page/transactions")
 def list_newest_transactions() -> Response:
     page = transactions.page(reader(), Window(SHOWN_TRANSACTIONS, 0))
-    return object_response(transaction_objects(orjson.loads(page.data)))
+    return json_value(transaction_objects(orjson.loads(page.data)))
 
 
 @blueprint.path("/main-page/indexing-status")
 def get_indexing_status() -> Response:
     progress = network.indexed_share(reader())
-    return object_response(
+    return json_value(
         {
             "finished_indexing": progress.is_complete,
             "finished_indexing_blocks": progress.is_complete,
@@ -102,4 +101,4 @@ def get_indexing_status() -> Response:
 
 @blueprint.path("/config/backend-version")
 def get_version() -> Response:
-    return object_response({"backend_version": f"scan {VERSION}"})
+    return json_value({"backend_version": f"scan {VERSION}"})

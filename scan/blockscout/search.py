@@ -4,14 +4,14 @@ from typing import Any
 
 import orjson
 
-from scan.blockscout.lists import ROWS, Record, list_response, object_response, text
+from scan.blockscout.lists import ROWS, Record, list_response, text
 from scan.blockscout.routing import routes
 from scan.blockscout.times import timestamp
 from scan.blockscout.token_objects import STANDARDS
 from scan.ethereum.checksums import checksummed
 from scan.hex import data
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.queries import blocks, search, tokens, transactions
 
 LEAST_LENGTH = 3
@@ -29,19 +29,19 @@ def list_results() -> Response:
 def list_quick_results() -> Response:
     query = text("q")
     is_short = query is None or len(query) < LEAST_LENGTH
-    return object_response([] if is_short else _results(query)[:ROWS])
+    return json_value([] if is_short else _results(query)[:ROWS])
 
 
 @blueprint.path("/search/check-redirect")
 def check_redirect() -> Response:
     exact = [result for result in _matches(text("q")) if result["match"] == "exact"]
     if len(exact) != 1:
-        return object_response({"redirect": False, "type": None, "parameter": None})
+        return json_value({"redirect": False, "type": None, "parameter": None})
     [result] = exact
     kind, value = result["type"], result["value"]
     if kind in ("address", "token", "contract"):
         kind, value = "address", checksummed(value)
-    return object_response({"redirect": True, "type": kind, "parameter": value})
+    return json_value({"redirect": True, "type": kind, "parameter": value})
 
 
 def _matches(query: str | None) -> list[Record]:

@@ -14,7 +14,6 @@ from scan.blockscout.lists import (
     amount,
     list_response,
     number,
-    object_response,
     path_address,
     read_page,
     text,
@@ -31,7 +30,7 @@ from scan.blockscout.token_objects import (
 from scan.ethereum.checksums import checksummed
 from scan.hex import data
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.item_media.item_metadata import Metadata
 from scan.queries import items, search, token_transfers, tokens
 from scan.queries.pages import Window
@@ -72,13 +71,13 @@ def _named(name: str) -> list[Record]:
 
 @blueprint.path("/tokens/<address_hash>")
 def get_token(address_hash: str) -> Response:
-    return object_response(token_object(_token(address_hash)))
+    return json_value(token_object(_token(address_hash)))
 
 
 @blueprint.path("/tokens/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
     record = _token(address_hash)
-    return object_response(
+    return json_value(
         {
             "token_holders_count": str(record["holderCount"]),
             "transfers_count": str(record["transferCount"]),
@@ -148,7 +147,7 @@ def get_instance(address_hash: str, token_id: str) -> Response:
     item = _item(address_hash, token_id)
     record, metadata = orjson.loads(item.record), item.media.metadata
     objects = AddressObjects([record["owner"]])
-    return object_response(
+    return json_value(
         instance_object(
             record["tokenId"],
             token,
@@ -192,7 +191,7 @@ def list_instance_transfers(address_hash: str, token_id: str) -> Response:
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers-count")
 def get_instance_transfers_count(address_hash: str, token_id: str) -> Response:
     record = orjson.loads(_item(address_hash, token_id).record)
-    return object_response({"transfers_count": record["transferCount"]})
+    return json_value({"transfers_count": record["transferCount"]})
 
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/holders")

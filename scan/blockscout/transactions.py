@@ -12,7 +12,6 @@ from scan.blockscout.lists import (
     Record,
     list_response,
     number,
-    object_response,
     one_of,
     read_page,
     text,
@@ -35,7 +34,7 @@ from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.hex import data, to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.queries import (
     blocks,
     internal_transfers,
@@ -73,7 +72,7 @@ def list_transactions() -> Response:
 def get_stats() -> Response:
     """Return the sums of the newest day (UTC); transactions in no block are not indexed."""
     today = network.totals(reader())["today"] or {}
-    return object_response(
+    return json_value(
         {
             "transactions_count_24h": str(today.get("transactions", 0)),
             "pending_transactions_count": "0",
@@ -99,7 +98,7 @@ def get_transaction(transaction_hash: str) -> Response:
     transfers, has_more = token_transfers.of_transaction(reader(), record, SHOWN_TRANSFERS)
     decoded = call_object(details.method, details.input or b"")
     authorizations = record.get("authorizations", [])
-    return object_response(
+    return json_value(
         {
             **shown,
             **_failure_fields(failure),
@@ -205,7 +204,7 @@ def list_logs(transaction_hash: str) -> Response:
 def get_raw_trace(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
     trace, _ = transactions.calls(reader(), record)
-    return object_response(trace_objects(record, trace.frames))
+    return json_value(trace_objects(record, trace.frames))
 
 
 @blueprint.path("/transactions/<transaction_hash>/state-changes")
@@ -223,7 +222,7 @@ def get_summary(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
     details = transactions.details(reader(), record)
     failure = transactions.failure(reader(), record)
-    return object_response(summary_object(summaries.summary(reader(), record, details, failure)))
+    return json_value(summary_object(summaries.summary(reader(), record, details, failure)))
 
 
 def _indexed(transaction_hash: str) -> Record:

@@ -7,12 +7,12 @@ import orjson
 from scan import parameters
 from scan.blockscout.address_objects import AddressObjects
 from scan.blockscout.decoded_objects import call_object
-from scan.blockscout.lists import ROWS, Record, address, list_response, object_response, text
+from scan.blockscout.lists import ROWS, Record, address, list_response, text
 from scan.blockscout.routing import routes
 from scan.blockscout.times import timestamp
 from scan.errors import NotFound
 from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.responses import Response, json_value
 from scan.queries import user_operations
 from scan.queries.pages import Page, Window
 
@@ -65,7 +65,7 @@ def _page(window: Window) -> Page:
 
 @blueprint.path(f"{PATH}/status")
 def get_status() -> Response:
-    return object_response({"finished_past_indexing": True})
+    return json_value({"finished_past_indexing": True})
 
 
 @blueprint.path(f"{PATH}/operations/<operation_hash>")
@@ -76,7 +76,7 @@ def get_operation(operation_hash: str) -> Response:
     if not records:
         raise NotFound("No user operation with this hash is indexed.")
     record = records[0]
-    return object_response(_operation(record, user_operations.details(reader(), record)))
+    return json_value(_operation(record, user_operations.details(reader(), record)))
 
 
 def _operation(record: Record, details: user_operations.UserOperationDetails) -> dict[str, Any]:
