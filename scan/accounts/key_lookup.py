@@ -25,8 +25,8 @@ class CachedKey(NamedTuple):
 
 
 class ApiKeyLookup:
-    """The lookup of active keys by the hash of their text. While `database` is unavailable, its
-    replica is asked, if there is one."""
+    """The lookup of active keys by the hash of their text. While `database` is unavailable, keys
+    are read from its replica, if there is one."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ class MemoryNeed(NamedTuple):
 
     stage: str
     size: int
-    breakdown: str  # its parts, in words
+    breakdown: str  # what takes the memory, and how much, in words
     options: str  # the options that lower it, in words
 
 

@@ -20,7 +20,7 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 PATH = ROOT / "demo" / "operator_data.json.gz"
-# The columns by which similar code is found, which the demo does not need.
+# Columns that serve the search for contracts with similar code, which the demo does not need.
 UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges"))
 BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
 

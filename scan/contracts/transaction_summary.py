@@ -1,4 +1,4 @@
-"""The sentence about what a transaction did, in linked parts, by the forms of a table.
+"""The summary of a transaction: a sentence with its addresses, tokens and amounts as own parts.
 
 The table is summary_sentences.json. The sentence asserts only what indexed transfers, trades and
 emitted events show. A transaction that fits no form is named by its method and contract.

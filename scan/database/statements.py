@@ -1,4 +1,4 @@
-"""The files of sql/: one statement each, with a header that declares its parameters.
+"""The statements of sql/, a file for each, with a header that declares its parameters.
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
 has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),

@@ -16,7 +16,7 @@ from scan.queries.reader import Reader
 from scan.verification.contract_match import RUNTIME
 from scan.verification.verifier import MESSAGES, SIMILAR
 
-# Columns that are large, or cost a look-up each, and are read only where they are named.
+# Columns that are large, or need a query of their own: they are read only where they are named.
 ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
 
 

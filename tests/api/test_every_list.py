@@ -142,8 +142,8 @@ def chosen(seed: str, number: int, values: dict[str, list[Any]]) -> Row:
 
 def store(url: str, entity: str, rows: list[Row]) -> None:
     stored = []
-    for place, row in enumerate(rows):
-        index = place % ROWS_OF_BLOCK
+    for number, row in enumerate(rows):
+        index = number % ROWS_OF_BLOCK
         stored.append(
             {
                 **OTHERS,

@@ -100,7 +100,7 @@ def shows(block: Any, sent: Values, received: Values) -> bool:
 
 
 def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
-    """Give base fees, L1 fees and operator fees to a vault each, and burn nothing."""
+    """Credit base fees, L1 fees and operator fees to their three vaults; burn nothing."""
     base_fee = block.base_fee_per_gas
     paying = [t for t in block.transactions if t.gas_price and t.fee]
     base_fees = (base_fee or 0) * sum([t.gas_used for t in paying])
