@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
 from scan.etherscan.chain_list import chain_list, public_url, record
@@ -91,7 +91,7 @@ class Gateway:
             query = target.partition("?")[2]
             location = f"{prefix}/{'?' * bool(query)}{query}"
             return WsgiResponse("308 Permanent Redirect", [("Location", location)], b"")
-        if not target.startswith("/") or path.rstrip("/") == f"{prefix}/metrics":
+        if not target.startswith("/") or _is_of_operators(path, service.chain.path):
             raise NotFound("Not found.")
         return service.forward(environ, target, _body(environ))
 
@@ -196,6 +196,19 @@ def _target(environ: Environ) -> str:
     if not target.startswith("/"):
         raise InvalidParameter("The request must name a path.")
     return target
+
+
+def _is_of_operators(path: str, chain_path: str) -> bool:
+    """Return whether a path is /metrics of a chain, however a service or a proxy before it may read
+    the path: decoded again, with dots, with other slashes or letter case, or below the chain's path
+    more than once."""
+    names: list[str] = []
+    for name in unquote(path).lower().replace("\\", "/").split("/"):
+        if name == "..":
+            del names[-1:]
+        elif name not in ("", ".", chain_path):
+            names.append(name.partition(";")[0])
+    return names[:1] == ["metrics"]
 
 
 def _body(environ: Environ) -> bytes:

@@ -2,8 +2,9 @@
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Hashable, Iterable
+from contextlib import ExitStack, suppress
+from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -13,14 +14,17 @@ from urllib3.exceptions import HTTPError
 from scan.errors import Unavailable
 from scan.gateway.chains import Chain
 from scan.rate_limits.client_address import client_address
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.file_body import FileBody
 from scan.server.streamed_response import EVENT_STREAM, OpenResponse
 from scan.server.wsgi import Environ, Headers
+from scan.streams.stream_limits import OpenStreams
 
 # For each chain, so that a service that hangs does not hold up requests of other chains.
 REQUESTS_AT_ONCE = 32
-STREAMS_AT_ONCE = 100
+REQUESTS_OF_CLIENT = 24
 FILES_AT_ONCE = 16  # responses that lie on disk until their clients have taken them
+FILES_OF_CLIENT = 4
 LARGE_RESPONSE_BYTES = 1024 * 1024
 PIECE_BYTES = 64 * 1024
 CONNECT_S = 2.0
@@ -66,30 +70,35 @@ class Service:
         self._trusted_proxies = trusted_proxies
         self._url = urllib3.util.parse_url(chain.url)
         self._pool = urllib3.connection_from_url(chain.url, maxsize=REQUESTS_AT_ONCE)
-        self._requests = threading.BoundedSemaphore(REQUESTS_AT_ONCE)
-        self._streams = threading.BoundedSemaphore(STREAMS_AT_ONCE)
-        self._files = threading.BoundedSemaphore(FILES_AT_ONCE)
+        busy = self._sentence("has too many requests at once")
+        self._requests = ConcurrencyLimit(
+            REQUESTS_AT_ONCE, places_per_client=REQUESTS_OF_CLIENT, busy=busy
+        )
+        self._files = ConcurrencyLimit(FILES_AT_ONCE, places_per_client=FILES_OF_CLIENT, busy=busy)
+        self._streams: OpenStreams[ForwardedStream] = OpenStreams()
 
     def forward(
         self, environ: Environ, target: str, body: bytes, read_s: float = READ_S
     ) -> Forwarded:
         """Forward a request; `target` is its path, without the chain's prefix, and its query.
 
-        Raises Unavailable where the service does not answer, or has too many requests already.
+        Raises Unavailable where the service does not answer, or has too many requests already, and
+        RateLimited where the client has too many streams.
         """
+        client = self._client(environ)
         with ExitStack() as places:
-            self._take(self._requests, places)
+            places.enter_context(self._requests.place(client))
             response = self._send(environ, target, body, read_s)
-            places.callback(response.release_conn)
             headers = [
                 (name, value)
                 for name, value in response.headers.items()
                 if name.lower() not in _HOP_BY_HOP
             ]
+            if response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                return Forwarded(response.status, headers, self._stream(environ, response))
+            places.callback(response.release_conn)
             try:
-                if response.headers.get("Content-Type", "").startswith("text/event-stream"):
-                    return Forwarded(response.status, headers, self._stream(environ, response))
-                return Forwarded(response.status, headers, self._body(response))
+                return Forwarded(response.status, headers, self._body(response, client))
             except HTTPError as error:
                 response.close()
                 raise self._unavailable("has ended its response early") from error
@@ -97,8 +106,7 @@ class Service:
     def state(self) -> ServiceState:
         """Ask the service for /readyz, which it computes at most once a second."""
         try:
-            with ExitStack() as places:
-                self._take(self._requests, places)
+            with self._requests.place():
                 timeout = urllib3.Timeout(connect=CONNECT_S, read=CONNECT_S)
                 path = f"{self._url.path or ''}/readyz"
                 response = self._pool.request("GET", path, timeout=timeout, retries=False)
@@ -149,46 +157,51 @@ class Service:
         if "User-Agent" not in headers:
             headers["User-Agent"] = urllib3.util.SKIP_HEADER
         # An IPv6 network is sent without its length; the service derives the same network from it.
-        address = client_address(
-            environ.get("REMOTE_ADDR") or "",
-            environ.get("HTTP_X_FORWARDED_FOR", ""),
-            self._trusted_proxies,
-        )
-        headers["X-Forwarded-For"] = address.partition("/")[0]
+        headers["X-Forwarded-For"] = self._client(environ).partition("/")[0]
         if self._trusted_proxies and "HTTP_X_FORWARDED_PROTO" in environ:
             headers["X-Forwarded-Proto"] = environ["HTTP_X_FORWARDED_PROTO"]
         return headers
 
-    def _body(self, response: urllib3.BaseHTTPResponse) -> Iterable[bytes]:
+    def _client(self, environ: Environ) -> str:
+        peer = environ.get("REMOTE_ADDR") or ""
+        forwarded_for = environ.get("HTTP_X_FORWARDED_FOR", "")
+        return client_address(peer, forwarded_for, self._trusted_proxies)
+
+    def _body(self, response: urllib3.BaseHTTPResponse, client: str) -> Iterable[bytes]:
         """Return the whole body, so that no thread or connection waits for the client."""
         start = response.read(LARGE_RESPONSE_BYTES)
         if len(start) < LARGE_RESPONSE_BYTES:
             return [start]
         with ExitStack() as places:
-            self._take(self._files, places)
+            places.enter_context(self._files.place(client))
             file = places.enter_context(tempfile.TemporaryFile())
             file.write(start)
             for piece in response.stream(PIECE_BYTES):
                 file.write(piece)
-            body = FileBody(file, self._files.release)
+            body = FileBody(file, partial(self._files.give_back, client))
             places.pop_all()
             return body
 
     def _stream(self, environ: Environ, response: urllib3.BaseHTTPResponse) -> Iterable[bytes]:
+        """Take a place for a stream, by the limits of the service's own streams.
+
+        The service has checked the key: an unknown one would have been refused.
+        """
+        address = self._client(environ)
+        key = environ.get("HTTP_X_API_KEY") or environ.get("HTTP_AUTHORIZATION")
+        stream = ForwardedStream(response, self._streams, key or address, address)
         with ExitStack() as places:
             places.callback(response.close)
-            self._take(self._streams, places)
-            environ[EVENT_STREAM] = ForwardedStream(response, self._streams.release)
+            self._streams.add(stream)
+            environ[EVENT_STREAM] = stream
             places.pop_all()
         return [b""]
 
-    def _take(self, semaphore: threading.BoundedSemaphore, places: ExitStack) -> None:
-        if not semaphore.acquire(blocking=False):
-            raise self._unavailable("has too many requests at once")
-        places.callback(semaphore.release)
-
     def _unavailable(self, reason: str) -> Unavailable:
-        return Unavailable(
+        return Unavailable(self._sentence(reason))
+
+    def _sentence(self, reason: str) -> str:
+        return (
             f"The service of {self.chain.name} (chain {self.chain.chain_id}) {reason};"
             " try again shortly."
         )
@@ -197,17 +210,29 @@ class Service:
 class ForwardedStream:
     """An event stream of a chain's service, which a thread of its own reads."""
 
-    def __init__(self, response: urllib3.BaseHTTPResponse, release: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        response: urllib3.BaseHTTPResponse,
+        open_streams: "OpenStreams[ForwardedStream]",
+        client: Hashable,
+        address: Hashable,
+    ) -> None:
+        self.client = client
+        self.address = address
         self._response = response
-        self._release = release
+        self._open_streams = open_streams
         self._is_closed = False
 
     def attach(self, sink: OpenResponse) -> None:
         threading.Thread(target=self._read, args=(sink,), name="stream", daemon=True).start()
 
     def close(self) -> None:
-        """Have the thread end at the next piece: the worker's loop calls this and must not wait."""
+        """Give the place back and end the thread's read, so that the service's stream is closed at
+        once; the worker's loop calls this, which does not wait."""
         self._is_closed = True
+        self._open_streams.remove(self)
+        with suppress(OSError, ValueError):  # the service has ended it
+            self._response.shutdown()
 
     def _read(self, sink: OpenResponse) -> None:
         try:
@@ -217,5 +242,5 @@ class ForwardedStream:
             pass  # the client connects again, as after any end of a stream
         finally:
             self._response.close()
-            self._release()
+            self._open_streams.remove(self)
             sink.end()

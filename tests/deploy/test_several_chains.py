@@ -18,7 +18,7 @@ from werkzeug.test import Client
 
 from scan.gateway.application import Gateway
 from scan.gateway.chains import Chain
-from scan.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_AT_ONCE
+from scan.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_OF_CLIENT
 from tests.pages.conftest import browser, page  # noqa: F401  # fixtures
 from tests.support.anvil import Anvil
 from tests.support.browser import Page
@@ -322,6 +322,12 @@ def test_forge_verifies_on_the_chain_that_it_names(
         ("/%65th/metrics", 404),
         ("/eth/%6detrics", 404),
         ("/eth/%2e%2e/metrics", 404),
+        ("/eth//metrics", 404),
+        ("/eth/%2fmetrics", 404),
+        ("/eth///metrics//", 404),
+        ("/eth/eth/metrics", 404),
+        ("/eth//eth/metrics", 404),
+        ("/%65th/%65th//%6detrics", 404),
         ("/bsc%0d%0aX-Injected:%20x", 404),
         ("/%65th/api/v1/blocks/0", 200),
         ("/eth?a=%0d%0aX-Injected:x", 308),
@@ -364,6 +370,35 @@ def test_the_gateway_passes_on_streams(front: Front) -> None:
         assert any(line.startswith(b"event: ") for line in lines)
 
 
+def stream_of(front: Front, address: str) -> requests.Response:
+    url = f"{front.gateway}/eth/api/v1/stream?types=heads"
+    headers = {"X-Forwarded-For": address, "Connection": "close"}
+    return requests.get(url, headers=headers, stream=True, timeout=20)
+
+
+def test_the_gateway_has_as_many_streams_as_the_service(front: Front) -> None:
+    """Eleven addresses with the ten that each may have leave the others theirs."""
+    with ExitStack() as stack:
+        for address in [f"192.0.2.{number // 10}" for number in range(110)]:
+            stream = stack.enter_context(stream_of(front, address))
+            assert stream.status_code == 200, stream.text
+        assert stack.enter_context(stream_of(front, "192.0.2.1")).status_code == 429
+
+
+def test_a_stream_ends_at_the_service_with_its_client(front: Front) -> None:
+    """The thread of the gateway that reads it waits for up to 15 s for the next line."""
+    wait_until(lambda: open_streams(front) == 0, timeout_s=20)
+    with stream_of(front, "192.0.2.77"):
+        wait_until(lambda: open_streams(front) == 1, timeout_s=20)
+    wait_until(lambda: open_streams(front) == 0, timeout_s=5)
+
+
+def open_streams(front: Front) -> float:
+    text = requests.get(f"{front.instances['eth']}/metrics", timeout=10).text
+    [line] = [line for line in text.splitlines() if line.startswith("scan_streams ")]
+    return float(line.split()[1])
+
+
 def test_limits_count_the_clients_address(front: Front) -> None:
     """Behind a trusted proxy the gateway takes its word for it, and nobody else's."""
     path = "/v2/api?chainid=56&module=block&action=eth_block_number"
@@ -388,7 +423,7 @@ def test_other_chains_go_on_while_one_hangs(front: Front) -> None:
         connections = [stack.enter_context(connect(front.gateway)) for _ in range(100)]
         for connection in connections:
             connection.sendall(b"GET /bsc/api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n")
-        refused = len(connections) - REQUESTS_AT_ONCE
+        refused = len(connections) - REQUESTS_OF_CLIENT
         wait_until(lambda: len(select(connections, [], [], 0)[0]) == refused)
         answer = of_form(front.gateway, "/api", chainid="56", **block)
         assert (answer["status"], answer["message"]) == ("0", "NOTOK")
