@@ -47,7 +47,10 @@ MADE = {
 }
 # Columns that a place leaves out, and why.
 NOT_IN_RECORDS = {
-    "requests_hash": "the record of one block has it",
+    **dict.fromkeys(
+        ["requests_hash", "block_access_list_hash", "slot_number"],
+        "the record of one block has it",
+    ),
     "blob_gas_price": "it is part of the fee",
     "producer_fees": "the history of the producer has it",
     "blob_fees": "the statistics of a day have it",

@@ -43,7 +43,7 @@ _HEADER = (
 )
 _LATER_HEADER = (  # encoded where the header has them
     *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
-    *("parentBeaconBlockRoot", "requestsHash"),
+    *("parentBeaconBlockRoot", "requestsHash", "blockAccessListHash", "slotNumber"),
 )
 _SUBNET_EVM = (
     *("blockGasCost", "blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"),
@@ -67,7 +67,7 @@ HEADER_FIELDS = tuple(
 _HEADER_QUANTITIES = frozenset(
     (
         *("difficulty", "number", "gasLimit", "gasUsed", "timestamp"),
-        *("baseFeePerGas", "blobGasUsed", "excessBlobGas"),
+        *("baseFeePerGas", "blobGasUsed", "excessBlobGas", "slotNumber"),
         *("extDataGasUsed", "blockGasCost", "timestampMilliseconds", "minDelayExcess"),
         *("step", "auraStep"),
     )

@@ -157,6 +157,9 @@ class DecodedBlock(NamedTuple):
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON of the chain's own fields
     # The hash of its requests to the consensus layer (EIP-7685).
     requests_hash: Annotated[bytes | None, Column(HASH, "requestsHash")] = None
+    # The hash of the list of accounts that it touched (EIP-7928), and its slot (EIP-7843).
+    block_access_list_hash: Annotated[bytes | None, Column(HASH, "blockAccessListHash")] = None
+    slot_number: Annotated[int | None, Column(BIGINT, "slotNumber")] = None
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorizations: tuple[Authorization, ...] = ()

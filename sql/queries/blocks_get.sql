@@ -29,6 +29,8 @@ SELECT index_version(), (
             FROM (SELECT count(*) AS requests FROM execution_requests q
                 WHERE q.ordinal BETWEEN first_ordinal_in(b.number) AND last_ordinal_in(b.number)) AS s
             WHERE s.requests > 0 OR b.requests_hash <> sha256('')), '')
+        || coalesce(',"blockAccessListHash":"' || hex(b.block_access_list_hash) || '"', '')
+        || coalesce(',"slotNumber":' || b.slot_number, '')
         || coalesce(',"chainFields":' || b.chain_fields, '') || '}'
     FROM blocks b
     WHERE (NOT %(has_number)s OR b.number = %(number)s)

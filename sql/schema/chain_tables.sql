@@ -33,7 +33,9 @@ CREATE TABLE IF NOT EXISTS blocks (
     burnt_fees numeric,            -- what they paid of base fees that nobody got; null before EIP-1559
     blob_fees numeric,             -- what they paid for blobs, which nobody gets; null without blobs
     chain_fields text,             -- JSON: fields of the chain's own, by the node's names
-    requests_hash bytea            -- of its requests to the consensus layer; null before EIP-7685
+    requests_hash bytea,           -- of its requests to the consensus layer; null before EIP-7685
+    block_access_list_hash bytea,  -- of the accounts that it touched; null before EIP-7928
+    slot_number bigint             -- of the consensus layer; null before EIP-7843
 );
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen

@@ -22,6 +22,7 @@ ENTITIES = {
 # Which the scenario has none of; tests/indexer/test_user_operations.py looks at theirs.
 ELSEWHERE = {"user_operations"}
 REQUESTS = ("requestsHash", "requestCount")
+AMSTERDAM = ("blockAccessListHash", "slotNumber")
 OF_KEPT_ROWS = {"keptFrom"}  # in lists of a database that keeps recent rows alone
 OPTIONAL = {
     "AddressSummary": {"delegate", "token"},  # of an account that delegates; where it is asked for
@@ -29,7 +30,10 @@ OPTIONAL = {
     "Token": {"logoUrl"},  # of one that an imported token list has
     "TokenDetail": {"logoUrl", "listedAs"},
     # Of a block that has some.
-    "BlockDetail": {"withdrawals", "chainFields", "uncles", "miningReward", "blobCount", *REQUESTS},
+    "BlockDetail": {
+        *("withdrawals", "chainFields", "uncles", "miningReward", "blobCount"),
+        *(*REQUESTS, *AMSTERDAM),
+    },
     "Withdrawal": {"unit"},  # on Gnosis
     "Transaction": {"feeParts", "mint", "chainFields"},  # of rollups
     "TransactionDetail": {

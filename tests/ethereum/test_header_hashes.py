@@ -33,10 +33,11 @@ BLOBS: Fields = {"blobGasUsed": 0, "excessBlobGas": 0, "parentBeaconBlockRoot": 
 GRANITE: Fields = {"timestampMilliseconds": 1_700_000_000_123, "minDelayExcess": 7_970_124}
 GAS: Fields = {"extDataGasUsed": 0, "blockGasCost": 100_000}
 MADE = OLDEST | SEAL
+PRAGUE = MADE | {"baseFeePerGas": 7, "withdrawalsRoot": WORD, **BLOBS, "requestsHash": WORD}
 HEADERS: dict[str, Fields] = {
     "ethereum": MADE,
-    "ethereum since Prague": MADE
-    | {"baseFeePerGas": 7, "withdrawalsRoot": WORD, **BLOBS, "requestsHash": WORD},
+    "ethereum since Prague": PRAGUE,
+    "ethereum since Amsterdam": PRAGUE | {"blockAccessListHash": WORD, "slotNumber": 12_345_678},
     "avalanche": MADE | {"extDataHash": WORD},
     "avalanche since Apricot 3": MADE | {"extDataHash": WORD, "baseFeePerGas": 25},
     "avalanche since Granite": MADE

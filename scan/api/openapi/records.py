@@ -122,11 +122,17 @@ SCHEMAS: Json = {
             "blobCount": number("Blobs of its transactions; absent if there are none.", 6),
             "requestsHash": hash32("Of its requests to the consensus layer; absent without any."),
             "requestCount": number("Requests that its transactions submitted; absent as above.", 2),
+            "blockAccessListHash": hash32(
+                "Of the accounts that it touched (EIP-7928); absent before Amsterdam."
+            ),
+            "slotNumber": number(
+                "Its slot of the consensus layer (EIP-7843); absent before Amsterdam.", 9_600_000
+            ),
             "chainFields": ref("ChainFields"),
         },
         optional=(
             *("withdrawals", "miningReward", "uncles", "blobCount", "requestsHash", "requestCount"),
-            "chainFields",
+            *("blockAccessListHash", "slotNumber", "chainFields"),
         ),
     ),
     "ChainFields": {
