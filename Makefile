@@ -32,7 +32,7 @@ run: $(VENV)/.run ## install, then run the API, indexer and webhooks until Ctrl-
 test: install servers ## install, then run all tests but the long ones; at most 8 minutes on 2 cores
 	@exec $(BIN)/pytest $(PARALLEL) -m 'not long' $(ARGS)
 
-test-long: install servers $(VENV)/.spark $(VENV)/.bench ## install, then run all tests
+test-long: install servers $(VENV)/.spark $(VENV)/.bench $(VENV)/.release ## install, then run all tests
 	@exec $(BIN)/pytest $(PARALLEL) $(ARGS)
 
 check: install ## quick tests, in under a minute

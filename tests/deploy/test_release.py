@@ -1,0 +1,107 @@
+"""`make release`, whole, from a copy of this tree; then its wheel in an empty folder."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from scan import VERSION
+from tests.support.folders import temporary_folder
+from tests.support.scan_run import scan_run
+from tests.support.serving import ROOT
+
+NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "node_modules", ".*_cache", "__pycache__")
+INSTALLED = (".venv", "tests/support/node/node_modules")
+IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
+WHEEL = f"scan-{VERSION}-py3-none-any.whl"
+CLIENT = f"scan_client-{VERSION}-py3-none-any.whl"
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
+
+
+def run(*command: object, cwd: Path) -> None:
+    """Run it without what pytest tells its own workers."""
+    environment = {name: v for name, v in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=3000,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="module")
+def dist() -> Iterator[Path]:
+    """The folder that `make release` leaves, from a commit of the tree as it is now."""
+    with temporary_folder("scan-release-") as folder:
+        tree = folder / "tree"
+        shutil.copytree(ROOT, tree, ignore=NOT_COPIED, symlinks=True)
+        run("git", "init", "--quiet", cwd=tree)
+        for path in INSTALLED:
+            (tree / path).symlink_to(ROOT / path)
+        with (tree / ".git" / "info" / "exclude").open("a") as file:
+            file.writelines(f"/{path}\n" for path in INSTALLED)
+        run("git", "add", "--all", cwd=tree)
+        run("git", *IDENTITY, "commit", "--quiet", "--message", "Release", cwd=tree)
+        run("make", "release", cwd=tree)
+        yield tree / "dist"
+
+
+def test_a_release_has_every_file_with_its_hash(dist: Path) -> None:
+    names = {WHEEL, CLIENT, f"scan-{VERSION}.tar.gz", f"scan-{VERSION}.cdx.json"}
+    assert {path.name for path in dist.iterdir()} == {*names, "SHA256SUMS"}
+    hashes = {name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in names}
+    lines = (dist / "SHA256SUMS").read_text().splitlines()
+    assert dict(reversed(line.split("  ")) for line in lines) == hashes
+
+
+def test_its_bill_of_materials_names_each_locked_requirement(dist: Path) -> None:
+    components = json.loads((dist / f"scan-{VERSION}.cdx.json").read_text())["components"]
+    locked = (ROOT / "requirements" / "runtime.txt").read_text().splitlines()
+    names = {line.partition("==")[0].partition("[")[0] for line in locked if "==" in line}
+    assert {component["name"] for component in components} == names
+
+
+def test_its_wheels_work_in_an_empty_folder(dist: Path) -> None:
+    """With the requirements that are installed here."""
+    with temporary_folder("scan-released-") as folder:
+        venv.create(folder / "venv")
+        python = folder / "venv" / "bin" / "python"
+        pip = (
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--no-deps",
+            "--no-index",
+        )
+        run(*pip, dist / WHEEL, dist / CLIENT, cwd=folder)
+        [site] = (folder / "venv" / "lib").glob("python*/site-packages")
+        (site / "requirements.pth").write_text(sysconfig.get_path("purelib"))
+        empty = folder / "empty"
+        empty.mkdir(mode=0o755)
+        with scan_run([str(python.with_name("scan"))], empty) as scan:
+            scan.wait_for_block(718, or_later=True)
+            assert requests.get(f"{scan.url}/api/v1/stats", timeout=30).status_code == 200
+            program = (
+                "import sys; from scan_client import Client; from scan_client.api.chain import"
+                " get_logo, get_stats; client = Client(base_url=sys.argv[1]);"
+                "assert get_stats.sync(client=client).latest_block >= 718;"
+                "assert get_logo.sync('0' * 64, client=client).code == 'not_found'"
+            )
+            run(python, "-c", program, scan.url, cwd=empty)
