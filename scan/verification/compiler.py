@@ -13,7 +13,14 @@ import orjson
 from scan.errors import Unavailable, VerificationFailed
 from scan.verification.compiler_releases import parse_version
 from scan.verification.confined_process import CANNOT_CONFINE
-from scan.verification.sandbox import MEMORY_KIB, OUTPUT_BYTES, Finished, Program, TimedOut
+from scan.verification.sandbox import (
+    MEMORY_KIB,
+    OUTPUT_BYTES,
+    Finished,
+    Program,
+    TimedOut,
+    TooManyProcesses,
+)
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
@@ -49,6 +56,8 @@ def compile_source(
             raise OutOfLimits(
                 f"The compiler did not finish within {timeout_s:.0f} seconds."
             ) from None
+        except TooManyProcesses:
+            raise OutOfLimits("The compiler started too many processes.") from None
     return _output(finished)
 
 
@@ -58,7 +67,7 @@ def stated_version(compiler: Program) -> str | None:
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         try:
             finished = compiler.run(["--version"], folder, VERSION_TIMEOUT_S)
-        except TimedOut:
+        except (TimedOut, TooManyProcesses):
             return None
     version = re.search(rb"Version: ([0-9.]{1,20})", finished.output[:1000])
     return version[1].decode() if version and finished.status == 0 else None

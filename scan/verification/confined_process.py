@@ -34,11 +34,12 @@ _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
 _LANDLOCK_VERSION, _MAKE_BLOCK_DEVICE = 1, 1 << 11
 _CAPABILITY_VERSION = 0x20080522  # from linux/capability.h
 _X32 = 0x40000000  # added to the numbers of x86-64's calls in its x32 ABI
-# Refused: socket; io_uring_setup, which can open sockets; and access to other processes of this
-# user: ptrace, process_vm_readv, process_vm_writev, pidfd_getfd.
+# Refused: socket; io_uring_setup, which can open sockets; access to other processes of this user:
+# ptrace, process_vm_readv, process_vm_writev, pidfd_getfd; and what a process would need to outlive
+# its group, which is killed at the end: setsid, setpgid.
 _REFUSED = {
-    "x86_64": (0xC000003E, (41, 425, 101, 310, 311, 438)),
-    "aarch64": (0xC00000B7, (198, 425, 117, 270, 271, 438)),
+    "x86_64": (0xC000003E, (41, 425, 101, 310, 311, 438, 112, 109)),
+    "aarch64": (0xC00000B7, (198, 425, 117, 270, 271, 438, 157, 154)),
 }
 
 
@@ -106,8 +107,8 @@ def _drop_capabilities() -> None:
 
 
 def _refuse_calls() -> None:
-    """Refuse system calls that use the network. Raises OSError, KeyError or AttributeError where
-    the filter is not supported."""
+    """Refuse the system calls of _REFUSED. Raises OSError, KeyError or AttributeError where the
+    filter is not supported."""
     architecture, refused = _REFUSED[platform.machine()]
     count = len(refused)
     # A jump gives the number of instructions to skip: the last but one allows, the last refuses.

@@ -1,4 +1,4 @@
-"""The sandbox of programs on hostile input: bounded memory, time and output, no network.
+"""The sandbox of programs on hostile input: bounded memory, time, processes and output, no network.
 
 The bounds are necessary: with native builds of solc and with npm's, nested modifiers took 1.5 to
 2.5 GB, and the SMT checker of 0.6.12 did not end.
@@ -25,11 +25,14 @@ from scan.verification.confined_process import (
 
 MEMORY_KIB = 1024 * 1024
 OUTPUT_BYTES = 32 * 1024 * 1024
+MAX_TASKS = 256  # processes and their threads; Node has eleven
 CHECK_EVERY_S = 1.0
+COUNT_EVERY_S = 0.05
 
 NETWORK_IS_KEPT = (
-    "compilers process untrusted input and can use the network: this kernel or processor does not"
-    " support the system call filter that would prevent it; see docs/verification.md"
+    "compilers process untrusted input and can use the network and leave processes behind: this"
+    " kernel or processor does not support the system call filter that would prevent it; see"
+    " docs/verification.md"
 )
 
 # The processors of the process at import: later, threads of a worker are bound to one of them.
@@ -43,6 +46,10 @@ _CONFINED = (
 
 class TimedOut(Exception):
     """The program did not finish in time and was killed."""
+
+
+class TooManyProcesses(Exception):
+    """The program had more than MAX_TASKS processes and threads, and was killed."""
 
 
 class Finished(NamedTuple):
@@ -71,7 +78,7 @@ class Program(NamedTuple):
         check: Callable[[], None] = lambda: None,
     ) -> Finished:
         """Run the program in `folder`, which should be empty, and call `check` once a second.
-        Raises TimedOut, and any exception of `check`."""
+        Raises TimedOut, TooManyProcesses, and any exception of `check`."""
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output:
             source.write(stdin)
             source.seek(0)
@@ -113,16 +120,44 @@ class Program(NamedTuple):
 
 
 def _wait(process: "subprocess.Popen[Any]", timeout_s: float, check: Callable[[], None]) -> int:
-    deadline = time.monotonic() + timeout_s
-    while (left_s := deadline - time.monotonic()) > 0:
-        check()
+    now = check_at = time.monotonic()
+    deadline, before = now + timeout_s, _count_tasks()
+    while (now := time.monotonic()) < deadline:
+        is_due = now >= check_at
+        if is_due:
+            check()
+            check_at = now + CHECK_EVERY_S
+        # A fork bomb makes thousands in a second; counting a group reads a file for each process.
+        if is_due or _count_tasks() > before + MAX_TASKS:
+            if _count_tasks_of_group(process.pid) > MAX_TASKS:
+                raise TooManyProcesses
+            before = _count_tasks()
         with suppress(subprocess.TimeoutExpired):
-            return process.wait(min(CHECK_EVERY_S, left_s))
+            return process.wait(min(COUNT_EVERY_S, deadline - now))
     raise TimedOut
 
 
+def _count_tasks() -> int:
+    """Return how many threads all processes of the machine have, 0 where it does not tell."""
+    try:
+        return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _count_tasks_of_group(group: int) -> int:
+    """Return how many threads the processes of a process group have; see proc_pid_stat(5)."""
+    count = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # the process has ended
+            fields = file.read_text(errors="replace").rpartition(")")[2].split()
+            count += int(fields[17]) if int(fields[2]) == group else 0
+    return count
+
+
 def end_session(process: "subprocess.Popen[Any]") -> None:
-    """Kill a process that was started in its own session, and all processes of the session."""
+    """Kill a process that was started in its own session, and all processes of its group, which no
+    confined process can leave."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

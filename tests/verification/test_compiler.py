@@ -191,6 +191,45 @@ def test_a_compilation_without_end_is_ended_with_its_children(tmp_path: Path) ->
     wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z", timeout_s=5)
 
 
+@pytest.mark.parametrize("leave", ["os.setsid()", "os.setpgid(0, 0)"])
+def test_no_process_outlives_its_compilation(tmp_path: Path, leave: str) -> None:
+    """The executable forks twice, as daemons do, and its grandchild asks for a group of its own."""
+    script = f"""
+        import os, pathlib, time
+        if os.fork() == 0:
+            if os.fork() == 0:
+                try:
+                    {leave}
+                except PermissionError:
+                    pass
+                pathlib.Path("{tmp_path}/pid").write_text(str(os.getpid()))
+                time.sleep(600)
+            os._exit(0)
+        while not os.path.exists("{tmp_path}/pid"):
+            time.sleep(0.01)
+        print("{{}}")
+    """
+    file = tmp_path / "daemon.py"
+    file.write_text(textwrap.dedent(script))
+    assert run(fake(tmp_path, f"{sys.executable} {file}"), "") == {}
+    status = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
+    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z", timeout_s=5)
+
+
+@pytest.mark.parametrize(
+    "more", ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]
+)
+def test_a_compiler_that_multiplies_is_ended(tmp_path: Path, more: str) -> None:
+    """By its own count: RLIMIT_NPROC does not hold for root."""
+    file = tmp_path / "many.py"
+    file.write_text(
+        "import os, threading, time\nthreading.stack_size(32768)\n"
+        f"for _ in range(400):\n    if {more} == 0:\n        break\ntime.sleep(600)\n"
+    )
+    with pytest.raises(OutOfLimits, match="too many processes"):
+        run(fake(tmp_path, f"exec {sys.executable} {file}"), "", timeout_s=20)
+
+
 @pytest.mark.parametrize("family", ["AF_INET", "AF_UNIX"])
 def test_a_compiler_has_no_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
