@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.blockscout import addresses
+from scan.blockscout import addresses, tokens
 from scan.database.connection import Database
 from tests.blockscout.published import DOCUMENT, MARKET, faults, route_of
 from tests.conftest import Played
@@ -67,14 +67,14 @@ def most(truth: Truth, count: str) -> str:
 def examples(truth: Truth) -> dict[str, list[str]]:
     """Values of each argument of a path."""
     draw = random.Random(38)
-    tokens = {token["type"]: token["address"] for token in truth.tokens}
+    of_types = {token["type"]: token["address"] for token in truth.tokens}
     items = {t["tokenId"] for t in truth.token_transfers if t["tokenId"] is not None}
     people = [*draw.sample(sorted(truth.addresses), 8), most(truth, "txCount"), UNSEEN]
     fullest = max(truth.blocks, key=lambda block: block["txCount"])
     sent = [t["hash"] for t in draw.sample(truth.transactions, 12)]
     sent += [t["hash"] for t in truth.transactions if not t["status"]][:2]
     return {
-        "address_hash": [*people, *tokens.values()],
+        "address_hash": [*people, *of_types.values()],
         "transaction_hash": sent,
         "block": [str(fullest["number"]), fullest["hash"], "0"],
         "token_id": sorted(items)[:3],
@@ -269,9 +269,9 @@ def test_addresses_are_listed_by_balance(
 
 
 def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:
-    tokens = ask.rows("/tokens")
-    assert {t["address_hash"].lower() for t in tokens} == {t["address"] for t in truth.tokens}
-    assert len(tokens) == len(truth.tokens)
+    listed = ask.rows("/tokens")
+    assert {t["address_hash"].lower() for t in listed} == {t["address"] for t in truth.tokens}
+    assert len(listed) == len(truth.tokens)
     for token in truth.tokens:
         holders = ask.rows(f"/tokens/{token['address']}/holders")
         assert len(holders) == token["holderCount"]
@@ -279,9 +279,24 @@ def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:
         assert amounts == sorted(amounts, reverse=True)
         counters = ask(f"/tokens/{token['address']}/counters")
         assert counters["token_holders_count"] == str(len(holders))
+
+
+def test_items_of_a_token_are_listed_by_their_first_transfers(
+    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "ROWS", 2)
+    most_pages = 0
+    for token in truth.tokens:
         if token["type"] != "BEP20":
-            items = ask.rows(f"/tokens/{token['address']}/instances")
-            assert len({item["id"] for item in items}) == len(items)
+            moved = [
+                transfer["tokenId"]
+                for transfer in reversed(truth.token_transfers)
+                if transfer["tokenAddress"] == token["address"] and transfer["tokenId"] is not None
+            ]
+            pages = list(ask.pages(f"/tokens/{token['address']}/instances"))
+            assert [row["id"] for page in pages for row in page] == list(dict.fromkeys(moved))[::-1]
+            most_pages = max(most_pages, len(pages))
+    assert most_pages > 2
 
 
 def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:

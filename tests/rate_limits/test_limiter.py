@@ -165,6 +165,18 @@ def test_a_place_in_the_full_table_frees_when_a_client_expires(clock):
     assert len(storage) == 2
 
 
+def test_places_free_in_the_order_of_the_last_requests(clock):
+    """Otherwise one client that stays keeps those that left, and strangers share a window."""
+    storage, ten = windows(clock, max_clients=3)
+    for name in ("stays", "leaves", "also leaves"):
+        ten.charge(TEN_A_MINUTE, name)
+    clock.now += 40
+    ten.charge(TEN_A_MINUTE, "stays")
+    clock.now += 40
+    assert [ten.charge(TEN_A_MINUTE, f"stranger {n}").remaining for n in range(2)] == [9, 9]
+    assert ten.charge(TEN_A_MINUTE, "stays").remaining == 8
+
+
 def test_clients_are_forgotten_once_their_window_is_empty(clock):
     storage, ten = windows(clock)
     for n in range(500):

@@ -9,6 +9,7 @@ import requests
 
 from tests.streams.conftest import WITHOUT_LIMITS, Streaming
 from tests.support.browser import chromium
+from tests.support.database import execute
 from tests.support.event_source import EventSource
 from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
@@ -71,6 +72,30 @@ def test_filters_by_address_token_and_type(server: str, chain: Chain) -> None:
         [transfer, transaction] = parties.take(2)
         assert transfer.data["toAddress"] == hex_of(CARL)
         assert transaction.data["fromAddress"] == transaction.data["toAddress"] == hex_of(ANNA)
+
+
+def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(
+    streaming: Streaming,
+) -> None:
+    chain = streaming.chain
+    execute(
+        streaming.database_url,
+        "CREATE FUNCTION keep_no_events() RETURNS trigger LANGUAGE plpgsql"
+        " AS 'BEGIN NEW.events := NULL; RETURN NEW; END';"
+        " CREATE TRIGGER keep_no_events BEFORE INSERT ON orphaned_blocks"
+        " FOR EACH ROW EXECUTE FUNCTION keep_no_events()",
+    )
+    try:
+        with EventSource(streaming.server, types="transactions", address=hex_of(ANNA)) as before:
+            chain.append([Move(ANNA, BERT)])
+            before.take(1)
+            chain.unwind(chain.number - 1)
+            assert [event.data["code"] for event in before.events()] == ["position_lost"]
+    finally:
+        execute(streaming.database_url, "DROP FUNCTION keep_no_events CASCADE")
+    with EventSource(streaming.server, types="transactions") as after:
+        chain.append([Move(ANNA, BERT)])
+        assert after.take(1)[0].data["blockNumber"] == chain.number
 
 
 @pytest.mark.parametrize("place", ["header", "parameter"])
