@@ -5,6 +5,8 @@ condition, sign, join or branch at a time is taken out of a statement as it is l
 function in the test databases, and the tests that have run that statement are run again, until
 one fails. A chain is indexed anew only for what the indexer runs. Prints a line for each mutant
 that survives, and exits with 1 when there is one; EQUIVALENT lists those that change no result.
+
+`--python COUNT` tries so many mutants of scan/ instead, at random: see python_mutant_runs.py.
 """
 
 import argparse
@@ -31,7 +33,7 @@ from scan.database import statements as loader
 from scan.database.statements import Statement
 from scan.http.response_cache import ResponseCache
 from scan.settings import ROOT
-from tests.support import indexing
+from tests.support import indexing, python_mutant_runs
 from tests.support.database import execute
 from tests.support.mutant_targets import DERIVED_FILES, Change, Target, all_changes, calls
 from tests.support.sql_mutants import Mutant
@@ -291,12 +293,17 @@ def main() -> int:
     parser.add_argument("--again", type=Path, help="only those that survived, by this report")
     parser.add_argument("--tests", default=" ".join(TESTS), help="files of tests, or single tests")
     parser.add_argument("--processes", type=int, default=2, help="how many to try at once")
+    parser.add_argument("--python", type=int, metavar="COUNT", help="so many of scan/, at random")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of tests a mutant of Python")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--report", type=Path, help="a line of JSON for each mutant")
     parser.set_defaults(report=Path(tempfile.gettempdir()) / "scan-mutants.jsonl")
     given = parser.parse_args()
     if given.part is not None:
         return run_part(given)
+    if given.python is not None:
+        given.tests = "tests" if given.tests == parser.get_default("tests") else given.tests
+        return python_mutant_runs.run(given)
     given.report.write_text("")
     command = [sys.executable, "-m", "tests.mutants", *sys.argv[1:]]
     numbers = range(given.processes)

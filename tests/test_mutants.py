@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.python_mutants import functions
 from tests.support.sql_mutants import mutants
 
 pytestmark = pytest.mark.check
@@ -70,3 +71,30 @@ def test_every_condition_sign_join_and_branch_is_taken_out(
         }
     else:
         assert [mutant.apply(text) for mutant in found] == changed
+
+
+@pytest.mark.parametrize(
+    ("statement", "changed"),
+    [
+        ("return a < 1", ["return (a <= 1)", "return a < 2"]),
+        ("return a if not b and c else d + e", [
+            "return a if (not b or c) else d + e",
+            "return a if (b) and c else d + e",
+            "return a if not b and c else (d - e)",
+        ]),
+        ("if a:\n            b(c)", ["if (not a):\n            b(c)", "if a:\n            pass"]),
+        ("x: Literal[1] = None", []),
+        ("log.info('a')", []),
+        ("assert a == 1", []),
+        ("return 'é' + f'{a < b}', c is None", ["return 'é' + f'{a < b}', (c is not None)"]),
+    ],
+)  # fmt: skip
+def test_every_operator_number_and_call_of_a_function_is_changed(
+    statement: str, changed: list[str]
+) -> None:
+    text = 'class A:\n    def f(self, a=1):\n        "é"\n        {}\n'
+    [function] = functions(text.format(statement))
+    assert function.name == "A.f"
+    assert [m.apply(text.format(statement)) for m in function.mutants] == [
+        text.format(each) for each in changed
+    ]

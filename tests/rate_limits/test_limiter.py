@@ -167,7 +167,7 @@ def test_a_place_in_the_full_table_frees_when_a_client_expires(clock):
 
 def test_places_free_in_the_order_of_the_last_requests(clock):
     """Otherwise one client that stays keeps those that left, and strangers share a window."""
-    storage, ten = windows(clock, max_clients=3)
+    _, ten = windows(clock, max_clients=3)
     for name in ("stays", "leaves", "also leaves"):
         ten.charge(TEN_A_MINUTE, name)
     clock.now += 40
