@@ -55,9 +55,9 @@ class Facts(NamedTuple):
     people: list[str]  # addresses that were seen, in no order
 
 
-def with_unused_parameter(path: str, number: int) -> str:
-    """The service ignores parameters whose names begin with `_`, but they are in its cache keys."""
-    return f"{path}{'&' if '?' in path else '?'}_={number}"
+def respelled(path: str, number: int) -> str:
+    """A parameter without a name is ignored, but is part of cache keys."""
+    return f"{path}{'&' if '?' in path else '?'}={number}"
 
 
 def address_of(kind: str, number: int) -> str:

@@ -99,7 +99,7 @@ def _cost(page: Page, session: requests.Session, url: str, pid: int, kind: str, 
         first.append(_visit(page, url + path))
         again.append(_visit(page, url + path))
     mark = "&" if "?" in path else "?"
-    new = _server_ms(session, pid, [f"{url}{path}{mark}_={n}" for n in range(SERVER_REQUESTS)])
+    new = _server_ms(session, pid, [f"{url}{path}{mark}={n}" for n in range(SERVER_REQUESTS)])
     cached = _server_ms(session, pid, [url + path] * SERVER_REQUESTS)
     return Cost(kind, _median(first), _median(again), new, cached)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app import SESSION, create_app
-from bench.cases import HOT, HOT_TOKEN, USUAL, Request, address_of, with_unused_parameter
+from bench.cases import HOT, HOT_TOKEN, USUAL, Request, address_of, respelled
 from bench.databases import Databases, connected
 from bench.seed import seed
 from scan.database.connection import Database
@@ -168,7 +168,7 @@ class Side:
 
     def body(self, request: Request) -> bytes:
         response = self._client.open(
-            with_unused_parameter(request.path, next(self._numbers)),  # so that none is cached
+            respelled(request.path, next(self._numbers)),  # so that none is cached
             method=request.method,
             data=request.body or None,
             content_type="application/json" if request.body else None,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from psycopg2.extensions import AsIs
 
 from app import create_app
-from bench.cases import Request, with_unused_parameter
+from bench.cases import Request, respelled
 from bench.databases import connected
 from scan.database.connection import Database
 from scan.database.statements import load_statements
@@ -74,7 +74,7 @@ class Recorder:
     def _record(self, request: Request) -> RecordedRequest:
         self._ran.clear()
         response = self._client.open(
-            with_unused_parameter(request.path, next(self._numbers)),  # so that none is cached
+            respelled(request.path, next(self._numbers)),  # so that none is cached
             method=request.method,
             data=request.body or None,
             content_type="application/json" if request.body else None,

@@ -199,10 +199,9 @@ def nearest(name: str, allowed: Collection[str]) -> str | None:
 
 
 def only_known_arguments(names: Collection[str], allowed: Collection[str]) -> None:
-    """Raise InvalidParameter for the first unknown query parameter. Names that begin with `_` are
-    ignored."""
+    """Raise InvalidParameter for the first unknown query parameter."""
     for name in names:
-        if name and name not in allowed and not name.startswith("_"):
+        if name and name not in allowed:
             raise InvalidParameter(_unknown_message(name, allowed), field=name[:LONGEST_NAME])
 
 

@@ -28,7 +28,7 @@ class AddressObjects:
 
 def address_object(address: str, party: Mapping[str, Any]) -> Object:
     """Return the object of an address. Its name is a label or that of a verified contract, not what
-    a token calls itself. Scan rates no addresses: the reputation is Blockscout's `ok`."""
+    a token calls itself. Scan rates nobody, but Blockscout's form has `ok` or `scam` here."""
     label, contract = party.get("label"), party.get("contract")
     shown = checksummed(address)
     return {

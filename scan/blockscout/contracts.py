@@ -112,7 +112,7 @@ def _compiler_fields(contract: Contract) -> Record:
         "has_constructor_args": bool(contract.constructor_arguments),
         "license_type": LICENSES.get(contract.license or ""),
         "certified": False,
-        "reputation": "ok",
+        "reputation": None,
     }
 
 

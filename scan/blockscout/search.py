@@ -1,4 +1,4 @@
-"""Search: the results for a text, and a redirect for a single exact match."""
+"""Search: the results for a text, and a redirect for a hash, address, number or label."""
 
 from typing import Any
 
@@ -34,10 +34,10 @@ def list_quick_results() -> Response:
 
 @blueprint.path("/search/check-redirect")
 def check_redirect() -> Response:
-    exact = [result for result in _matches(text("q")) if result["match"] == "exact"]
-    if len(exact) != 1:
+    query = text("q")
+    result = None if query is None else search.destination(query, _matches(query))
+    if result is None:
         return json_value({"redirect": False, "type": None, "parameter": None})
-    [result] = exact
     kind, value = result["type"], result["value"]
     if kind in ("address", "token", "contract"):
         kind, value = "address", checksummed(value)
@@ -87,7 +87,7 @@ def _result(result: Record, known: dict[str, Record]) -> dict[str, Any]:
         "is_smart_contract_verified": result["verified"],
         "certified": False,
         "priority": 0,
-        "reputation": "ok",
+        "reputation": None,
     }
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None

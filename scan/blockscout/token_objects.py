@@ -78,7 +78,7 @@ def token_object(record: Mapping[str, Any]) -> Object:
         "total_supply": record["totalSupply"],
         "icon_url": record.get("logoUrl"),
         "circulating_market_cap": None,
-        "reputation": "ok",
+        "reputation": None,
     }
 
 

@@ -91,7 +91,7 @@ def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     kept = "".join(
         f"{name}={text if text.isascii() and text.isalnum() else quote_plus(text)}&"
         for name, text in arguments.items()
-        if name not in ("page", "cursor") and not name.startswith("_")
+        if name and name not in ("page", "cursor")
     )
     path = quote(request.path)
     return f'<{path}?{kept}cursor={cursor}>; rel="next"'

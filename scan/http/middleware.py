@@ -14,6 +14,7 @@ from typing import Any
 from scan import VERSION
 from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
 from scan.http.cache_keys import CACHED_FOR_S, FILE_CACHED_FOR_S, cache_key
+from scan.http.ignored_parameters import without_ignored
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import SHOWN, IndexedBlock, NotIndexedYet, required_block
 from scan.http.interfaces import API, Interface, interface_of
@@ -186,6 +187,9 @@ class Middleware:
         state.cached_for_s = CACHED_FOR_S.get(page, FILE_CACHED_FOR_S if state.is_open else None)
         if not state.is_open or is_api:  # the API's responses show the limit
             state.interface = interface_of(path, environ, self._interfaces, self._pages)
+        is_page = state.interface is not None and state.interface.has_page_limit
+        query = environ.get("QUERY_STRING", "")
+        environ["QUERY_STRING"] = without_ignored(query, is_page=is_page)
         return state
 
     def _refused_at_once(self, state: RequestState) -> WsgiResponse | None:

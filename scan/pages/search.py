@@ -1,4 +1,4 @@
-"""/search: redirects to a single exact match, and for a hash or an address to its page; otherwise
+"""/search: redirects for a hash, an address, a block's number or an operator's label; otherwise
 lists the results; /search/suggestions."""
 
 import json
@@ -45,9 +45,9 @@ def search() -> Response:
     except InvalidParameter as error:
         error.message = f"The search{error.message.removeprefix('q')}"
         raise
-    exact = [result for result in results if result["match"] == "exact"]
-    if len(exact) == 1:
-        return _redirect(PATHS[exact[0]["type"]], exact[0]["value"])
+    destination = search_queries.destination(text, results)
+    if destination is not None:
+        return _redirect(PATHS[destination["type"]], destination["value"])
     pair = PAIR.match(text)
     of_pair = json.loads(pools.of_pair(reader(), *pair.groups())) if pair else []
     named = search_queries.hash_or_address(text)

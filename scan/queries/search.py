@@ -1,11 +1,14 @@
 """Search: blocks, transactions, addresses, tokens and contracts by number, hash or name."""
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import orjson
 
 from scan import parameters
 from scan.errors import Unavailable
+from scan.hex import to_hex
 from scan.queries.reader import Reader
 
 MAX_TEXT = 100
@@ -14,6 +17,8 @@ LEAST_SIMILAR = 3  # characters: a trigram
 
 _DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
+
+Record = Mapping[str, Any]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
@@ -32,6 +37,19 @@ def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
     if count < MAX_FOUND and has_similar and may_be_similar:
         return _with_similar(reader, body, stripped)
     return body
+
+
+def destination(text: str, records: Sequence[Record]) -> Record | None:
+    """Return the only record of a search that has this hash, address, number or operator's label;
+    None without one. A name of a token or a contract, which anybody can choose, leads nowhere."""
+    named = to_hex(content) if (content := hash_or_address(text.strip())) else None
+    exact = [
+        record
+        for record in records
+        if record["match"] == "exact"
+        and (record["type"] in ("block", "transaction", "address") or record["value"] == named)
+    ]
+    return exact[0] if len(exact) == 1 else None
 
 
 def hash_or_address(text: str) -> bytes:

@@ -273,7 +273,7 @@ def test_a_transaction_with_too_many_rows_is_one_entry(
     for key, rows in sorted(histories.items(), key=lambda item: len(item[1]))[-4:]:
         every = {name: [*of] for name, of in itertools.groupby(rows, entry_of)}
         for order in ("asc", "desc"):
-            entries = grouped(client, key, limit=2, orderBy=order, _=next(NUMBERS))
+            entries = grouped(client, key, limit=2, orderBy=order, **{"": next(NUMBERS)})
             assert {entry_of(entry) for entry in entries} == every.keys()
             for entry in entries:
                 whole = every[entry_of(entry)][:: 1 if order == "desc" else -1]
@@ -319,7 +319,7 @@ def test_balances_over_time_are_the_node_s(
     busy = sorted(histories, key=lambda key: len(histories[key]))[-3:]
     for key in (*busy, STRANGERS[0], MINERS[0]):
         rows = histories[key]
-        points = balances(client, key, points=13, _=most)
+        points = balances(client, key, points=13, **{"": most})
         assert points[-1]["blockNumber"] == scenario.anvil.head()
         oldest = min(
             row["blockNumber"] for row in rows if row["type"] != "genesis" and is_coin(row)
@@ -333,7 +333,7 @@ def test_balances_over_time_are_the_node_s(
             assert point["timestamp"] == times[point["blockNumber"]]
         for token in {row["tokenAddress"] for row in rows} - {None}:
             moved = [row for row in rows if row["tokenAddress"] == token]
-            points = balances(client, key, points=5, token=token, _=most)
+            points = balances(client, key, points=5, token=token, **{"": most})
             assert bool(points) is (int(key, 16) != 0)
             for point in points:
                 before = [row for row in moved if row["blockNumber"] <= point["blockNumber"]]
@@ -358,7 +358,7 @@ def test_a_balance_after_a_block_or_on_a_day_is_the_node_s(
         token = next((row["tokenAddress"] for row in rows if row["tokenAddress"]), None)
         for number in (1, head // 3, head - 1, head, head + 5):
             last = min(number, head)
-            at = client.get(path, query_string={"blockTo": number, "_": most}).json["at"]
+            at = client.get(path, query_string={"blockTo": number, "": most}).json["at"]
             expected = int(scenario.anvil.call("eth_getBalance", key, hex(last)), 16)
             assert at == {
                 "blockNumber": last,
@@ -366,7 +366,7 @@ def test_a_balance_after_a_block_or_on_a_day_is_the_node_s(
                 "balance": str(expected),
             }
             newest = max(n for n in times if times[n] <= times[last])
-            by_time = client.get(path, query_string={"timeTo": times[last], "_": most}).json
+            by_time = client.get(path, query_string={"timeTo": times[last], "": most}).json
             assert by_time["at"]["blockNumber"] == newest
             if newest == last:
                 assert by_time["at"] == at
@@ -375,7 +375,7 @@ def test_a_balance_after_a_block_or_on_a_day_is_the_node_s(
                 before = [r for r in rows if r["tokenAddress"] == token]
                 before = [r for r in before if r["blockNumber"] <= last]
                 assert held["at"]["balance"] == str(sums(before, is_coin)[False])
-        points = balances(client, key, points=5, blockTo=head // 3, _=most)
+        points = balances(client, key, points=5, blockTo=head // 3, **{"": most})
         assert all(point["blockNumber"] <= head // 3 for point in points)
 
 
@@ -539,7 +539,7 @@ ME, YOU = address("me"), address("you")
 
 def mine(made: Made, **arguments: Any) -> Any:
     """A name that is ignored: each request is a new one to the response cache."""
-    return get(made.client, "0x" + ME.hex(), _=next(NUMBERS), **arguments)
+    return get(made.client, "0x" + ME.hex(), **{"": next(NUMBERS)}, **arguments)
 
 
 def test_withdrawals_and_untraced_blocks(made: Made) -> None:

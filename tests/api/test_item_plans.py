@@ -26,7 +26,7 @@ class Seeded(NamedTuple):
 
     def plan(self, path: str) -> tuple[Plan, Any]:
         self.database.plans.clear()
-        answer = self.client.get(f"/api/v1{path}{'&' if '?' in path else '?'}_={next(NUMBERS)}")
+        answer = self.client.get(f"/api/v1{path}{'&' if '?' in path else '?'}={next(NUMBERS)}")
         assert answer.status_code == 200, answer.text
         [plan] = self.database.plans
         return plan, answer.json

@@ -133,7 +133,7 @@ def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
     """The plan of the one statement that a request needs, and its answer."""
     seeded.database.plans.clear()
     # A name that is ignored: each request is a new one to the response cache.
-    asked = f"/api/v1{path}{'&' if '?' in path else '?'}_={next(NUMBERS)}"
+    asked = f"/api/v1{path}{'&' if '?' in path else '?'}={next(NUMBERS)}"
     answer = seeded.client.get(asked) if body is None else seeded.client.post(asked, json=body)
     assert answer.status_code == 200, answer.text
     [plan] = [plan for plan in seeded.database.plans if plan.statement not in BEFORE_A_LIST]
@@ -408,7 +408,7 @@ def block_hash(seeded: Seeded, number: int) -> bytes:
 
 def history_plan(seeded: Seeded, address: str, query: str) -> tuple[Plan, Any]:
     seeded.database.plans.clear()
-    path = f"/api/v1/addresses/{address}/history?{query}&_={next(NUMBERS)}"
+    path = f"/api/v1/addresses/{address}/history?{query}&={next(NUMBERS)}"
     response = seeded.client.get(path)
     assert response.status_code == 200, response.text
     [plan] = [p for p in seeded.database.plans if p.statement == "queries/history_list"]

@@ -316,16 +316,19 @@ def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
     assert {c["token"]["address_hash"].lower() for c in collections} == nfts
 
 
-def test_search_redirects_to_the_only_one(ask: Asking, truth: Truth) -> None:
+def test_search_redirects_to_hashes_alone(ask: Asking, truth: Truth) -> None:
     block, sent = truth.blocks[3], truth.transactions[5]["hash"]
     by_hash = ask("/search/check-redirect", q=block["hash"])
     assert by_hash == {"redirect": True, "type": "block", "parameter": str(block["number"])}
     redirect = ask("/search/check-redirect", q=sent)
     assert redirect == {"redirect": True, "type": "transaction", "parameter": sent}
     assert ask("/search/check-redirect", q="nothing at all")["redirect"] is False
+    symbols = {token["symbol"] for token in truth.tokens if 0 < len(token["symbol"]) <= 100}
+    assert not any(ask("/search/check-redirect", q=text)["redirect"] for text in symbols)
     symbol = truth.tokens[0]["symbol"]
     results = ask("/search", q=symbol)["items"]
     assert truth.tokens[0]["address"] in {r["address_hash"].lower() for r in results}
+    assert {result["reputation"] for result in results} == {None}
     assert ask("/search/quick", q=symbol) == results
     assert ask("/search/quick", q="a") == []
 

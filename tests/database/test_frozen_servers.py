@@ -53,7 +53,7 @@ def status(address: str) -> int:
 
 
 def uncached(server: str, count: int) -> list[str]:
-    return [f"{server}{READS}?_={time.monotonic_ns()}{n}" for n in range(count)]
+    return [f"{server}{READS}?={time.monotonic_ns()}{n}" for n in range(count)]
 
 
 def assert_ends_and_recovers(server: str, frozen: AbstractContextManager[None]) -> None:

@@ -29,7 +29,7 @@ def uncached(path: str, body: bytes = b"") -> tuple[str, bytes]:
     number = next(_numbers)
     if body:
         return path, body + b" " * number
-    return f"{path}{'&' if '?' in path else '?'}_={number}", b""
+    return f"{path}{'&' if '?' in path else '?'}={number}", b""
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ class Served(NamedTuple):
 
     def block_list(self) -> requests.Response:
         """Never from the cache."""
-        return self._get(f"/api/v1/blocks?_={time.monotonic_ns()}", "10.9.9.9")
+        return self._get(f"/api/v1/blocks?={time.monotonic_ns()}", "10.9.9.9")
 
     def ready(self) -> int:
         return self._get("/readyz", "10.9.9.9").status_code

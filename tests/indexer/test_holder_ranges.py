@@ -103,7 +103,7 @@ class Seeded(NamedTuple):
     def page(self, number: int, limit: int = 100) -> tuple[Plan, Any]:
         self.database.plans.clear()
         path = f"/api/v1/tokens/0x{LARGE.hex()}/holders"
-        answer = self.client.get(f"{path}?page={number}&limit={limit}&_={next(NUMBERS)}")
+        answer = self.client.get(f"{path}?page={number}&limit={limit}&={next(NUMBERS)}")
         assert answer.status_code == 200, answer.text
         [plan] = self.database.plans
         return plan, answer.json

@@ -214,7 +214,7 @@ class Load:
 
     def _ask(self) -> None:
         for path in itertools.cycle(self._paths):
-            answer = self._client.get(f"{path}{'&' if '?' in path else '?'}_={self.count}")
+            answer = self._client.get(f"{path}{'&' if '?' in path else '?'}={self.count}")
             self.count += 1
             if answer.status_code >= 500:
                 self.failures.append((path, answer.status_code, answer.text))

@@ -576,7 +576,7 @@ def test_tables_have_room_for_parties_with_long_names(
     for width in (1280, 360):
         show_at(page, width)
         for path in ("/txs", f"/address/{owner}", f"/address/{owner}?tab=transfers", "/"):
-            page.open(explorer_url + path + ("&" if "?" in path else "?") + "_=named")
+            page.open(explorer_url + path + ("&" if "?" in path else "?") + "&")
             assert page.evaluate(NOTHING_HIDDEN) == [], path
         assert page.evaluate("document.querySelector('header').offsetHeight") < 70
     page.call("Emulation.clearDeviceMetricsOverride")

@@ -908,6 +908,24 @@ def test_the_transfers_of_a_token_by_day(client: FlaskClient, scenario: Played) 
         assert "Transfers by day" in page
 
 
+def test_a_name_that_anybody_can_choose_is_listed(explorer: Explorer, hostile: str) -> None:
+    """Of a token, and of a contract that somebody verified; an operator's label leads on."""
+    url, client = explorer.settings.database_url, explorer.client
+    name = "<script>window.ran = 'name'</script><img src=x onerror=window.ran=1>"
+    for text in (name, "Hostile"):
+        listed = client.get("/search", query_string={"q": text})
+        assert listed.status_code == 200 and hostile in listed.text, text
+    label = "INSERT INTO labels (address, label) VALUES (%s, 'Hostile')"
+    execute(url, label, bytes.fromhex(hostile[2:]))
+    try:
+        moved = client.get("/search?q=hostile")
+        assert (moved.status_code, moved.headers["Location"]) == (302, f"/address/{hostile}")
+    finally:
+        execute(url, "DELETE FROM labels")
+    for text in (hostile, hostile[2:].upper()):
+        assert client.get(f"/search?q={text}").headers["Location"] == f"/token/{hostile}"
+
+
 def test_results_are_grouped_by_kind(client: FlaskClient) -> None:
     html = client.get("/search?q=a").text
     assert re.findall(r"<h2>(.*?)</h2>", html) == ["Tokens"]
