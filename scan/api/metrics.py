@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.http.services import services
+from scan.queries.database_health import read_health
 from scan.queries.disk_forecast import forecast
 
 blueprint = Blueprint("metrics", __name__)
@@ -30,12 +31,20 @@ DELIVERIES = (
     ("scan_deliveries_oldest_seconds", "Age of the oldest pending delivery."),
     ("scan_deliveries_untried_seconds", "Age of the oldest delivery that was never attempted."),
     ("scan_webhooks_active", "Active webhooks."),
+    ("scan_webhooks_stopped", "Webhooks that the service stopped."),
 )
 DISK = (
     ("scan_disk_free_bytes", "Free bytes of the database's disk, if it is on this machine."),
     ("scan_disk_full_seconds", "Seconds until that disk is full, at the newest day's growth."),
 )
-GAUGES = CHAIN + DELIVERIES + DISK
+HEALTH = (
+    ("scan_transaction_id_age", "Age of the database's oldest transaction id."),
+    ("scan_transaction_id_freeze_age", "autovacuum_freeze_max_age of the database."),
+    ("scan_wal_archive_failing", "1 while archiving WAL fails."),
+    ("scan_wal_archive_age_seconds", "Seconds since WAL was archived, if it is."),
+    ("scan_slot_inactive_bytes", "Bytes of WAL that an inactive replication slot keeps."),
+)
+GAUGES = CHAIN + DELIVERIES + DISK + HEALTH
 
 
 @blueprint.get("/metrics")
@@ -61,14 +70,14 @@ class State(Collector):
             deliveries = self._database.row("queries/deliveries_get_metrics") or ()
             chain_id = self._database.value("queries/chain_get_id")
             disk = forecast(self._database) or (None, None)
+            health = read_health(self._database)
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
         yield self._chain_info(chain_id)
-        for (name, text), value in zip(GAUGES, (*chain, *deliveries, *disk), strict=True):
-            if value is not None:
-                yield GaugeMetricFamily(name, text, float(value))
+        for (name, text), value in zip(GAUGES, (*chain, *deliveries, *disk, *health), strict=True):
+            yield GaugeMetricFamily(name, text, None if value is None else float(value))
 
     def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:
         """Return the chain's id and name as labels, which tell metrics of several chains apart."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from scan.database import migrations
 from scan.database.connection import Database
+from scan.queries.database_health import MOST_FREEZE_AGES, DatabaseHealth, read_health
 from scan.queries.disk_forecast import DAY_S, forecast
 
 GIB = 1024**3
@@ -17,7 +18,7 @@ LEAST_FREE_BYTES = 2 * GIB
 MOST_SLOT_BYTES = 8 * GIB
 WAL_ARCHIVE_AGE_S = 86_400
 MUST_BE_ON = ("fsync", "full_page_writes", "autovacuum")
-READ_SETTINGS = ("archive_mode", "max_connections")
+READ_SETTINGS = ("max_connections",)
 
 
 class Outcome(NamedTuple):
@@ -52,8 +53,9 @@ def _check_server(database: Database) -> Iterator[Outcome]:
     if free < LEAST_FREE_CONNECTIONS:
         text = f"{free} of {server.settings['max_connections']} connections are free"
         yield _warning(text, "raise max_connections, or stop other clients")
-    if server.oldest_transaction > 2 * server.freeze_age:
-        text = f"transaction ids are {server.oldest_transaction:,} old"
+    health = read_health(database)
+    if health.transaction_id_age > MOST_FREEZE_AGES * health.freeze_age:
+        text = f"transaction ids are {health.transaction_id_age:,} old"
         yield _error(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
     if server.invalid_indexes:
         names = ", ".join(server.invalid_indexes[:5])
@@ -64,7 +66,7 @@ def _check_server(database: Database) -> Iterator[Outcome]:
     if abs(skew_s) > MOST_CLOCK_SKEW_S:
         text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
         yield _error(text, "synchronise the clocks of both machines (NTP)")
-    yield from _check_backup(server)
+    yield from _check_backup(health)
     yield from _check_growth(database)
 
 
@@ -75,30 +77,24 @@ class _Server(NamedTuple):
     settings: dict[str, str]
     size_bytes: int
     connections: int
-    oldest_transaction: int
-    freeze_age: int
     invalid_indexes: list[str]
     time_s: float
-    archived_at_s: float | None
-    archive_failures: int
-    inactive_slot_bytes: int
 
 
-def _check_backup(server: _Server) -> Iterator[Outcome]:
-    if server.inactive_slot_bytes > MOST_SLOT_BYTES:
+def _check_backup(health: DatabaseHealth) -> Iterator[Outcome]:
+    if health.inactive_slot_bytes > MOST_SLOT_BYTES:
         text = (
-            f"an inactive replication slot keeps {server.inactive_slot_bytes / GIB:.1f} GiB of WAL"
+            f"an inactive replication slot keeps {health.inactive_slot_bytes / GIB:.1f} GiB of WAL"
         )
         yield _error(text, "start its standby again, or drop the slot")
-    if server.settings["archive_mode"] == "off":
+    if health.wal_archive_age_s is None:
         yield _warning("WAL is not archived", "see docs/backups.md")
-    elif server.archive_failures:
+    elif health.is_archiving_failing:
         yield _error("archiving WAL fails", "see PostgreSQL's log")
-    elif server.archived_at_s is None or time.time() - server.archived_at_s > WAL_ARCHIVE_AGE_S:
+    elif health.wal_archive_age_s > WAL_ARCHIVE_AGE_S:
         yield _warning("no WAL was archived for a day", "check archive_command")
     else:
-        age_min = (time.time() - server.archived_at_s) / 60
-        yield _ok(f"WAL was archived {age_min:.0f} minutes ago")
+        yield _ok(f"WAL was archived {health.wal_archive_age_s / 60:.0f} minutes ago")
 
 
 def _check_growth(database: Database) -> Iterator[Outcome]:

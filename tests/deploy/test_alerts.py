@@ -22,6 +22,7 @@ from tests.support.serving import ROOT, gunicorn, program
 RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
 GROUPS = {group["name"]: group["rules"] for group in yaml.safe_load(RULES.read_text())["groups"]}
 LABELS = 'job="scan",instance="127.0.0.1:8001"'
+OTHER = 'job="scan",instance="127.0.0.1:8101"'  # of another chain
 
 
 def promtool(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -64,7 +65,7 @@ def exported(address: str) -> dict[str, float]:
 
 
 def constant(metrics: dict[str, float], *names: str) -> dict[str, str]:
-    return {f"{name}{{{LABELS}}}": f"{metrics[name]:f}x120" for name in names}
+    return {f"{name}{{{LABELS}}}": f"{metrics[name]:f}x120" for name in names if name in metrics}
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +90,13 @@ GAUGES = [
     "scan_rate_limit_storage_up",
     "scan_disk_free_bytes",
     "scan_disk_full_seconds",
+    "scan_deliveries_untried_seconds",
+    "scan_webhooks_stopped",
+    "scan_transaction_id_age",
+    "scan_transaction_id_freeze_age",
+    "scan_wal_archive_failing",
+    "scan_slot_inactive_bytes",
+    "process_start_time_seconds",
 ]
 
 
@@ -97,10 +105,51 @@ def test_none_fires_for_a_sound_instance(database: tuple[str, Anvil], tmp_path: 
     with gunicorn(url, RPC_URL=anvil.url) as address:
         metrics = exported(address)
     series = constant(metrics, *GAUGES)
+    assert len(series) == len(GAUGES) - 1  # nothing waits for delivery
     series[f"up{{{LABELS}}}"] = "1x120"
+    series[f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}'] = "1x120"
     assert [
         rule["alert"] for rule in GROUPS["scan"] if fires(tmp_path, rule["alert"], series)
     ] == []
+
+
+# Of an instance whose chain is in trouble, and of one whose chain is not.
+BY_CHAIN = {
+    "ScanDatabaseDown": ("scan_database_up", 0, 1),
+    "ScanHeadStalled": ("scan_head_stalled", 1, 0),
+    "ScanLagging": ("scan_lag_blocks", 31, 0),
+    "ScanHeadOld": ("scan_head_age_seconds", 1000, 3),
+    "ScanDeliveriesStopped": ("scan_deliveries_untried_seconds", 1000, 3),
+    "ScanLimitStorageDown": ("scan_rate_limit_storage_up", 0, 1),
+    "ScanDatabaseDiskLow": ("scan_disk_free_bytes", 1e9, 1e12),
+    "ScanDatabaseDiskFills": ("scan_disk_full_seconds", 1e5, 1e9),
+    "ScanWalArchiveFails": ("scan_wal_archive_failing", 1, 0),
+    "ScanSlotKeepsWal": ("scan_slot_inactive_bytes", 1e10, 0),
+}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("alert", sorted(BY_CHAIN))
+def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path: Path, alert: str) -> None:
+    name, bad, good = BY_CHAIN[alert]
+    for dead, sound in ((LABELS, OTHER), (OTHER, LABELS)):
+        both = {f"{name}{{{dead}}}": f"{bad:f}x120", f"{name}{{{sound}}}": f"{good:f}x120"}
+        assert fires(tmp_path, alert, both)
+    assert not fires(
+        tmp_path, alert, {f"{name}{{{label}}}": f"{good:f}x120" for label in (LABELS, OTHER)}
+    )
+
+
+@pytest.mark.check
+def test_a_busy_chain_does_not_hide_the_errors_of_another(tmp_path: Path) -> None:
+    requests_of = f'scan_http_requests_total{{{LABELS},route="/",method="GET",status='
+    others = f'scan_http_requests_total{{{OTHER},route="/",method="GET",status='
+    series = {
+        f'{others}"200"}}': "0+60000x120",
+        f'{requests_of}"200"}}': "0+600x120",
+        f'{requests_of}"503"}}': "0+60x120",
+    }
+    assert fires(tmp_path, "ScanErrors", series)
 
 
 STATEMENTS = {
@@ -161,6 +210,26 @@ def test_a_lost_database_fires_its_alert(database: tuple[str, Anvil], tmp_path: 
                 'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"}': "2e9x120",
             },
         ),
+        # Only another chain's instances go on.
+        (
+            "ScanChainAbsent",
+            {
+                f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}': "1x60",
+                f'scan_chain_info{{{OTHER},chain_id="2",name="y"}}': "1x120",
+            },
+        ),
+        ("ScanMetricsAbsent", {f"up{{{LABELS}}}": "1x120"}),
+        ("ScanRestarts", {f"process_start_time_seconds{{{LABELS}}}": "0+60x120"}),
+        ("ScanWebhooksStopped", {f"scan_webhooks_stopped{{{LABELS}}}": "4x100 5x20"}),
+        (
+            "ScanTransactionIdsAge",
+            {
+                f"scan_transaction_id_age{{{LABELS}}}": "4.1e8x120",
+                f"scan_transaction_id_freeze_age{{{LABELS}}}": "2e8x120",
+            },
+        ),
+        ("ScanWalArchiveFails", {f"scan_wal_archive_age_seconds{{{LABELS}}}": "9e4x120"}),
+        ("ScanGatewayFails", {'probe_success{job="scan-gateway",instance="x"}': "0x120"}),
         ("ScanCertificateExpires", {'probe_ssl_earliest_cert_expiry{instance="x"}': "86400x120"}),
     ],
 )
@@ -175,7 +244,7 @@ ALERTS = {rule["alert"]: rule["expr"] for rules in GROUPS.values() for rule in r
 # Prometheus's own, node_exporter's and blackbox_exporter's.
 OF_OTHERS = {
     *("up", "node_filesystem_avail_bytes", "node_filesystem_size_bytes"),
-    "probe_ssl_earliest_cert_expiry",
+    *("probe_ssl_earliest_cert_expiry", "probe_success"),
 }
 
 
