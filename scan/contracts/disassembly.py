@@ -7,16 +7,19 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-MAX_CODE_BYTES = 49_152  # the most that EIP-7907 allows
+MAX_CODE_BYTES = 65_536  # EIP-7954
 PUSH1, PUSH32 = 0x60, 0x7F
+# The largest operand below 128 of DUPN, SWAPN and EXCHANGE (EIP-8024). With an operand from there to
+# 127, which may be a JUMPDEST or a PUSH of older code, they are invalid and have none.
+_STACK_OPERANDS = {0xE6: 90, 0xE7: 90, 0xE8: 79}
 JUMPDEST = 0x5B
 # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: only a jump leads to the code after one of these.
 _HALTS = frozenset(bytes.fromhex("0056f3fdfeff"))
 
 
 class Instruction(NamedTuple):
-    """An instruction. `data` is the operand of a PUSH. `is_truncated`: the code ends inside it, and
-    the EVM reads zeros."""
+    """An instruction. `data` is its operand, as a PUSH has. `is_truncated`: the code ends inside it,
+    and the EVM reads zeros."""
 
     offset: int
     name: str
@@ -44,12 +47,22 @@ def _instructions(code: bytes) -> Iterator[Instruction]:
     names = opcodes()
     offset = 0
     while offset < len(code):
-        opcode = code[offset]
-        size = opcode - PUSH1 + 1 if PUSH1 <= opcode <= PUSH32 else 0
+        opcode, size = code[offset], operand_size(code, offset)
         data = code[offset + 1 : offset + 1 + size]
         name = names.get(opcode, f"UNKNOWN_0x{opcode:02x}")
+        if opcode in _STACK_OPERANDS and not size:
+            name = f"INVALID_{name}"
         yield Instruction(offset, name, data, len(data) < size)
         offset += 1 + size
+
+
+def operand_size(code: bytes, offset: int) -> int:
+    """Return the bytes of the operand of the instruction at `offset`, also beyond the code's end."""
+    opcode = code[offset]
+    if opcode in _STACK_OPERANDS:
+        operand = code[offset + 1] if offset + 1 < len(code) else 0
+        return int(operand >= 128 or operand <= _STACK_OPERANDS[opcode])
+    return opcode - PUSH1 + 1 if PUSH1 <= opcode <= PUSH32 else 0
 
 
 def can_reach(code: bytes, offset: int) -> bool:
@@ -59,7 +72,7 @@ def can_reach(code: bytes, offset: int) -> bool:
     while position < len(code):
         opcode = code[position]
         runs = opcode == JUMPDEST or runs
-        position += opcode - PUSH1 + 2 if PUSH1 <= opcode <= PUSH32 else 1
+        position += 1 + operand_size(code, position)
         if runs and position > offset:
             return True
         runs = runs and opcode not in _HALTS

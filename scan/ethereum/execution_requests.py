@@ -1,8 +1,9 @@
 """Requests to the consensus layer (EIP-7685), as the logs of a block submit them. Pure.
 
-The deposit contract logs deposits (EIP-6110). Withdrawals (EIP-7002) and consolidations (EIP-7251)
-wait in the queues of their contracts, of which each block takes some: submitted_in() returns the
-requests that a block submits, requests_in() those that it takes.
+The deposit contract logs deposits (EIP-6110). Withdrawals (EIP-7002), consolidations (EIP-7251),
+and deposits and exits of builders (EIP-8282) wait in the queues of their contracts, of which each
+block takes some: submitted_in() returns the requests that a block submits, requests_in() those that
+it takes.
 """
 
 import hashlib
@@ -13,8 +14,14 @@ from typing import NamedTuple
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.forms.form import PLACE_BITS
 
-DEPOSIT, WITHDRAWAL, CONSOLIDATION = b"\0", b"\1", b"\2"
-TYPES = {"deposit": DEPOSIT, "withdrawal": WITHDRAWAL, "consolidation": CONSOLIDATION}
+DEPOSIT, WITHDRAWAL, CONSOLIDATION, BUILDER_DEPOSIT, BUILDER_EXIT = (bytes([n]) for n in range(5))
+TYPES = {
+    "deposit": DEPOSIT,
+    "withdrawal": WITHDRAWAL,
+    "consolidation": CONSOLIDATION,
+    "builder_deposit": BUILDER_DEPOSIT,
+    "builder_exit": BUILDER_EXIT,
+}
 # The deposit contracts of mainnet and Hoodi, of Sepolia, of Holesky.
 DEPOSIT_CONTRACTS = frozenset(
     (
@@ -25,8 +32,18 @@ DEPOSIT_CONTRACTS = frozenset(
 )
 WITHDRAWAL_CONTRACT = bytes.fromhex("00000961ef480eb55e80d19ad83579a64c007002")
 CONSOLIDATION_CONTRACT = bytes.fromhex("0000bbddc7ce488642fb579f8b00f3a590007251")
-REQUEST_CONTRACTS = DEPOSIT_CONTRACTS | {WITHDRAWAL_CONTRACT, CONSOLIDATION_CONTRACT}
-MOST_IN_BLOCK = {WITHDRAWAL: 16, CONSOLIDATION: 2}  # requests that a block takes from a queue
+BUILDER_DEPOSIT_CONTRACT = bytes.fromhex("0000bff46984e3725691fa540a8c7589300d8282")
+BUILDER_EXIT_CONTRACT = bytes.fromhex("000064d678505ad48f8ccb093bc65613800e8282")
+# The contracts with queues, each with the type and the size of the requests that it logs, in bytes.
+_QUEUES = {
+    WITHDRAWAL_CONTRACT: (WITHDRAWAL, 76),
+    CONSOLIDATION_CONTRACT: (CONSOLIDATION, 116),
+    BUILDER_DEPOSIT_CONTRACT: (BUILDER_DEPOSIT, 184),
+    BUILDER_EXIT_CONTRACT: (BUILDER_EXIT, 68),
+}
+REQUEST_CONTRACTS = DEPOSIT_CONTRACTS | _QUEUES.keys()
+# The requests that a block takes from a queue.
+MOST_IN_BLOCK = {WITHDRAWAL: 16, CONSOLIDATION: 2, BUILDER_DEPOSIT: 64, BUILDER_EXIT: 16}
 _DEPOSIT_EVENT = bytes.fromhex("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5")
 # Where each value begins in the event's data, and its size, in bytes.
 _DEPOSIT_LAYOUT = ((192, 48), (288, 32), (352, 8), (416, 96), (544, 8))
@@ -43,14 +60,15 @@ class ExecutionRequest(NamedTuple):
     transaction_index: int
     log_index: int
     type: bytes  # one byte
-    # The submitter; of a deposit the address that withdrawals go to, None where there is none yet.
+    # The submitter; of deposits the address that withdrawals go to, None where there is none yet.
     address: bytes | None
     pubkey: bytes
     details: bytes  # the fields after the key, encoded as for the consensus layer
 
     @property
     def encoded(self) -> bytes:
-        address = b"" if self.type == DEPOSIT else self.address or b""
+        is_deposit = self.type in (DEPOSIT, BUILDER_DEPOSIT)
+        address = b"" if is_deposit else self.address or b""
         return address + self.pubkey + self.details
 
 
@@ -81,14 +99,24 @@ def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
         pubkey, credentials, *others = (log.data[at : at + n] for at, n in _DEPOSIT_LAYOUT)
         address = credentials[12:] if credentials[0] in _WITH_ADDRESS else None
         return DEPOSIT, address, pubkey, b"".join((credentials, *others))
-    address, pubkey, rest = log.data[:20], log.data[20:68], log.data[68:]
-    if log.topics:
+    type_, size = _QUEUES[log.address]
+    if log.topics or len(log.data) != size:
         return None
-    if log.address == WITHDRAWAL_CONTRACT and len(rest) == 8:
-        return WITHDRAWAL, address, pubkey, rest[::-1]  # logged big-endian
-    if log.address == CONSOLIDATION_CONTRACT and len(rest) == _PUBKEY_BYTES:
-        return CONSOLIDATION, address, pubkey, rest
-    return None
+    if type_ == BUILDER_DEPOSIT:
+        pubkey, credentials, amount, signature = _split(log.data, 48, 32, 8, 96)
+        address = None if any(credentials[1:12]) else credentials[12:]
+        return type_, address, pubkey, credentials + amount[::-1] + signature
+    address, pubkey, details = _split(log.data, 20, _PUBKEY_BYTES, size)
+    # A withdrawal's amount is logged big-endian, as a builder's is.
+    return type_, address, pubkey, details[::-1] if type_ == WITHDRAWAL else details
+
+
+def _split(content: bytes, *sizes: int) -> Iterator[bytes]:
+    """Yield consecutive parts of these sizes, in bytes."""
+    start = 0
+    for size in sizes:
+        yield content[start : start + size]
+        start += size
 
 
 def requests_in(

@@ -9,10 +9,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.contracts.disassembly import operand_size
 from scan.verification.bytecode_metadata import read_metadata
 
 ADDRESS_BYTES = 20
-PUSH1, PUSH20, PUSH32, PUSH0 = 0x60, 0x73, 0x7F, 0x5F
+PUSH20, PUSH0 = 0x73, 0x5F
 JUMPDEST = b"\x5b"
 _NOTHING_FOLLOWS = bytes.fromhex("0056f3fdfeff")  # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT
 _HASH_KEYS = ("ipfs", "bzzr1", "bzzr0")
@@ -244,7 +245,7 @@ def uses_push0(code: bytes) -> bool:
         opcode = code[position]
         if opcode == PUSH0:
             return True
-        position += 1 + (opcode - PUSH1 + 1 if PUSH1 <= opcode <= PUSH32 else 0)
+        position += 1 + operand_size(code, position)
         if opcode in _NOTHING_FOLLOWS and code[position : position + 1] != JUMPDEST:
             return False
     return False

@@ -14,6 +14,8 @@ COMPILATIONS_OF_OTHER_VERSION = 4
 COMPILATIONS_AFTER_ALMOST = 2
 COMPILATIONS_AFTER_RUNTIME = 6  # after equal runtime code with different creation code
 MOST_SOURCE_ERRORS = 3
+NO_EVM_VERSION = "Invalid EVM version requested."  # solc's message
+EXPERIMENTAL_OPTION = "settings.experimental"  # in solc's message where it allows an EVM version
 BY_PATH = (
     "Files import each other by path: choose the folder that contains all of them, or send a"
     " standard JSON input, which names its sources by path."
@@ -49,8 +51,13 @@ class Attempts:
         settings: CompilerSettings,
         sources: Mapping[str, str],
     ) -> None:
-        self._faults.append(describe_errors(errors, sources))
-        if not depend_on_settings(errors):
+        messages = [str(error.get("message")) for error in errors]
+        if NO_EVM_VERSION in messages:
+            self._faults.append(f"the compiler has no EVM version {settings.get('evmVersion')}")
+        else:
+            self._faults.append(describe_errors(errors, sources))
+        is_experimental = any(EXPERIMENTAL_OPTION in message for message in messages)
+        if not (is_experimental or depend_on_settings(errors)):
             self._failed_evm_versions.add(settings.get("evmVersion"))
 
     def record_mismatch(

@@ -39,7 +39,9 @@ _DEFAULTS: tuple[tuple[str, SolcVersion], ...] = (
     ("prague", (0, 8, 30)),
     ("osaka", (0, 8, 31)),
 )
-EVM_VERSIONS = tuple(name for name, _ in _DEFAULTS)
+# EVM versions of later forks, each with the release from which `settings.experimental` allows it.
+EXPERIMENTAL: dict[str, SolcVersion] = {"amsterdam": (0, 8, 36)}
+EVM_VERSIONS = (*(name for name, _ in _DEFAULTS), *EXPERIMENTAL)
 
 
 def parse_version(version: object) -> SolcVersion:

@@ -14,7 +14,7 @@ from scan.verification.compiler_releases import SolcVersion, parse_version
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_FILES = 1000
 MAX_LIBRARIES = 200
-MAX_CONSTRUCTOR_BYTES = 48 * 1024
+MAX_CONSTRUCTOR_BYTES = 128 * 1024  # of a creation's input (EIP-7954)
 UNNAMED_PATH = "contract.sol"
 
 # The settings of a standard JSON input that change code or metadata, with their types. Others are
@@ -23,6 +23,7 @@ _SETTINGS: Mapping[str, type] = {
     "optimizer": dict,
     "evmVersion": str,
     "viaIR": bool,
+    "experimental": bool,
     "remappings": list,
     "libraries": dict,
     "metadata": dict,

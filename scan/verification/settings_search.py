@@ -14,6 +14,7 @@ from scan.verification.compiler_releases import (
     APPEND_CBOR_FROM,
     BYTECODE_HASH_FROM,
     EVM_VERSIONS,
+    EXPERIMENTAL,
     SHANGHAI,
     VIA_IR_FROM,
     SolcVersion,
@@ -80,6 +81,9 @@ def candidate_settings(
         if pipeline is not None:
             chosen["viaIR"] = pipeline
         yield chosen
+        allowed_from = EXPERIMENTAL.get(chosen.get("evmVersion", ""))
+        if allowed_from and version >= allowed_from and "experimental" not in chosen:
+            yield {**chosen, "experimental": True}
 
 
 def _optimizers(

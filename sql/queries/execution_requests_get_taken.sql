@@ -1,5 +1,5 @@
 -- The requests to the consensus layer from which those that a block took follow: its deposits, and the
--- newest requests of the two queues up to its end, oldest first.
+-- newest requests of each queue up to its end, oldest first.
 -- params: number bigint null, hash bytea null, most_deposits integer, most_queued integer
 -- literals: none
 -- returns: one row: index version, number and requests hash of the block (null: no such block), requests as
@@ -12,7 +12,8 @@ SELECT index_version(), b.number, b.requests_hash, (
             'address', hex(q.address), 'pubkey', hex(q.pubkey), 'details', hex(q.details)),
         'record', execution_request_record(q, t.hash, s.timestamp))::text, ',' ORDER BY q.ordinal))
     FROM (VALUES ('\x00'::bytea, b.number, %(most_deposits)s), ('\x01', 0, %(most_queued)s),
-        ('\x02', 0, %(most_queued)s)) AS v (type, first_block, most)
+        ('\x02', 0, %(most_queued)s), ('\x03', 0, %(most_queued)s),
+        ('\x04', 0, %(most_queued)s)) AS v (type, first_block, most)
     CROSS JOIN LATERAL (
         SELECT r.* FROM execution_requests r
         -- Types and ordinals are compared as rows, so that no plan looks for a rare type among all requests.

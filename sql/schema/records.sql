@@ -163,7 +163,7 @@ RETURN format(
     hex(t.from_address), json_hex(t.to_address))::json;
 
 CREATE OR REPLACE FUNCTION request_type_name(type bytea) RETURNS text LANGUAGE sql IMMUTABLE
-RETURN (ARRAY['deposit', 'withdrawal', 'consolidation'])[get_byte(type, 0) + 1];
+RETURN (ARRAY['deposit', 'withdrawal', 'consolidation', 'builder_deposit', 'builder_exit'])[get_byte(type, 0) + 1];
 
 -- An unsigned integer of eight bytes, of which the least comes first.
 CREATE OR REPLACE FUNCTION little_endian(bytes bytea) RETURNS numeric LANGUAGE sql IMMUTABLE
@@ -179,12 +179,13 @@ RETURN format(
     '"depositIndex":%s,"targetPubkey":%s}',
     request_type_name(q.type), hex(transaction_hash), q.block_number, q.transaction_index, q.log_index,
     iso(mined_at), json_hex(q.address), hex(q.pubkey),
-    CASE q.type
-        WHEN '\x00' THEN '"' || little_endian(substr(q.details, 33, 8)) * 1000000000 || '"'
-        WHEN '\x01' THEN '"' || little_endian(q.details) * 1000000000 || '"'
+    CASE
+        WHEN q.type IN ('\x00', '\x03')
+            THEN '"' || little_endian(substr(q.details, 33, 8)) * 1000000000 || '"'
+        WHEN q.type = '\x01' THEN '"' || little_endian(q.details) * 1000000000 || '"'
         ELSE 'null' END,
-    CASE q.type WHEN '\x00' THEN json_hex(substr(q.details, 1, 32)) ELSE 'null' END,
-    CASE q.type WHEN '\x00' THEN json_hex(substr(q.details, 41, 96)) ELSE 'null' END,
+    CASE WHEN q.type IN ('\x00', '\x03') THEN json_hex(substr(q.details, 1, 32)) ELSE 'null' END,
+    CASE WHEN q.type IN ('\x00', '\x03') THEN json_hex(substr(q.details, 41, 96)) ELSE 'null' END,
     CASE q.type WHEN '\x00' THEN little_endian(substr(q.details, 137, 8))::text ELSE 'null' END,
     CASE q.type WHEN '\x02' THEN json_hex(q.details) ELSE 'null' END)::json;
 

@@ -181,11 +181,32 @@ def test_code_in_planted_metadata_is_shown(explorer: Explorer) -> None:
 
 @pytest.mark.check
 def test_disassembly_is_bounded() -> None:
-    assert sum(1 for _ in disassemble(bytes(10**6))) == 49_152
+    assert sum(1 for _ in disassemble(bytes(10**6))) == 65_536
     assert sum(1 for _ in disassemble(bytes(10**6), most=10)) == 10
 
 
-@pytest.mark.parametrize("code", ["ef0001", "ef" * 24_576, "ff", "fe"])
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("code", "instructions"),
+    [
+        ("4b", ["00000 SLOTNUM"]),
+        ("e600", ["00000 DUPN 0x00"]),
+        ("e6005b", ["00000 DUPN 0x00", "00002 JUMPDEST"]),
+        ("e780", ["00000 SWAPN 0x80"]),
+        ("e75b", ["00000 INVALID_SWAPN", "00001 JUMPDEST"]),
+        ("e6605b", ["00000 INVALID_DUPN", "00001 PUSH1 0x5b"]),
+        ("e812", ["00000 EXCHANGE 0x12"]),
+        ("e850", ["00000 INVALID_EXCHANGE", "00001 POP"]),
+        ("e8", ["00000 EXCHANGE (the code ends here)"]),
+    ],
+)
+def test_operands_of_stack_instructions_are_read_as_eip_8024_says(
+    code: str, instructions: list[str]
+) -> None:
+    assert [i.text() for i in disassemble(bytes.fromhex(code))] == instructions
+
+
+@pytest.mark.parametrize("code", ["ef0001", "ef" * 65_536, "ff", "fe"])
 def test_code_of_any_kind_is_shown(explorer: Explorer, code: str) -> None:
     address = explorer.place(code)
     held = get(explorer, f"{address}/bytecode?disassembly=true")

@@ -23,7 +23,13 @@ from tests.support import request_contracts as contracts
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
-from tests.support.request_contracts import CONSOLIDATIONS, DEPOSITS, WITHDRAWALS
+from tests.support.request_contracts import (
+    BUILDER_DEPOSITS,
+    BUILDER_EXITS,
+    CONSOLIDATIONS,
+    DEPOSITS,
+    WITHDRAWALS,
+)
 from tests.support.table_digest import digest
 
 FORWARDER = f"0x{0xF0:040x}"  # passes call data and value on to WITHDRAWALS
@@ -32,6 +38,9 @@ EMPTY = "0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 WITHDRAWN = (3, 40, 0, 20, 2, 0, 0)  # submitted in each block: the queue gives 16 a block
 CONSOLIDATED = (1, 0, 5, 0, 0, 0, 0)  # and this one 2
 DEPOSITED = (1, 0, 2, 0, 0, 0, 0)
+BUILDERS = (2, 70, 0, 3, 0, 0, 0)  # deposits of builders, of which a block takes 64
+EXITED = (0, 1, 20, 0, 0, 0, 0)  # exits of builders, of which it takes 16
+SUBMITTED = (WITHDRAWN, CONSOLIDATED, DEPOSITED, BUILDERS, EXITED)
 GWEI = 10**9
 
 
@@ -49,7 +58,8 @@ def play(node: Anvil) -> tuple[dict[int, list[list[bytes]]], dict[int, list[byte
     choice = random.Random(3)
     deposits: dict[int, list[list[bytes]]] = {}
     taken: dict[int, list[bytes]] = {}
-    for counts in zip(WITHDRAWN, CONSOLIDATED, DEPOSITED, strict=True):
+    queues = contracts.Queue(64), contracts.Queue(16)
+    for counts in zip(WITHDRAWN, CONSOLIDATED, DEPOSITED, BUILDERS, EXITED, strict=True):
         number = node.head() + 1
         contracts.end_block(node)
         for index in range(counts[0]):
@@ -67,12 +77,24 @@ def play(node: Anvil) -> tuple[dict[int, list[list[bytes]]], dict[int, list[byte
             values += [choice.randbytes(96), (100 + index).to_bytes(8, "little")]
             node.send(node.accounts[1], DEPOSITS, data=contracts.deposit_data(*values), value=0)
             deposits[number].append(values)
-        # What is no request: without enough for the fee, and of others' logs.
+        builders, exits = [], []
+        for _ in range(counts[3]):
+            head, signature = choice.randbytes(48) + bytes([1, *bytes(11), *b"b" * 20]), bytes(96)
+            data = head + (2 * GWEI).to_bytes(8) + signature
+            node.send(node.accounts[5], BUILDER_DEPOSITS, data="0x" + data.hex())
+            builders.append(head + (2 * GWEI).to_bytes(8, "little") + signature)
+        for _ in range(counts[4]):
+            pubkey = choice.randbytes(48)
+            node.send(node.accounts[6], BUILDER_EXITS, data="0x" + pubkey.hex())
+            exits.append(bytes.fromhex(node.accounts[6][2:]) + pubkey)
+        # What is no request: of another size, without enough for the fee, and of others' logs.
         node.send(node.accounts[2], WITHDRAWALS, data="0x" + "ab" * 56)
         node.send(node.accounts[3], WITHDRAWALS, data="0x" + "ab" * 55, value=FEE)
-        node.send(node.accounts[4], DEPOSITS, data="0xab")
+        for contract in (DEPOSITS, BUILDER_DEPOSITS, BUILDER_EXITS):
+            node.send(node.accounts[4], contract, data="0xab")
         node.mine()
-        taken[number] = contracts.taken(node)
+        of_builders = [q.take(of) for q, of in zip(queues, (builders, exits), strict=True)]
+        taken[number] = contracts.taken(node) + of_builders
     return deposits, taken
 
 
@@ -85,13 +107,20 @@ def requested(postgres: Postgres, template: str) -> Iterator[Requested]:
 
 
 def listed(client: FlaskClient, **query: object) -> tuple[list[dict[str, Any]], int]:
-    body = client.get("/api/v1/execution-requests", query_string={"limit": 100, **query}).json
-    return body["requests"], body["total"]
+    rows: list[dict[str, Any]] = []
+    following: str | None = None
+    while True:
+        page = {"limit": 100, **query} | ({"cursor": following} if following else {})
+        body = client.get("/api/v1/execution-requests", query_string=page).json
+        rows, following = rows + body["requests"], body["next"]
+        if following is None:
+            return rows, body["total"]
 
 
 def test_requests_are_listed_as_they_were_submitted(requested: Requested) -> None:
     rows, total = listed(requested.client, orderBy="asc")
     counts = {"withdrawal": sum(WITHDRAWN), "consolidation": sum(CONSOLIDATED), "deposit": 3}
+    counts |= {"builder_deposit": sum(BUILDERS), "builder_exit": sum(EXITED)}
     assert total == len(rows) == sum(counts.values())
     walked: list[dict[str, Any]] = []
     query = {"limit": "9", "orderBy": "asc"}
@@ -111,13 +140,19 @@ def test_requests_are_listed_as_they_were_submitted(requested: Requested) -> Non
         if row["type"] == "deposit":
             continue
         assert row["pubkey"] == "0x" + data[:96]
+        if row["type"] == "builder_deposit":
+            assert (row["amount"], row["depositIndex"]) == (str(2 * 10**18), None)
+            assert row["address"] == "0x" + data[120:160] != transaction["from"]
+            assert row["withdrawalCredentials"] == "0x" + data[96:160]
+            assert row["signature"] == "0x" + data[176:]
+            continue
         # Who called the contract, which may be another contract.
         caller = transaction["from"] if transaction["to"] != FORWARDER else FORWARDER
         assert row["address"] == caller
-        if row["type"] == "withdrawal":
-            assert (int(row["amount"]), row["targetPubkey"]) == (int(data[96:], 16) * GWEI, None)
-        else:
-            assert (row["amount"], row["targetPubkey"]) == (None, "0x" + data[96:])
+        amount = int(data[96:], 16) * GWEI if row["type"] == "withdrawal" else None
+        assert row["amount"] == (None if amount is None else str(amount))
+        target = "0x" + data[96:] if row["type"] == "consolidation" else None
+        assert row["targetPubkey"] == target
 
 
 def test_deposits_have_the_values_of_their_event(requested: Requested) -> None:
@@ -138,7 +173,7 @@ def test_requests_are_filtered_by_key_and_address(requested: Requested) -> None:
             expected = [row for row in rows if row[field] == value]
             assert listed(requested.client, **{key: value}) == (expected, len(expected))
     assert listed(requested.client, pubkey="0x" + "00" * 48) == ([], 0)
-    assert listed(requested.client, blockFrom=2, blockTo=2)[1] == WITHDRAWN[1]
+    assert listed(requested.client, blockFrom=2, blockTo=2)[1] == sum(c[1] for c in SUBMITTED)
 
 
 def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
@@ -148,7 +183,7 @@ def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
         deposits = b"".join(b"".join(values) for values in requested.deposits[number])
         hash_ = contracts.hash_of(deposits, queues)
         record = client.get(f"/api/v1/blocks/{number}").json
-        count = sum(counts[number - 1] for counts in (WITHDRAWN, CONSOLIDATED, DEPOSITED))
+        count = sum(counts[number - 1] for counts in SUBMITTED)
         shown = record.get("requestsHash"), record.get("requestCount")
         assert shown == ((EMPTY, count) if count else (None, None))  # anvil's
         body = client.get(f"/api/v1/blocks/{number}/execution-requests").json
@@ -163,6 +198,7 @@ def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
         )
         keys = [row["pubkey"][2:] for row in body["requests"]]
         sizes = ((deposits, 192, 0), (queues[0], 76, 20), (queues[1], 116, 20))
+        sizes += ((queues[2], 184, 0), (queues[3], 68, 20))
         assert keys == [
             encoded[at + offset : at + offset + 48].hex()
             for encoded, size, offset in sizes
@@ -221,4 +257,4 @@ def test_bulk_and_reorganisations_have_the_same_requests(
         follow(settings, head + 1)
         assert auditing.run(settings, node=True) == 0
         total = create_app(settings).test_client().get("/api/v1/execution-requests").json["total"]
-        assert total == WITHDRAWN[0] + CONSOLIDATED[0] + DEPOSITED[0]
+        assert total == sum(counts[0] for counts in SUBMITTED)

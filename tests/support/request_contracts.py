@@ -2,7 +2,9 @@
 
 Their code is that of EIP-7002 and EIP-7251. The system's call at the end of a block is made here as
 the first transaction of the next one, and what it would return before that is what the block took.
-The deposit contract is a stand-in that emits its event with the data that it is given.
+The deposit contract is a stand-in that emits its event with the data that it is given, and those of
+builders (EIP-8282) are stand-ins that log what they are given, the exits' with the caller before it;
+what their queues give is counted in Queue.
 """
 
 import hashlib
@@ -15,9 +17,13 @@ SYSTEM = "0x" + "ff" * 19 + "fe"
 DEPOSITS = "0x00000000219ab540356cbb839cbe05303d7705fa"
 WITHDRAWALS = "0x00000961ef480eb55e80d19ad83579a64c007002"
 CONSOLIDATIONS = "0x0000bbddc7ce488642fb579f8b00f3a590007251"
+BUILDER_DEPOSITS = "0x0000bff46984e3725691fa540a8c7589300d8282"
+BUILDER_EXITS = "0x000064d678505ad48f8ccb093bc65613800e8282"
 DEPOSIT_EVENT = "649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5"
 CODES = {
     DEPOSITS: f"0x365f5f377f{DEPOSIT_EVENT}365fa100",
+    BUILDER_DEPOSITS: "0x365f5f37365fa000",
+    BUILDER_EXITS: "0x3360601b5f52365f60143736601401" + "5fa000",
     WITHDRAWALS: (
         "0x3373fffffffffffffffffffffffffffffffffffffffe1460cb5760115f54807fffffffffffffffffffffffffff"
         "ffffffffffffffffffffffffffffffffffffff146101f457600182026001905f5b5f821115606857810190830284"
@@ -67,6 +73,19 @@ def taken(node: Anvil) -> list[bytes]:
     """What the queues give to the newest block, each by its contract."""
     calls = [{"from": SYSTEM, "to": to, "gas": hex(10**7)} for to in (WITHDRAWALS, CONSOLIDATIONS)]
     return [bytes.fromhex(node.call("eth_call", call, "latest")[2:]) for call in calls]
+
+
+class Queue:
+    """The requests that wait, of which each block takes the `most` oldest."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.waiting: list[bytes] = []
+
+    def take(self, submitted: list[bytes]) -> bytes:
+        self.waiting += submitted
+        taken, self.waiting = self.waiting[: self.most], self.waiting[self.most :]
+        return b"".join(taken)
 
 
 def hash_of(deposits: bytes, queues: list[bytes]) -> bytes:

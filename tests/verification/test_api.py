@@ -166,10 +166,13 @@ def test_standard_json_settings_of_the_wrong_kind_are_refused(
 
 
 def test_settings_that_the_compiler_refuses_are_told(explorer: Explorer, many: str) -> None:
-    for settings in ({"evmVersion": "nonsense"}, {"optimizer": {"runs": "many"}}):
+    for settings, error in (
+        ({"evmVersion": "amsterdam"}, "the compiler has no EVM version amsterdam"),
+        ({"optimizer": {"runs": "many"}}, "JSONError"),
+    ):
         answer = explorer.verify(many, standard_input({"A.sol": MANY}, **settings), VERSION)
         assert answer.status_code == 422
-        assert "JSONError" in answer.json["error"]
+        assert error in answer.json["error"]
 
 
 def test_urls_beside_content_and_model_checkers_are_not_passed_on(

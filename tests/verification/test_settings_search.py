@@ -119,3 +119,12 @@ def test_before_shanghai_the_byte_of_push0_shows_nothing() -> None:
     code = bytes.fromhex("5f80fd")
     assert infer_settings(code, (0, 8, 18)) == infer_settings(b"", (0, 8, 18))
     assert infer_settings(code, (0, 8, 20)).push0
+
+
+def test_a_version_of_the_evm_that_solc_calls_experimental_is_tried_both_ways() -> None:
+    given = {"evmVersion": "amsterdam", "optimizer": {"enabled": False}, "viaIR": False}
+    for release, tried in (((0, 8, 35), [None]), ((0, 8, 36), [None, True])):
+        settings = candidate_settings(given, release, OLD)
+        assert [each.get("experimental") for each in settings] == tried
+    settings = candidate_settings({**given, "experimental": True}, (0, 8, 36), OLD)
+    assert [each["experimental"] for each in settings] == [True]

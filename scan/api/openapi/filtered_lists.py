@@ -236,15 +236,17 @@ SCHEMAS: Json = {
             "logIndex": number("The log that submitted it.", 3),
             "timestamp": moment("The block's time."),
             "address": nullable(
-                address("Who submitted it; of a deposit where withdrawals go to, null: no address.")
+                address("Who submitted it; of deposits where withdrawals go to, null: no address.")
             ),
-            "pubkey": text("The validator's public key, of a consolidation the source's.", "0xa1…"),
+            "pubkey": text(
+                "Public key of the validator or builder, of a consolidation the source's.", "0xa1…"
+            ),
             "amount": nullable(
                 amount("In wei; of a withdrawal 0 is the exit.", "32000000000000000000")
             ),
-            "withdrawalCredentials": nullable(hash32("Of a deposit.")),
-            "signature": nullable(text("Of a deposit.", "0xb2…")),
-            "depositIndex": nullable(number("Of a deposit.", 7)),
+            "withdrawalCredentials": nullable(hash32("Of a deposit, also of a builder.")),
+            "signature": nullable(text("As withdrawalCredentials.", "0xb2…")),
+            "depositIndex": nullable(number("Of a validator's deposit.", 7)),
             "targetPubkey": nullable(text("Of a consolidation.", "0xc3…")),
         },
     ),
