@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 MAX_CODE_BYTES = 65_536  # EIP-7954
 PUSH1, PUSH32 = 0x60, 0x7F
-# The largest operand below 128 of DUPN, SWAPN and EXCHANGE (EIP-8024). With an operand from there to
-# 127, which may be a JUMPDEST or a PUSH of older code, they are invalid and have none.
+# The largest operand below 128 of DUPN, SWAPN and EXCHANGE (EIP-8024). With one from there to 127,
+# which may be a JUMPDEST or a PUSH of older code, they are invalid and have none.
 _STACK_OPERANDS = {0xE6: 90, 0xE7: 90, 0xE8: 79}
 JUMPDEST = 0x5B
 # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: only a jump leads to the code after one of these.
@@ -18,8 +18,8 @@ _HALTS = frozenset(bytes.fromhex("0056f3fdfeff"))
 
 
 class Instruction(NamedTuple):
-    """An instruction. `data` is its operand, as a PUSH has. `is_truncated`: the code ends inside it,
-    and the EVM reads zeros."""
+    """An instruction. `data` is its operand. `is_truncated`: the code ends inside it, and the EVM
+    reads zeros."""
 
     offset: int
     name: str
@@ -57,7 +57,7 @@ def _instructions(code: bytes) -> Iterator[Instruction]:
 
 
 def operand_size(code: bytes, offset: int) -> int:
-    """Return the bytes of the operand of the instruction at `offset`, also beyond the code's end."""
+    """Return the size of the operand of the instruction at `offset`, which may pass the end."""
     opcode = code[offset]
     if opcode in _STACK_OPERANDS:
         operand = code[offset + 1] if offset + 1 < len(code) else 0

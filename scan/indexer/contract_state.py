@@ -20,7 +20,8 @@ CHUNK_CALLS = 180
 MAX_BYTES = 5 * 512 * 1024  # the most that a call can return for its gas, as hex digits
 MAX_TEXT_DIGITS = len("0x") + 2 * MAX_TEXT_BYTES
 WORD_DIGITS = len("0x") + 2 * 32
-# Chains allow 24,576 bytes (EIP-170), 65,536 (EIP-7954) and up to 2,097,120 (ZKsync); more is the node's fault.
+# Chains allow 24,576 bytes (EIP-170), 65,536 (EIP-7954) up to 2,097,120 (ZKsync); more is the
+# node's fault.
 MAX_CODE_BYTES = 2 * 1024 * 1024
 
 

@@ -313,8 +313,8 @@ SCHEMAS: Json = {
                         CONTRACT_EXAMPLE)
             ),
             "disassembly": array(
-                {"type": "object"}, "offset, opcode and data of each instruction; data is the operand"
-                " of a PUSH and its like, else null. At most the first 65,536 bytes, without metadata.",
+                {"type": "object"}, "offset, opcode and data of each instruction; data is its"
+                " operand, null without one. At most the first 65,536 bytes, without metadata.",
             ),
         },
         optional=("disassembly",),
