@@ -3,8 +3,8 @@
 Their code is that of EIP-7002 and EIP-7251. The system's call at the end of a block is made here as
 the first transaction of the next one, and what it would return before that is what the block took.
 The deposit contract is a stand-in that emits its event with the data that it is given, and those of
-builders (EIP-8282) are stand-ins that log what they are given, exits with the caller before it; what
-their queues give is counted in Queue.
+builders (EIP-8282) log what they are given, exits with the caller before it; their queues are
+those of Queue.
 """
 
 import hashlib
