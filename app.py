@@ -358,7 +358,7 @@ def _middleware(app: Flask) -> Middleware:
 def _answer_error(error: errors.ScanError) -> Response:
     """In the form of the interface that was asked."""
     reader().do_not_cache()
-    refusal = (request_state_of(request.environ).interface or REST).refuse(error)
+    refusal = request_state_of(request.environ).refuse(error)
     return Response(refusal.body, refusal.status, refusal.headers)
 
 

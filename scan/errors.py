@@ -161,6 +161,18 @@ class Unavailable(ScanError):
         super().__init__(message, headers={"Retry-After": str(retry_after_s)})
 
 
+class ClientBusy(Unavailable):
+    """The client has as much of this running as one may; the service has room for others."""
+
+    status, code = 429, "rate_limited"
+
+    def __init__(self, *, retry_after_s: int = 2) -> None:
+        super().__init__(
+            "Your earlier requests of this kind are not done yet; send the next ones after them.",
+            retry_after_s=retry_after_s,
+        )
+
+
 class MisdirectedRequest(ScanError):
     """Another instance counts the requests of this client; deploy/nginx.conf passes it on."""
 

@@ -146,11 +146,11 @@ class Middleware:
         if state.interface is not None:
             state.charged = yield from self._rate_limit.charge(state, state.interface)
             if state.charged.refusal is not None:
-                return state.interface.refuse(state.charged.refusal)
+                return state.refuse(state.charged.refusal)
             try:
                 state.required_block = None if state.is_open else required_block(state.environ)
             except InvalidParameter as error:
-                return state.interface.refuse(error)
+                return state.refuse(error)
         if state.has_body:
             refusal = self._refused_at_once(state)
             if refusal is not None:
@@ -198,7 +198,7 @@ class Middleware:
             return None
         client = self._rate_limit.address_of(state.environ)
         refusal = self._prerequisites.refusal(state, client)
-        return None if refusal is None else state.interface.refuse(refusal)
+        return None if refusal is None else state.refuse(refusal)
 
     def _preflight(self, state: RequestState) -> Steps:
         """Answer OPTIONS, which browsers send before other requests; it is not charged."""
@@ -279,8 +279,7 @@ class Middleware:
     def _refuse(
         self, state: RequestState, error: ScanError, start_response: Any
     ) -> Iterable[bytes]:
-        assert state.interface is not None
-        return self._send(state, state.interface.refuse(error), start_response)
+        return self._send(state, state.refuse(error), start_response)
 
     def _may_cache(self, state: RequestState, status: str, version_before: int | None) -> bool:
         """Return whether a response may be cached: not if the index changed while it was made,
@@ -341,13 +340,15 @@ class Middleware:
         and thousands of refusals would fill the log."""
         status, seconds = int(status_line[:3]), time.perf_counter() - state.began
         request_log.count_request(state.route, state.method, status, seconds)
-        refusal = state.charged.refusal if state.charged else None
-        if status == 429 or isinstance(refusal, RateLimited):  # some interfaces refuse with 200
+        # Some interfaces refuse with 200.
+        if status == 429 or isinstance(state.refusal, RateLimited):
             is_keyed = state.charged is not None and state.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
-            request_log.log_request(state.method, state.path, status, seconds, client)
+            request_log.log_request(
+                state.method, state.path, status, seconds, client, state.refusal
+            )
 
 
 def _close(body: Iterable[bytes]) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scan.accounts.api_keys import ApiKey
 from scan.errors import ScanError, Unavailable
-from scan.http.interfaces import Interface
+from scan.http.interfaces import REST, Interface
 from scan.queries.reader import Reader
 from scan.rate_limits.windows import RateLimitResult, Window
 from scan.server.wsgi import Environ, WsgiResponse
@@ -72,6 +72,12 @@ class RequestState:
     reader: Reader | None = None  # None until something is read
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
+    refusal: ScanError | None = None  # why the request was refused
+
+    def refuse(self, error: ScanError) -> WsgiResponse:
+        """Return an error in the form of the request's interface, and note it for the log."""
+        self.refusal = error
+        return (self.interface or REST).refuse(error)
 
     @property
     def has_body(self) -> bool:

@@ -2,15 +2,20 @@
 
 import functools
 import logging
+import re
 from urllib.parse import quote
 
 from prometheus_client import Counter, Histogram
 
+from scan.errors import ScanError
 from scan.observability import metrics
 
 log = logging.getLogger("scan.http")
 
 METHODS = {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"}
+MAX_REASON = 200
+
+_UNPRINTABLE = re.compile(r"[^ -~]+")
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
@@ -27,8 +32,11 @@ def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
     )
 
 
-def log_request(method: str, path: str, status: int, seconds: float, client: str) -> None:
-    """Log a request, without its query string, in which clients may send secrets."""
+def log_request(
+    method: str, path: str, status: int, seconds: float, client: str, refusal: ScanError | None
+) -> None:
+    """Log a request, with the reason of a refusal, without its query string, in which clients may
+    send secrets."""
     fields = {
         "method": method,
         "path": quote(path, safe="/:@!$&'()*+,;=~"),  # so that no path breaks the line
@@ -36,8 +44,18 @@ def log_request(method: str, path: str, status: int, seconds: float, client: str
         "milliseconds": round(seconds * 1000, 1),
         "client": client,
     }
+    if refusal is not None:
+        fields["reason"] = _reason(refusal)
     level = logging.WARNING if status >= 500 else logging.INFO
     log.log(level, "%s", _Line(fields), extra={"fields": fields})
+
+
+def _reason(refusal: ScanError) -> str:
+    """Return why a request was refused: the code, with the sentence where that is the service's own
+    and quotes nothing of the request."""
+    if refusal.status < 500 and refusal.status != 429:
+        return refusal.code
+    return f"{refusal.code}: {_UNPRINTABLE.sub(' ', refusal.message)[:MAX_REASON]}"
 
 
 class _Line:
@@ -47,4 +65,5 @@ class _Line:
         self._fields = fields
 
     def __str__(self) -> str:
-        return "{method} {path} {status} {milliseconds} ms {client}".format_map(self._fields)
+        line = "{method} {path} {status} {milliseconds} ms {client}".format_map(self._fields)
+        return f"{line} {self._fields['reason']}" if "reason" in self._fields else line

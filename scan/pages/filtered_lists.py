@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from flask import Response
+from flask import Response, request
 
 from scan import parameters
 from scan.errors import (
@@ -24,6 +24,7 @@ from scan.errors import (
 )
 from scan.ethereum.execution_requests import TYPES
 from scan.http.list_pages import window_of
+from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
 from scan.pages.records import Listing, listing
 from scan.pages.site import page, site
@@ -175,6 +176,7 @@ class FilteredList(Listing):
         if self.error is None:
             return page(template, **values)
         reader().do_not_cache()
+        request_state_of(request.environ).refusal = self.error
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)
         return response

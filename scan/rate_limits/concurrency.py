@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
-from scan.errors import Unavailable
+from scan.errors import ClientBusy, Unavailable
 
 
 class ConcurrencyLimit:
@@ -21,7 +21,8 @@ class ConcurrencyLimit:
         busy: str,
         retry_after_s: int = 2,
     ) -> None:
-        """`busy` and `retry_after_s` are those of Unavailable where no place is free.
+        """`busy` and `retry_after_s` are those of Unavailable where no place is free; a client that
+        holds its maximum gets ClientBusy, which is one.
 
         With `clients_wait`, a client that holds its maximum waits for one of its own places.
         """
@@ -41,13 +42,15 @@ class ConcurrencyLimit:
         Without `clients_wait`, a client that holds its maximum is rejected at once.
         """
         if not self.take(client, wait_s=wait_s):
-            raise self._refusal()
+            raise self._refusal(client)
         try:
             yield
         finally:
             self.give_back(client)
 
-    def _refusal(self) -> Unavailable:
+    def _refusal(self, client: Hashable) -> Unavailable:
+        if not self._may_hold_more(client):
+            return ClientBusy(retry_after_s=self._retry_after_s)
         return Unavailable(self._busy, retry_after_s=self._retry_after_s)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
@@ -127,11 +130,11 @@ class WaitingThreads(ConcurrencyLimit):
     def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
         """Return the error that place() would raise at once, None if none. It is read without a
         lock, so place() may still do otherwise."""
-        return self._refusal() if self._is_refused_at_once(client, wait_s) else None
+        return self._refusal(client) if self._is_refused_at_once(client, wait_s) else None
 
     def refusal_for_long(self, client: Hashable) -> Unavailable | None:
         """Return the error that place_for_long() would raise, as refusal() does for place()."""
-        return None if self._is_free_for_long(client) else self._refusal()
+        return None if self._is_free_for_long(client) else self._refusal(client)
 
     def _is_refused_at_once(self, client: Hashable, wait_s: float) -> bool:
         """Return whether waiting is useless: no place was given back lately, or too many wait."""
@@ -166,7 +169,7 @@ class WaitingThreads(ConcurrencyLimit):
     def place_for_long(self, client: Hashable) -> Iterator[None]:
         """Hold a place of take_for_long() for the `with` block. Raises Unavailable."""
         if not self.take_for_long(client):
-            raise self._refusal()
+            raise self._refusal(client)
         try:
             yield
         finally:

@@ -93,7 +93,7 @@ def test_a_client_with_its_share_of_places_is_refused_and_no_other(
     begin: Begin, services: Services
 ) -> None:
     client = "192.0.2.1"
-    for holder, status in (("192.0.2.2", None), (client, "503 Service Unavailable")):
+    for holder, status in (("192.0.2.2", None), (client, "429 Too Many Requests")):
         with ExitStack() as held:
             for _ in range(2):
                 held.enter_context(services.waiting_threads.place(holder, wait_s=0.0))

@@ -62,7 +62,7 @@ def test_pages_that_wait_for_their_conversion_hold_few_threads(
         requests = [pool.submit(status, number) for number in range(8)]
         refused = list(islice(as_completed(requests, timeout=20), 4))
         goes_on.set()
-    assert [request.result() for request in refused] == [503] * 4
+    assert [request.result() for request in refused] == [429] * 4
     assert sum(request.result() == 200 for request in requests) == 4
 
 

@@ -18,6 +18,8 @@ def test_half_of_the_threads_wait_and_two_for_one_client() -> None:
     assert places.refusal("a", wait_s=0.0) and not places.refusal("b", wait_s=0.0)
     assert [places.take("b") for _ in range(3)] == [True, True, False]
     assert places.refusal("c", wait_s=0.0) and not places.take("c")
+    refusals = places.refusal("a", wait_s=0.0), places.refusal("c", wait_s=0.0)
+    assert [refusal and refusal.status for refusal in refusals] == [429, 503]
     places.give_back("a")
     assert not places.refusal("c", wait_s=0.0) and not places.refusal("a", wait_s=0.0)
 
