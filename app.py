@@ -1,18 +1,12 @@
 """The WSGI application: create_app() puts the parts together."""
 
 import functools
-import logging
 import sys
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Sequence
 
-from flask import Flask, Request, Response, current_app, request
-from flask.globals import request_ctx
-from flask.sessions import NullSession, SessionInterface
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
-from werkzeug.routing import MapAdapter, Rule
+from flask import Flask
 
-from scan import errors, mcp
+from scan import mcp, registry
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
@@ -38,7 +32,6 @@ from scan.api import (
     tokens,
     transactions,
     transfers,
-    user_operations,
     webhooks,
 )
 from scan.api import query as query_api
@@ -64,19 +57,16 @@ from scan.etherscan.actions import PUBLISHED
 from scan.etherscan.function_names import FUNCTION_NAMES, new_function_names
 from scan.etherscan.replies import ETHERSCAN
 from scan.http import own_machine
+from scan.http.application import Application, handle_errors
 from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.indexed_block import IndexedBlock
-from scan.http.interfaces import REST
+from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
-from scan.http.nearest_path import nearest_path
 from scan.http.prerequisites import Prerequisites
 from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
-from scan.http.request_state import request_state_of
-from scan.http.requests import MAX_BODY_BYTES, reader
-from scan.http.responses import JsonResponse
-from scan.http.routing import MatchedRule
+from scan.http.requests import MAX_BODY_BYTES
 from scan.http.services import Services
 from scan.item_media.document_fetcher import DocumentFetcher
 from scan.item_media.media_cache import ItemMedia
@@ -103,10 +93,7 @@ from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 from scan.webhooks.sender import tls_context
 
-log = logging.getLogger(__name__)
-
 RECURSION_LIMIT = 1000
-OUR_FAULT = "Internal server error; it has been logged."
 LOG_LISTS_BYTES = 32 * 1024 * 1024
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
@@ -120,7 +107,6 @@ BLUEPRINTS = (
     tokens,
     items,
     transfers,
-    user_operations,
     authorizations,
     pools,
     gas,
@@ -150,6 +136,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = services = _services(settings)
+    for module in registry.parts("services"):
+        for service in module.services(services):
+            services.sources.of_extensions[type(service)] = service
     app.extensions[FUNCTION_NAMES] = new_function_names()
     app.extensions["scan.streams"] = Streams(services.reads, _version_listener(services))
     app.extensions["scan.pages"] = (
@@ -157,6 +146,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
+    for blueprint in registry.collected("pages", "BLUEPRINTS") if settings.pages else ():
+        app.register_blueprint(blueprint)
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     document = functools.cache(lambda: openapi.document(settings.base_path, PUBLISHED))
@@ -164,72 +155,19 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(documentation.describe(document))
     app.register_blueprint(discovery.discovery(document, has_tools=has_tools))
     app.register_blueprint(documentation.docs(), url_prefix="/docs")
-    for module in BLUEPRINTS:
-        app.register_blueprint(module.blueprint, url_prefix="/api/v1")
+    of_api = [module.blueprint for module in BLUEPRINTS]
+    for blueprint in (*of_api, *registry.collected("api", "BLUEPRINTS")):
+        app.register_blueprint(blueprint, url_prefix="/api/v1")
     for routes in blockscout.MODULES:
         app.register_blueprint(routes.blueprint, url_prefix=BLOCKSCOUT_PREFIX)
     if has_tools:
         app.register_blueprint(mcp_endpoint.endpoint(document))
-    app.register_error_handler(errors.ScanError, _answer_error)
-    app.register_error_handler(HTTPException, _answer_http_exception)
-    app.register_error_handler(Exception, _answer_bug)
-    app.wsgi_app = _middleware(app)  # type: ignore[method-assign]
+    handle_errors(app)
+    interfaces = [
+        i for module in registry.parts("interface") for i in module.register(app, services)
+    ]
+    app.wsgi_app = _middleware(app, interfaces)  # type: ignore[method-assign]
     return app
-
-
-class _NoSessions(SessionInterface):
-    """Flask opens one for each request, which takes 20 us."""
-
-    _none = NullSession()
-
-    def open_session(self, app: Flask, request: Request) -> NullSession:
-        return self._none
-
-
-class Application(Flask):
-    """Flask without what nothing here uses, which takes 50 us of a request: sessions, signals,
-    functions before and after requests, routes by host."""
-
-    session_interface = _NoSessions()
-    url_rule_class = MatchedRule
-
-    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """None: full_dispatch_request() finds the route."""
-        return None
-
-    @cached_property
-    def _routes(self) -> MapAdapter:
-        return self.url_map.bind("")
-
-    @cached_property
-    def _fixed_rules(self) -> Mapping[tuple[str, str], Rule]:
-        """Those of paths without arguments, by path and method: matching takes 9 us."""
-        return {
-            (rule.rule, method): rule
-            for rule in self.url_map.iter_rules()
-            if not rule.arguments
-            for method in rule.methods or ()
-        }
-
-    def full_dispatch_request(self) -> Response:
-        """Notes the route, by which requests are counted."""
-        current = request_ctx.request
-        try:
-            rule, arguments = self._fixed_rules.get((current.path, current.method)), {}
-            if rule is None:
-                rule, arguments = self._routes.match(current.path, current.method, return_rule=True)
-            current.url_rule, current.view_args = rule, dict(arguments)
-            request_state_of(current.environ).route = rule.rule
-            response = self.view_functions[rule.endpoint](**arguments)
-        except Exception as error:
-            response = self.handle_user_exception(error)
-        # What Flask would make of another type runs the application that it is.
-        return response if isinstance(response, JsonResponse) else self.make_response(response)
-
-    def do_teardown_request(self, exc: BaseException | None = None) -> None:
-        pass
-
-    do_teardown_appcontext = do_teardown_request
 
 
 def _item_media(settings: Settings) -> ItemMedia:
@@ -316,7 +254,7 @@ def _connect(settings: Settings, url: str) -> Database:
     return Database(url, statement_timeout_ms=timeout, name="scan-api", session=session)
 
 
-def _middleware(app: Flask) -> Middleware:
+def _middleware(app: Flask, of_extensions: Sequence[Interface]) -> Middleware:
     services: Services = app.extensions["scan"]
     settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
@@ -338,7 +276,7 @@ def _middleware(app: Flask) -> Middleware:
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if listener is None else None,
-        INTERFACES if pages is None else (*INTERFACES, PICTURES, pages),
+        (*INTERFACES, *of_extensions, *(() if pages is None else (PICTURES, pages))),
         pages,
         {
             *SERVICE_PATHS,
@@ -353,48 +291,3 @@ def _middleware(app: Flask) -> Middleware:
         logs_requests=settings.log_requests,
         base_path=settings.base_path,
     )
-
-
-def _answer_error(error: errors.ScanError) -> Response:
-    """In the form of the interface that was asked."""
-    reader().do_not_cache()
-    refusal = request_state_of(request.environ).refuse(error)
-    return Response(refusal.body, refusal.status, refusal.headers)
-
-
-def _answer_http_exception(error: HTTPException) -> Response:
-    """The framework's own refusals, in our shape."""
-    return _answer_error(_ours(error))
-
-
-def _ours(error: HTTPException) -> errors.ScanError:
-    if isinstance(error, NotFound):
-        return errors.NotFound(_nothing_at(request.path))
-    if isinstance(error, MethodNotAllowed):
-        allow = ", ".join(sorted(error.valid_methods or ()))
-        return errors.MethodNotAllowed(
-            f"Method not allowed; this path accepts {allow}.",
-            headers={"Allow": allow} if allow else None,
-        )
-    if isinstance(error, RequestEntityTooLarge):
-        return errors.TooLarge(errors.TooLarge.of_body)
-    if (error.code or 500) >= 500:
-        return errors.ScanError(OUR_FAULT)
-    ours = errors.InvalidParameter(error.description or "The request is malformed.")
-    ours.status = error.code or 400
-    return ours
-
-
-def _nothing_at(path: str) -> str:
-    # Paths of the API and beside it; pages are for people, who follow links.
-    rules = current_app.url_map.iter_rules()
-    paths = [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
-    nearest = nearest_path(path, paths)
-    if nearest is None:
-        return "Not found; /docs/ lists all endpoints."
-    return f"Not found; the nearest path is {nearest}."
-
-
-def _answer_bug(error: Exception) -> Response:
-    log.exception("%s %s failed", request.method, request.path)
-    return _answer_error(errors.ScanError(OUR_FAULT))

@@ -63,6 +63,9 @@ setup(
             "**/*.svg",
             "**/*.png",
             "**/*.txt",
+            "**/*.sql",
+            "**/*.j2",
+            "**/*.toml",
         ]
     },
     py_modules=["app"],

@@ -11,7 +11,7 @@ from scan.bulk.range_files import SELECTED
 from scan.database.lists import all_entities
 from scan.database.statements import read_texts, tables_of
 from scan.exports.columns import KINDS
-from scan.indexer.block_rows import UNNUMBERED
+from scan.indexer.block_rows import TABLES, UNNUMBERED
 from scan.webhooks.registration import EVENT_TYPES
 from tests.test_declared_fields import ROOT, part
 
@@ -45,7 +45,7 @@ def places_without_rows(table: str, created: str) -> list[str]:
             table not in {*SPOOLED, *SELECTED},
         f"COPY of scan/bulk/loading.py: {table}": table not in COPY,
         f"sql/schema/roles.sql: the rows of {table} that roles of `scan sql-role` read":
-            table not in NOT_READ_BY_ROLES
+            table not in {*NOT_READ_BY_ROLES, *all_entities()}
             and not re.search(rf"\b{table}\b", read("sql/schema/roles.sql")),
         f"sql/lists.toml: the entity {table}, or NOT_NUMBERED of this test":
             "    ordinal bigint" in created and table not in {*all_entities(), *NOT_NUMBERED},
@@ -65,13 +65,17 @@ def test_every_table_of_a_block_stands_in_every_place() -> None:
     lines = [
         f"{table} lacks {place}; or NOT_OF_A_BLOCK says here why it is no block's"
         for table in tables_of("chain_tables")
-        if table not in NOT_OF_A_BLOCK
+        if table not in {*NOT_OF_A_BLOCK, *TABLES}
         for place in places_without_rows(
             table,
             part("sql/schema/chain_tables.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)"),
         )
     ]
     assert not lines, "\n".join(lines)
+
+
+def test_every_table_of_an_extension_is_an_entity() -> None:
+    assert [table for table in TABLES if not all_entities()[table].is_sparse] == []
 
 
 def test_what_rows_are_made_for_is_a_table() -> None:

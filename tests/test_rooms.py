@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from scan import registry
+
 pytestmark = pytest.mark.check
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
-    "settings brand errors parameters json_bodies picture_types hex observability",
+    "settings brand errors parameters json_bodies picture_types hex observability registry",
     "database ethereum rate_limits",
     "contracts accounts",
     "indexer webhooks verification",
@@ -32,7 +34,7 @@ GROUND = set(FLOORS[0].split())
 
 FLASK = (
     *("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.blockscout"),
-    *("scan.sourcify", "scan.mcp"),
+    *("scan.sourcify", "scan.mcp", "scan.extensions"),
 )
 # Where a library may be imported.
 PLACES = {
@@ -119,7 +121,7 @@ def test_every_module_has_a_room() -> None:
     homeless = [
         f"{module}: the package {room} is on none of FLOORS"
         for module in sorted(MODULES)
-        if (room := _room(module)) not in (None, "__main__", *FLOOR)
+        if (room := _room(module)) not in (None, "__main__", "extensions", *FLOOR)
     ]
     assert not homeless, _listed(homeless)
 
@@ -149,6 +151,37 @@ def test_nothing_on_the_ground_imports_itself_through_others(room: str) -> None:
     assert room not in reached
 
 
+def test_the_core_imports_no_extension() -> None:
+    offenders = [
+        f"{module} imports {imported}: the core knows extensions by scan/registry.py alone"
+        for module in sorted(MODULES)
+        for imported in _imports(module)
+        if _extension(module) is None and _extension(imported) is not None
+    ]
+    assert not offenders, _listed(offenders)
+
+
+def test_an_extension_imports_those_that_it_declares() -> None:
+    """Its module with another extension's name is what it adds to that, which alone imports it."""
+    offenders = []
+    for module in sorted(MODULES):
+        own = _extension(module)
+        needs = registry.installed()[own].needs if own else ()
+        part = module.split(".")[3] if len(module.split(".")) > 3 else ""
+        offenders += [
+            f"{module} imports {imported}, which {own} does not declare that it needs"
+            for imported in _imports(module)
+            if own and _extension(imported) not in (None, own, part, *needs)
+        ]
+    assert not offenders, _listed(offenders)
+
+
+def _extension(module: str) -> str | None:
+    """`scan.extensions.blobs.rows` -> blobs; None for what is no extension."""
+    names = module.split(".")
+    return names[2] if names[:2] == ["scan", "extensions"] and len(names) > 2 else None
+
+
 @pytest.mark.parametrize("room", sorted(set(FLOOR) - {"app"}))
 def test_a_room_says_what_it_is(room: str) -> None:
     """What it does, what enters, what leaves, which file to open first."""
@@ -160,13 +193,13 @@ def test_a_room_says_what_it_is(room: str) -> None:
 
 def test_few_modules_stand_beside_the_rooms() -> None:
     beside = {path.stem for path in (ROOT / "scan").glob("*.py")} - {"__init__"}
-    assert len(beside) <= 8
+    assert len(beside) <= 9
 
 
 @pytest.mark.parametrize("folder", ["sql", "tests"])
 def test_statements_and_tests_have_the_same_rooms(folder: str) -> None:
     rooms = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
-    assert rooms - {"__pycache__", "support", "deploy", "schema"} <= set(FLOOR)
+    assert rooms - {"__pycache__", "support", "deploy", "schema", "extensions"} <= set(FLOOR)
 
 
 @pytest.mark.parametrize("library", sorted(PLACES))
@@ -182,7 +215,8 @@ def test_libraries_have_their_place(library: str) -> None:
 def test_the_environment_is_read_in_settings_alone() -> None:
     readers = [
         f"{_line(module, node)} reads os.{node.attr}: only scan/settings.py may"
-        for module in sorted(set(MODULES) - {"scan.settings"})
+        # Which modules there are depends on a variable that the registry reads by itself.
+        for module in sorted(set(MODULES) - {"scan.settings", "scan.registry"})
         for node in ast.walk(TREES[module])
         if isinstance(node, ast.Attribute)
         and node.attr in ("environ", "environb", "getenv")

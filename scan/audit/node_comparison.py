@@ -42,9 +42,9 @@ from scan.ethereum.events import (
     transfers,
 )
 from scan.ethereum.execution_requests import submitted_in
-from scan.ethereum.user_operations import user_operations
 from scan.hex import data, to_hex
 from scan.indexer import log_selection
+from scan.indexer.block_rows import WRITTEN
 from scan.indexer.block_source import BlockSource
 from scan.indexer.block_traces import TRACE_ATTEMPTS, UNTRACED, TracedBlock, TraceReader
 from scan.settings import Settings
@@ -77,7 +77,6 @@ ENTITIES = {
     "trade": Entity("audit/dex_trades_get_rows", _OF_LOG),
     "withdrawal": Entity("audit/withdrawals_get_rows", ("block_number", "withdrawal_index")),
     "credit": Entity("audit/credits_get_rows", ("ordinal",)),
-    "user operation": Entity("audit/user_operations_get_rows", ("ordinal",)),
     "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
     "authorization": Entity("audit/authorizations_get_rows", ("ordinal",)),
     "message to L1": Entity("audit/messages_to_l1_get_rows", ("ordinal",)),
@@ -88,6 +87,7 @@ ENTITIES = {
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
     "log": Entity("audit/logs_get_rows", _OF_LOG),
+    **{table: Entity(f"audit/{table}_get_rows", ("ordinal",)) for table in WRITTEN},
 }
 
 
@@ -254,13 +254,16 @@ def _expect_block(
     expected["block"].append({name: getattr(block, name) for name in BLOCK_COLUMNS})
     expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
     expected["credit"] += [credit._asdict() for credit in block.credits]
-    expected["user operation"] += [operation._asdict() for operation in user_operations(block)]
     expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
     expected["authorization"] += [a._asdict() for a in block.authorizations]
     expected["message to L1"] += [message._asdict() for message in block.messages_to_l1]
     expected["blob"] += [blob._asdict() for blob in blobs_of(block)]
     expected["execution request"] += [request._asdict() for request in submitted_in(block)]
     emitters = {log.address for log in block.logs}
+    for name, table in WRITTEN.items():
+        if not table.of_traces:
+            rows = table.rows_of(block, (), emitters)
+            expected[name] += [dict(zip(table.columns, row, strict=True)) for row in rows]
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
     expected["log"] += [
         in_block | log._asdict() | {"topics": b"".join(log.topics)} for log in stored_logs

@@ -1,5 +1,6 @@
 """The modules of routes, each with its blueprint."""
 
+from scan import registry
 from scan.blockscout import (
     address_holdings,
     addresses,
@@ -9,7 +10,6 @@ from scan.blockscout import (
     search,
     tokens,
     transactions,
-    user_operations,
 )
 
 MODULES = (
@@ -19,7 +19,7 @@ MODULES = (
     address_holdings,
     tokens,
     contracts,
-    user_operations,
+    *registry.parts("blockscout"),
     search,
     network,
 )

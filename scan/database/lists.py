@@ -1,19 +1,19 @@
-"""The table of lists, sql/lists.toml, in types, from which statements of lists are rendered.
+"""The table of lists, sql/lists.toml with those of the extensions, in types, from which statements
+of lists are rendered.
 
 The comments in that file say what each value means.
 """
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from scan.settings import ROOT
+from scan.database.lists_table import read_table
+from scan.registry import enabled
 
-TABLE = ROOT / "sql" / "lists.toml"
 EMPTY_KEY = "''::bytea"  # in SQL
 
 T = TypeVar("T")
@@ -85,6 +85,7 @@ class Entity:
     """A table whose rows have ordinals, with its filters and the lists that pages are read from."""
 
     name: str
+    json_name: str
     alias: str
     row: str
     range: str
@@ -95,6 +96,8 @@ class Entity:
     bytes: str | None
     has_total: bool
     is_sparse: bool
+    is_queried: bool
+    extension: str | None
     params: str | None
     condition: str | None
     filters: tuple[Filter, ...]
@@ -186,11 +189,6 @@ class CreditType(NamedTuple):
 
 
 @functools.cache
-def read_table() -> Mapping[str, Any]:
-    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
-
-
-@functools.cache
 def all_lists() -> Mapping[str, List]:
     """Return every list by its name, even if no filter selects it."""
     declared = {name: _list(name, **values) for name, values in read_table()["lists"].items()}
@@ -202,6 +200,13 @@ def all_lists() -> Mapping[str, List]:
 @functools.cache
 def all_entities() -> Mapping[str, Entity]:
     return {name: _entity(name, **values) for name, values in read_table()["entities"].items()}
+
+
+@functools.cache
+def served_entities() -> Mapping[str, Entity]:
+    """Return the entities of the core and of the extensions that are on."""
+    entities = all_entities().items()
+    return {name: e for name, e in entities if e.extension is None or e.extension in enabled()}
 
 
 @functools.cache
@@ -304,6 +309,7 @@ def _counter(list_: str, table: str, column: str) -> Counter:
 
 def _entity(
     name: str,
+    json_name: str,
     alias: str,
     row: str,
     range: str,
@@ -314,6 +320,8 @@ def _entity(
     bytes: str | None = None,
     has_total: bool = False,
     is_sparse: bool = False,
+    is_queried: bool = False,
+    extension: str | None = None,
     params: str | None = None,
     matches: str | None = None,
 ) -> Entity:
@@ -323,6 +331,7 @@ def _entity(
     lists.append(all_lists().get(name) or _whole_list(name, None))
     return Entity(
         name,
+        json_name,
         alias,
         row,
         range,
@@ -333,6 +342,8 @@ def _entity(
         bytes,
         has_total,
         is_sparse,
+        is_queried,
+        extension,
         params,
         matches,
         tuple(filters),

@@ -21,7 +21,8 @@ from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
 from scan.database.errors import ConnectionLost, LockNotGranted
-from scan.database.statements import render
+from scan.database.statements import SCHEMA as SCHEMA_FOLDER
+from scan.database.statements import all_folders, render
 from scan.database.transaction import Transaction
 from scan.settings import ROOT, Settings
 
@@ -78,10 +79,23 @@ def expected_schema() -> ExpectedSchema:
 
 
 def read_schema() -> str:
-    """Return the text of schema.sql, of the files that it includes, and of RENDERED."""
-    text = (ROOT / SCHEMA).read_text(encoding="utf-8")
-    whole = _INCLUDE.sub(lambda line: (ROOT / line[1]).read_text(encoding="utf-8"), text)
-    return "\n".join([whole, *map(render, RENDERED)])
+    """Return the text of schema.sql, of the files that it includes, each followed by those of the
+    same name of extensions, of the extensions' other files, and of RENDERED."""
+    of_extensions = [
+        path
+        for folder in all_folders()[1:]
+        for path in sorted((folder / SCHEMA_FOLDER).glob("*.sql"))
+    ]
+
+    def include(line: re.Match[str]) -> str:
+        own = ROOT / line[1]
+        included = [own, *(path for path in of_extensions if path.name == own.name)]
+        of_extensions[:] = [path for path in of_extensions if path.name != own.name]
+        return "\n".join(path.read_text(encoding="utf-8") for path in included)
+
+    whole = _INCLUDE.sub(include, (ROOT / SCHEMA).read_text(encoding="utf-8"))
+    others = [path.read_text(encoding="utf-8") for path in of_extensions]
+    return "\n".join([whole, *others, *map(render, RENDERED)])
 
 
 def run(settings: Settings) -> list[str]:

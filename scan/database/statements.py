@@ -1,4 +1,5 @@
-"""The statements of sql/, a file for each, with a header that declares its parameters.
+"""The statements of sql/ and of the extensions' sql/, a file for each, with a header that declares
+its parameters.
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
 has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),
@@ -32,6 +33,8 @@ from scan.database.lists import (
     ways_counted_in,
     ways_into_lists,
 )
+from scan.database.lists_table import fragments
+from scan.registry import folders
 from scan.settings import ROOT
 
 FOLDER = ROOT / "sql"
@@ -64,17 +67,29 @@ class Statement(NamedTuple):
 def load_statements(folder: Path = FOLDER) -> Mapping[str, Statement]:
     """Return every statement by file name. Raises StatementError where declared and used parameters
     differ."""
-    return {name: _load(name, text) for name, text in read_texts(folder)}
+    statements: dict[str, Statement] = {}
+    for name, text in read_texts(folder):
+        if name in statements:
+            raise StatementError(f"{name} is the name of two files")
+        statements[name] = _load(name, text)
+    return statements
 
 
 def read_texts(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of all statements, with their headers."""
-    for path in sorted(folder.rglob("*.sql")):
-        if path.parent != folder / SCHEMA:
-            yield path.relative_to(folder).with_suffix("").as_posix(), path.read_text("utf-8")
-    for path in sorted(folder.rglob(f"*{TEMPLATE}")):
-        if path.parent != folder / SCHEMA:
-            yield from _rendered(path.relative_to(folder).as_posix())
+    for root in all_folders() if folder == FOLDER else (folder,):
+        for path in sorted(root.rglob("*.sql")):
+            if path.parent != root / SCHEMA:
+                yield path.relative_to(root).with_suffix("").as_posix(), path.read_text("utf-8")
+        for path in sorted(root.rglob(f"*{TEMPLATE}")):
+            if path.parent != root / SCHEMA:
+                yield from _rendered(path.relative_to(root).as_posix())
+
+
+@functools.cache
+def all_folders() -> tuple[Path, ...]:
+    """Return the folders with statements: the core's and those of all installed extensions."""
+    return (FOLDER, *folders("sql"))
 
 
 def render(template: str, **values: object) -> str:
@@ -85,7 +100,7 @@ def render(template: str, **values: object) -> str:
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FileSystemLoader(all_folders()),
         autoescape=False,  # the text is SQL, not HTML
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -95,6 +110,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "credit_types": all_credit_types(),
         "entities": all_entities(),
+        "fragments": fragments,
         "lists": all_lists(),
         "grown_by": grown_by,
         "history_numbers": history_numbers(),
@@ -111,12 +127,17 @@ def _environment() -> Environment:
 
 @functools.cache
 def _schema() -> str:
-    return "".join(path.read_text("utf-8") for path in sorted((FOLDER / SCHEMA).glob("*.sql")))
+    return "".join(
+        path.read_text("utf-8")
+        for folder in all_folders()
+        for path in sorted((folder / SCHEMA).glob("*.sql"))
+    )
 
 
 def tables_of(file: str) -> list[str]:
-    """Return the tables that a file of sql/schema/ creates, in their order."""
-    text = (FOLDER / SCHEMA / f"{file}.sql").read_text("utf-8")
+    """Return the tables that a file of sql/schema/ creates, and those of its name of extensions."""
+    paths = [folder / SCHEMA / f"{file}.sql" for folder in all_folders()]
+    text = "\n".join(path.read_text("utf-8") for path in paths if path.exists())
     return re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+) \(", text, re.M)
 
 
@@ -152,7 +173,7 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
             if f"{{{placeholder}}}" in name:
                 for instance in instances:
                     named = name.format_map({placeholder: instance.name})
-                    if not (FOLDER / f"{named}.sql").exists():
+                    if not any((folder / f"{named}.sql").exists() for folder in all_folders()):
                         yield named, render(template, entity=entity, list=instance)
 
 

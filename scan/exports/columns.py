@@ -15,6 +15,7 @@ import pyarrow
 
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
+from scan.indexer.block_rows import TABLES
 
 LIMBS = 4
 LIMB_BITS = 64
@@ -121,24 +122,6 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         address=ADDRESS,
         amount_wei=UINT256,
     ),
-    "user_operations": _kind(
-        ordinal=pyarrow.int64(),
-        block_number=BLOCK_NUMBER,
-        transaction_index=INDEX,
-        log_index=INDEX,
-        first_log_index=_optional(INDEX),
-        hash=HASH,
-        entry_point=ADDRESS,
-        sender=ADDRESS,
-        paymaster=_optional(ADDRESS),
-        bundler=ADDRESS,
-        nonce=UINT256,
-        success=BOOLEAN,
-        fee=UINT256,
-        gas_used=UINT256,
-        factory=_optional(ADDRESS),
-        revert_data=_optional(BYTES),
-    ),
     "blobs": _kind(
         ordinal=pyarrow.int64(),
         block_number=BLOCK_NUMBER,
@@ -233,6 +216,7 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         topics=BYTES,  # those after topic0, 32 bytes each
         data=BYTES,
     ),
+    **{name: _declared(table.columns) for name, table in TABLES.items()},
 }
 
 

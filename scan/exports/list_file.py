@@ -15,7 +15,8 @@ import orjson
 
 from scan.errors import Unavailable
 from scan.exports import csv_format
-from scan.exports.csv_columns import Context, Record, columns
+from scan.exports.csv_cells import Context, Record
+from scan.exports.csv_columns import columns
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader

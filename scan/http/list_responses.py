@@ -7,6 +7,7 @@ import flask
 from flask import request
 
 from scan import parameters
+from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
@@ -28,19 +29,6 @@ FOLDER = "files"  # in SCAN_DATA_DIR
 # Parameters of a list, and of one that is ordered along the chain.
 LISTED = (*PAGED, PARAMETER)
 ORDERED = (*LISTED, *RANGE, "orderBy")
-NAMES = {
-    "transactions": "transactions",
-    "token_transfers": "transfers",
-    "dex_trades": "trades",
-    "internal_transfers": "internalTransfers",
-    "user_operations": "userOperations",
-    "authorizations": "authorizations",
-    "messages_to_l1": "messages",
-    "blobs": "blobs",
-    "execution_requests": "requests",
-    "contract_creations": "contractCreations",
-}
-
 ReadPage = Callable[[Window], Page]
 
 
@@ -51,7 +39,7 @@ def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Re
     arguments = query_arguments(*keys, *ORDERED)
     filters = {**arguments, **fixed}
     return list_response(
-        NAMES[entity],
+        all_entities()[entity].json_name,
         arguments,
         lambda window: entities.page(reader(), entity, window, filters),
         own=parameters.optional_address(filters, "address"),

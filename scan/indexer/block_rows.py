@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from scan import registry
 from scan.database import copy_rows
 from scan.ethereum.authorizations import Authorization
 from scan.ethereum.blobs import Blob, blobs_of
@@ -34,8 +35,8 @@ from scan.ethereum.events import (
 from scan.ethereum.execution_requests import REQUEST_CONTRACTS, ExecutionRequest, submitted_in
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.messages import MessageToL1
+from scan.ethereum.sparse_tables import SparseTable
 from scan.ethereum.traces import InternalTransfer
-from scan.ethereum.user_operations import ENTRY_POINTS, UserOperation, user_operations
 from scan.hex import to_hex
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS, LogSelection
@@ -45,6 +46,9 @@ Rows = list[tuple[Any, ...]]
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
 
+# Tables of extensions, and those of extensions that are on, of which rows are written.
+TABLES: Mapping[str, SparseTable] = registry.merged("rows", "TABLES", of_installed=True)
+WRITTEN: Mapping[str, SparseTable] = registry.merged("rows", "TABLES")
 # The columns of a row's text; the writer prepends the ordinal.
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
@@ -62,13 +66,13 @@ UNNUMBERED: Mapping[str, Sequence[str]] = {
     "withdrawals": ("block_number", *Withdrawal._fields),
     "credits": Credit._fields,
     "uncles": Uncle._fields,
-    "user_operations": UserOperation._fields,
     "authorizations": Authorization._fields,
     "messages_to_l1": MessageToL1._fields,
     "blobs": Blob._fields,
     "execution_requests": ExecutionRequest._fields,
     "contract_creations": ContractCreation._fields,
     "log_emitters": ("address", "block_number"),
+    **{name: (*table.columns,) for name, table in TABLES.items()},
 }
 
 
@@ -155,7 +159,6 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
-    has_operations = not ENTRY_POINTS.keys().isdisjoint(emitters)
     has_requests = not REQUEST_CONTRACTS.isdisjoint(emitters)
     transfers, swaps = _events(block)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
@@ -175,13 +178,16 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "withdrawals": [(number, *w) for w in block.withdrawals or ()],
             "credits": list(block.credits),
             "uncles": list(block.uncles),
-            "user_operations": list(user_operations(block) if has_operations else ()),
             "authorizations": list(block.authorizations),
             "messages_to_l1": list(block.messages_to_l1),
             "blobs": list(blobs_of(block)),
             "execution_requests": list(submitted_in(block) if has_requests else ()),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
+            **{
+                name: table.rows_of(block, internal_transfers, emitters)
+                for name, table in WRITTEN.items()
+            },
         },
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,

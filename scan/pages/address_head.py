@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from scan import registry
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.http.services import services
@@ -22,14 +23,7 @@ LINKED = {
     "contract_creations_by_creator": (
         *("Contracts created", "/contracts?creator", "in its transactions"),
     ),
-    "user_operations_by_sender": ("User operations", "/user-operations?sender", "of this account"),
-    "user_operations_by_paymaster": (
-        *("User operations", "/user-operations?paymaster", "paid by it"),
-    ),
-    "user_operations_by_bundler": ("User operations", "/user-operations?bundler", "bundled by it"),
-    "user_operations_by_entry_point": (
-        *("User operations", "/user-operations?entryPoint", "through it"),
-    ),
+    **registry.merged("pages", "LINKED"),
 }
 
 

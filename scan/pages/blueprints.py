@@ -16,7 +16,6 @@ from scan.pages import (
     statistics,
     tokens,
     transactions,
-    user_operations,
 )
 
 PAGES = (
@@ -29,7 +28,6 @@ PAGES = (
     tokens,
     items,
     pools,
-    user_operations,
     statistics,
     contracts,
     bytecode_and_events,

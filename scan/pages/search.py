@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 
+from scan import registry
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.site import page
-from scan.queries import pools, user_operations
+from scan.queries import pools
 from scan.queries import search as search_queries
 
 PATHS = {
@@ -73,8 +74,8 @@ def _path_of_unindexed(named: bytes) -> str:
     """Return the path of the page for an address, or for a hash of no block or transaction."""
     if len(named) == ADDRESS_BYTES:
         return PATHS["address"]
-    is_operation = user_operations.with_hash(reader(), named)
-    return "/user-operation/" if is_operation else PATHS["transaction"]
+    of_extensions = (path_of(named) for path_of in registry.values("pages", "path_of_hash"))
+    return next(filter(None, of_extensions), PATHS["transaction"])
 
 
 def _grouped(results: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -1,6 +1,7 @@
 """Renders templates, with the values that every page shows, such as the chain's name."""
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
@@ -10,7 +11,7 @@ from urllib.parse import quote
 from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from scan import VERSION
+from scan import VERSION, registry
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.checksums import checksummed
 from scan.exports.list_file import MAX_ROWS
@@ -30,14 +31,13 @@ from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool", "/user-operation")
+PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool")
 PATHS = frozenset(
     {
         *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/verify"),
         "/verified-contracts",
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
-        "/user-operations",
         *("/token-transfers", "/internal-transfers", "/accounts", "/trades"),
     }
 )
@@ -109,8 +109,8 @@ class Site:
         return Interface(
             self.refuse,
             self.refuse_as_markdown,
-            paths=PATHS,
-            prefixes=PREFIXES,
+            paths=PATHS.union(registry.collected("pages", "PATHS")),
+            prefixes=(*PREFIXES, *registry.collected("pages", "PREFIXES")),
             has_page_limit=True,
         )
 
@@ -181,12 +181,27 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
+def _menu(title: str) -> list[tuple[str, str]]:
+    """Return the paths and texts of the links that extensions add to a group of the menu."""
+    links = registry.collected("pages", "MENU")
+    return [(path, text) for group, path, text in links if group == title]
+
+
+def _sections() -> Mapping[str, Sequence[str]]:
+    """Return the templates of the sections that extensions add to a page, by the page's name."""
+    sections: dict[str, list[str]] = {"transaction": []}
+    for of_extension in registry.values("pages", "SECTIONS"):
+        for name, template in of_extension.items():
+            sections[name].append(template)
+    return sections
+
+
 @cache
 def _templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
     not an empty string."""
     environment = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
+        loader=FileSystemLoader([FOLDER / "templates", *registry.folders("templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -195,6 +210,8 @@ def _templates() -> Environment:
     )
     environment.globals |= {"version": VERSION, "most_file_rows": MAX_ROWS}
     environment.globals["shown_value"] = shown_value
+    environment.globals["sections"] = _sections()
+    environment.globals["menu_of_extensions"] = _menu
     environment.filters |= {
         "grouped": formatting.grouped,
         "counted": formatting.counted,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from flask import Blueprint, Response
 
+from scan import registry
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog
 from scan.contracts.transaction_failures import TransactionFailure
@@ -65,7 +66,11 @@ def get_transaction(transaction_hash: str) -> Response:
         reader(), key, Window(MAX_INTERNAL, 0, "asc")
     )
     internal = list[Record](json.loads(moved.data or "[]"))
-    operations = record.get("userOperations", [])
+    of_extensions = [
+        shown
+        for records in registry.values("pages", "transaction_records")
+        for shown in records(record)
+    ]
     details = transactions.details(reader(), record)
     failure = transactions.failure(reader(), record)
     logs = None if details.logs is None else details.logs[:MAX_LOGS]
@@ -82,7 +87,6 @@ def get_transaction(transaction_hash: str) -> Response:
         logs=logs,
         failure=failure,
         summary=summaries.summary(reader(), record, details, failure),
-        operations=operations,
         internal=internal,
         internal_count=moved.total,
         is_traced=is_traced,
@@ -94,7 +98,7 @@ def get_transaction(transaction_hash: str) -> Response:
         prices=services().prices.read(reader()).prices,
         names=names_of(
             [
-                *(record, *operations, *transfers, *trades, *internal),
+                *(record, *of_extensions, *transfers, *trades, *internal),
                 *record.get("messagesToL1", ()),
                 *record.get("authorizations", ()),
             ],

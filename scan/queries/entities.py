@@ -3,42 +3,35 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from scan import registry
 from scan.queries import (
     authorizations,
-    blobs,
     blocks,
     contract_creations,
-    dex_trades,
-    execution_requests,
     internal_transfers,
     logs,
-    messages_to_l1,
     token_transfers,
     tokens,
     transactions,
-    user_operations,
 )
 from scan.queries.filters import read_values
 from scan.queries.method_names import selectors
-from scan.queries.pages import Page, Window
+from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 
+# The lists of other entities are plain ones.
 _PAGES: Mapping[str, Callable[..., Page]] = {
     "transactions": transactions.page,
     "blocks": blocks.page,
     "tokens": tokens.page,
     "token_transfers": token_transfers.page,
-    "dex_trades": dex_trades.page,
     "internal_transfers": internal_transfers.page,
     "logs": logs.page_by_filters,
-    "user_operations": user_operations.page,
     "authorizations": authorizations.page,
-    "messages_to_l1": messages_to_l1.page,
-    "blobs": blobs.page,
-    "execution_requests": execution_requests.page,
     "contract_creations": contract_creations.page,
+    **registry.merged("queries", "PAGES"),
 }
 
 
@@ -55,4 +48,6 @@ def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, An
     values = read_values(entity, arguments)
     if "method" in values:
         values["method"] = selectors(reader, str(values["method"]))
+    if entity not in _PAGES:
+        return filtered_page(reader, entity, values, window)
     return _PAGES[entity](reader, window, **values)

@@ -11,7 +11,7 @@ from typing import Any
 
 from scan import parameters
 from scan.contracts.signature_text import MAX_LENGTH
-from scan.database.lists import Filter, all_entities, of_kind
+from scan.database.lists import Filter, all_entities, of_kind, served_entities
 from scan.errors import InvalidParameter
 from scan.ethereum.execution_requests import TYPES
 
@@ -20,18 +20,17 @@ MAX_DEX_NAME = 100
 
 Value = bytes | str | bool | list[bytes]
 
+_ENTITIES = tuple(dict.fromkeys(("transactions", "blocks", "tokens", *served_entities())))
 # The entities of /query.
-QUERIED = (
-    *("transactions", "blocks", "tokens", "token_transfers", "dex_trades", "internal_transfers"),
-    *("logs", "user_operations"),
+QUERIED = tuple(
+    name
+    for name in _ENTITIES
+    if name not in served_entities() or served_entities()[name].is_queried
 )
 # The filters of each entity, without the ranges of blocks and times, which the Window has.
 FILTERS: Mapping[str, tuple[Filter, ...]] = {
     entity: all_entities()[entity].filters if entity in all_entities() else ()
-    for entity in (
-        *(*QUERIED, "authorizations", "messages_to_l1"),
-        *("blobs", "execution_requests", "contract_creations"),
-    )
+    for entity in _ENTITIES
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
 

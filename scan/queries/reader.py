@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
@@ -27,6 +27,8 @@ from scan.verification.equal_creations import EqualCreations
 PLACE_WAIT_S = 0.25
 READ_TABLES_AGAIN_S = 60.0
 READ_RETENTION_AGAIN_S = 5.0
+
+T = TypeVar("T")
 
 
 class ChainId:
@@ -106,6 +108,12 @@ class Sources:
     retention: Retention
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
+    of_extensions: dict[type[Any], Any] = field(default_factory=dict)
+
+    def get(self, kind: type[T]) -> T:
+        """Return what an extension provides (services.py), by its type."""
+        provided: T = self.of_extensions[kind]
+        return provided
 
 
 class Reader:

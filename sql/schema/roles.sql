@@ -70,11 +70,9 @@ BEGIN
     EXECUTE format('GRANT USAGE ON SCHEMA public, v1 TO %I', name);
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA v1 TO %I', name);
     EXECUTE format(
-        'GRANT SELECT ON addresses, authorizations, blocks, chain, codes, contracts, credits, daily_stats,'
-        ' dex_trades, dexes, event_topics, internal_transfers, item_balances, labels, list_counts, logs,'
-        ' blobs, contract_creations, execution_requests, messages_to_l1, pools, token_holders,'
-        ' token_items, token_transfers, tokens, transactions, uncles, user_operations, verified_contracts,'
-        ' withdrawals TO %I',
-        name);
+        'GRANT SELECT ON addresses, blocks, chain, codes, contracts, credits, daily_stats, dexes,'
+        ' event_topics, item_balances, labels, list_counts, pools, token_holders, token_items, tokens,'
+        ' uncles, verified_contracts, withdrawals, %s TO %I',
+        array_to_string(entity_tables(), ', '), name);
 END
 $$;

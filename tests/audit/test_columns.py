@@ -13,7 +13,7 @@ from scan.ethereum.client import Node
 from scan.ethereum.execution_requests import ExecutionRequest
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.messages import MessageToL1
-from scan.ethereum.user_operations import UserOperation
+from scan.extensions.user_operations.rows import UserOperation
 from scan.settings import Settings
 from tests.audit.auditing import COUNT_HOLDERS, spoil
 

@@ -1,9 +1,9 @@
 """The API as an OpenAPI 3.1 document; tests compare it with the code."""
 
 from collections.abc import Collection, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
-from scan import VERSION
+from scan import VERSION, registry
 from scan.api.openapi import (
     chain,
     contracts,
@@ -18,7 +18,6 @@ from scan.api.openapi import (
     statistics,
     stream,
     transaction_details,
-    user_operations,
     webhook_events,
 )
 from scan.api.openapi.compatibility import (
@@ -42,17 +41,20 @@ from scan.api.openapi.schemas import (
     OPTIONAL_HEADERS,
     SCALARS,
     Json,
+    with_optional,
 )
 from scan.http.interfaces import API
 
 # Modules with paths below /api/v1, and modules with schemas; a new one is added here.
 PATHS = (
     *(chain, query, filtered_lists, history, items, logs),
-    *(statistics, stream, contracts, keys_and_webhooks, user_operations),
+    *(statistics, stream, contracts, keys_and_webhooks),
+    *registry.parts("openapi"),
 )
 SCHEMAS = (
     *(records, transaction_details, chain, query, filtered_lists, history, items, logs),
-    *(contracts, keys_and_webhooks, webhook_events, statistics, service, user_operations),
+    *(contracts, keys_and_webhooks, webhook_events, statistics, service),
+    *registry.parts("openapi"),
 )
 
 DESCRIPTION = """\
@@ -118,7 +120,7 @@ def document(
             {"name": "Service", "description": "The state of the service; not rate limited."},
         ],
         "paths": {
-            **{API + path: page for module in PATHS for path, page in module.PATHS.items()},
+            **{API + path: page for module in PATHS for path, page in _paths(module).items()},
             **etherscan_paths(etherscan_actions),
             **sourcify_paths(base_path),
             **service.PATHS,
@@ -126,7 +128,7 @@ def document(
         "webhooks": webhook_events.PAGES,
         "components": {
             "schemas": {
-                **{name: schema for module in SCHEMAS for name, schema in module.SCHEMAS.items()},
+                **_schemas(),
                 **SCALARS,
             },
             "responses": {
@@ -154,6 +156,24 @@ def document(
             },
         },
     }  # fmt: skip
+
+
+def _paths(module: ModuleType) -> Json:
+    paths: Json = getattr(module, "PATHS", {})
+    return paths
+
+
+def _schemas() -> Json:
+    """Return the schemas, with the fields that extensions add to records (ADDED, by schema)."""
+    schemas: Json = {
+        name: schema
+        for module in SCHEMAS
+        for name, schema in getattr(module, "SCHEMAS", {}).items()
+    }
+    for module in registry.parts("openapi"):
+        for name, fields in getattr(module, "ADDED", {}).items():
+            schemas[name] = with_optional(schemas[name], fields)
+    return schemas
 
 
 def _header(name: str) -> Json:

@@ -295,6 +295,14 @@ def extended(base: str, description: str, fields: Mapping[str, Json], **more: An
     }
 
 
+def with_optional(schema: Json, fields: Mapping[str, Json]) -> Json:
+    """Return a record with more fields, which may be absent."""
+    if "allOf" in schema:
+        *bases, own = schema["allOf"]
+        return {**schema, "allOf": [*bases, with_optional(own, fields)]}
+    return {**schema, "properties": {**schema["properties"], **fields}}
+
+
 def shared(name: str) -> Json:
     return {"$ref": f"#/components/parameters/{name}"}
 

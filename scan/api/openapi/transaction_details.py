@@ -223,10 +223,6 @@ SCHEMAS: Json = {
         f" {MAX_CONTRACTS} contracts are used.",
         {
             "feeParts": ref("FeeParts"),
-            "userOperationCount": number("How many user operations it has, if any.", 2),
-            "userOperations": array(
-                ref("UserOperation"), "The first of them, if it has any.", maxItems=25
-            ),
             "authorizationCount": number("How many authorizations it has, if any.", 2),
             "authorizations": array(
                 ref("Authorization"),
@@ -256,8 +252,6 @@ SCHEMAS: Json = {
             "summary": ref("TransactionSummary"),
         },
         optional=(
-            "userOperationCount",
-            "userOperations",
             "authorizationCount",
             "authorizations",
             "messagesToL1",

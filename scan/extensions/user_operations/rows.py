@@ -6,12 +6,23 @@ contract may emit the same events, so only those of the canonical entry points c
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from eth_hash.auto import keccak
 
 from scan.ethereum.blocks import DecodedBlock, EventLog
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    HASH,
+    INTEGER,
+    UINT256,
+    Column,
+)
 from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.sparse_tables import SparseTable
 
 # The canonical deployments, which have the same address on every chain, and their versions.
 ENTRY_POINTS = {
@@ -38,22 +49,22 @@ _ADDRESS_PADDING = bytes(12)
 class UserOperation(NamedTuple):
     """A user operation that was executed; a row of the table user_operations."""
 
-    ordinal: int
-    block_number: int
-    transaction_index: int
-    log_index: int  # of its UserOperationEvent, the last of its logs
-    first_log_index: int | None  # of its execution
-    hash: bytes  # unique only as far as the entry point makes it so
-    entry_point: bytes
-    sender: bytes
-    paymaster: bytes | None
-    bundler: bytes  # the transaction's sender
-    nonce: int
-    success: bool
-    fee: int  # actualGasCost, in wei
-    gas_used: int
-    factory: bytes | None  # of an account that was deployed for it
-    revert_data: bytes | None
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    transaction_index: Annotated[int, Column(INTEGER)]
+    log_index: Annotated[int, Column(INTEGER)]  # of its UserOperationEvent, the last of its logs
+    first_log_index: Annotated[int | None, Column(INTEGER)]  # of its execution
+    hash: Annotated[bytes, Column(HASH)]  # unique only as far as the entry point makes it so
+    entry_point: Annotated[bytes, Column(ADDRESS)]
+    sender: Annotated[bytes, Column(ADDRESS)]
+    paymaster: Annotated[bytes | None, Column(ADDRESS)]
+    bundler: Annotated[bytes, Column(ADDRESS)]  # the transaction's sender
+    nonce: Annotated[int, Column(UINT256)]
+    success: Annotated[bool, Column(BOOLEAN)]
+    fee: Annotated[int, Column(UINT256)]  # actualGasCost, in wei
+    gas_used: Annotated[int, Column(UINT256)]
+    factory: Annotated[bytes | None, Column(ADDRESS)]  # of an account that was deployed for it
+    revert_data: Annotated[bytes | None, Column(BYTES)]
 
 
 class _Bundle:
@@ -133,3 +144,10 @@ def _revert_data(data: bytes) -> bytes:
     start = int.from_bytes(data[32:64])
     length = int.from_bytes(data[start : start + 32])
     return data[start + 32 : start + 32 + min(length, MAX_REVERT_BYTES)]
+
+
+TABLES = {
+    "user_operations": SparseTable(
+        UserOperation, lambda block, _: user_operations(block), emitters=ENTRY_POINTS
+    )
+}

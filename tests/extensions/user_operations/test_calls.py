@@ -4,7 +4,7 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts.user_operation_calls import (
+from scan.extensions.user_operations.calls import (
     AccountCall,
     BundledOperation,
     account_calls,

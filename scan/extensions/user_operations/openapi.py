@@ -25,8 +25,8 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
-from scan.contracts.user_operation_calls import MAX_CALLS
-from scan.ethereum.user_operations import ENTRY_POINTS, MAX_REVERT_BYTES
+from scan.extensions.user_operations.calls import MAX_CALLS
+from scan.extensions.user_operations.rows import ENTRY_POINTS, MAX_REVERT_BYTES
 
 PATHS: Json = {
     "/user-operations": operation(
@@ -46,6 +46,14 @@ PATHS: Json = {
         ref("UserOperationPage"), parameters=(TRANSACTION, *LISTED), errors=(404,),
     ),
 }  # fmt: skip
+ADDED = {
+    "TransactionDetail": {
+        "userOperationCount": number("How many user operations it has, if any.", 2),
+        "userOperations": array(
+            ref("UserOperation"), "The first of them, if it has any.", maxItems=25
+        ),
+    }
+}
 SCHEMAS: Json = {
     "UserOperationPage": page_of(
         "userOperations", "UserOperation", "User operations.", "QueryTotal"

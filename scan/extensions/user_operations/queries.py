@@ -9,13 +9,6 @@ from scan.contracts.abi_decoding import Decoded, decode_call, decode_call_by
 from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
-from scan.contracts.user_operation_calls import (
-    MAX_CALLS,
-    AccountCall,
-    BundledOperation,
-    account_calls,
-    bundled_operations,
-)
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.call_failures import REVERT, CallFailure
 from scan.ethereum.transaction_reader import (
@@ -23,7 +16,14 @@ from scan.ethereum.transaction_reader import (
     IndexedTransaction,
     TransactionUnavailable,
 )
-from scan.ethereum.user_operations import ENTRY_POINTS
+from scan.extensions.user_operations.calls import (
+    MAX_CALLS,
+    AccountCall,
+    BundledOperation,
+    account_calls,
+    bundled_operations,
+)
+from scan.extensions.user_operations.rows import ENTRY_POINTS
 from scan.hex import data, to_hex
 from scan.queries import transactions
 from scan.queries.filters import Value

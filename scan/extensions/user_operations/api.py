@@ -3,13 +3,14 @@
 from flask import Blueprint
 
 from scan import parameters
+from scan.extensions.user_operations import queries as user_operations
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
-from scan.queries import user_operations
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("user_operations", __name__)
+BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/user-operations")

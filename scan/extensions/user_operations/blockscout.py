@@ -11,9 +11,9 @@ from scan.blockscout.lists import ROWS, Record, address, list_response, text
 from scan.blockscout.routing import routes
 from scan.blockscout.times import timestamp
 from scan.errors import NotFound
+from scan.extensions.user_operations import queries as user_operations
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import user_operations
 from scan.queries.pages import Page, Window
 
 FILTERS = {

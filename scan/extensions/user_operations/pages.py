@@ -1,18 +1,46 @@
 """/user-operations, of all or by one address, and /user-operation/:hash with its calls."""
 
+from collections.abc import Sequence
+
 from flask import Blueprint, Response
 
+from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import hash_of, names_of
+from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
-from scan.queries import user_operations
 
 SHOWN_INPUT = 2000  # characters
 
 blueprint = Blueprint("pages_user_operations", __name__)
+BLUEPRINTS = (blueprint,)
+PATHS = ("/user-operations",)
+PREFIXES = ("/user-operation",)
+MENU = (("Chain", "/user-operations", "User operations"),)
+SECTIONS = {"transaction": "transaction_user_operations.html"}
+LINKED = {
+    "user_operations_by_sender": ("User operations", "/user-operations?sender", "of this account"),
+    "user_operations_by_paymaster": (
+        *("User operations", "/user-operations?paymaster", "paid by it"),
+    ),
+    "user_operations_by_bundler": ("User operations", "/user-operations?bundler", "bundled by it"),
+    "user_operations_by_entry_point": (
+        *("User operations", "/user-operations?entryPoint", "through it"),
+    ),
+}
+
+
+def path_of_hash(operation_hash: bytes) -> str | None:
+    """Return the path of the page for a hash, without the hash; None if it is no operation's."""
+    return "/user-operation/" if user_operations.with_hash(reader(), operation_hash) else None
+
+
+def transaction_records(transaction: Record) -> Sequence[Record]:
+    """Return the records that the page of a transaction shows, whose addresses are named."""
+    operations: Sequence[Record] = transaction.get("userOperations", ())
+    return operations
 
 
 @blueprint.get("/user-operations")

@@ -1,0 +1,40 @@
+"""sql/lists.toml, with the lists.toml of each installed extension merged into it."""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from scan.registry import folders
+from scan.settings import ROOT
+
+TABLE = ROOT / "sql" / "lists.toml"
+
+
+@functools.cache
+def read_table() -> Mapping[str, Any]:
+    """Return the table: each extension's is merged into the core's, tables by their keys and lists
+    by appending."""
+    merged = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    for path in folders("sql/lists.toml"):
+        own = tomllib.loads(path.read_text(encoding="utf-8"))
+        for entity in own.get("entities", {}).values():
+            entity["extension"] = path.parent.parent.name
+        _merge(merged, own)
+    return merged
+
+
+def _merge(into: dict[str, Any], table: Mapping[str, Any]) -> None:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            _merge(into.setdefault(key, {}), value)
+        elif isinstance(value, list) and isinstance(into.get(key), list):
+            into[key] += value
+        else:
+            into[key] = value
+
+
+def fragments(name: str) -> list[str]:
+    """Return the SQL that extensions add to a statement, by their names in [fragments.<name>]."""
+    of_statement: Mapping[str, str] = read_table().get("fragments", {}).get(name, {})
+    return [text.strip() for text in of_statement.values()]

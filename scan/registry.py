@@ -1,0 +1,113 @@
+"""The registry of extensions: capabilities in folders of scan/extensions/ that can be taken away.
+
+The core knows no extension by name: it asks here for the parts that they bring. The package of an
+extension declares it as EXTENSION. Its parts are modules (or packages) and folders of standard
+names, which scan/extensions/__init__.py lists, and a part is imported when it is first needed.
+
+`SCAN_EXTENSIONS` chooses among the folders. An extension that is off keeps its tables, so that the
+schema is the same and forks are taken back in them, too; but it writes no rows and serves nothing.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from scan.errors import SettingError
+
+FOLDER = Path(__file__).parent / "extensions"
+VARIABLE = "SCAN_EXTENSIONS"
+ALL, NONE = "all", "none"
+
+
+class Extension(NamedTuple):
+    """An extension: what it adds in a line, and the names of the extensions that it imports."""
+
+    adds: str
+    needs: tuple[str, ...] = ()
+
+
+@cache
+def installed() -> Mapping[str, Extension]:
+    """Return the extensions whose folders are there, by name, those that others need first."""
+    names = sorted(path.parent.name for path in FOLDER.glob("*/__init__.py"))
+    declared = {name: import_module(_module(name)).EXTENSION for name in names}
+    ordered: dict[str, Extension] = {}
+
+    def add(name: str) -> None:
+        for needed in declared[name].needs if name not in ordered else ():
+            add(needed)
+        ordered.setdefault(name, declared[name])
+
+    for name in names:
+        add(name)
+    return ordered
+
+
+@cache
+def enabled() -> Collection[str]:
+    """Return the names of the extensions that are on, with those that they need. Raises
+    SettingError for a name without a folder."""
+    text = os.environ.get(VARIABLE, "").strip() or ALL
+    if text in (ALL, NONE):
+        return tuple(installed()) if text == ALL else ()
+    names = {name.strip() for name in text.split(",")}
+    if unknown := names - installed().keys():
+        known = ", ".join(sorted(installed()))
+        message = f"{', '.join(sorted(unknown))}: no such extension; there are {known}"
+        raise SettingError(VARIABLE, text, message)
+    for name in reversed([*installed()]):
+        names |= {*installed()[name].needs} if name in names else set()
+    return tuple(name for name in installed() if name in names)
+
+
+def parts(part: str, *, of_installed: bool = False) -> list[Any]:
+    """Return the modules of a name that the enabled extensions have, or all installed ones."""
+    names = installed() if of_installed else enabled()
+    return [import_module(_module(name, part)) for name in names if _has(name, part)]
+
+
+def merged(part: str, name: str, *, of_installed: bool = False) -> dict[Any, Any]:
+    """Return one mapping of those that the modules of a part have as `name`, if they do."""
+    modules = parts(part, of_installed=of_installed)
+    mappings: Iterable[Mapping[Any, Any]] = (getattr(module, name, {}) for module in modules)
+    return {key: value for mapping in mappings for key, value in mapping.items()}
+
+
+def collected(part: str, name: str) -> list[Any]:
+    """Return one list of the sequences that the modules of a part have as `name`, if they do."""
+    return [value for module in parts(part) for value in getattr(module, name, ())]
+
+
+def values(part: str, name: str) -> list[Any]:
+    """Return what the modules of a part have as `name`, of those that have it."""
+    return [getattr(module, name) for module in parts(part) if hasattr(module, name)]
+
+
+def folders(name: str, *, of_enabled: bool = False) -> list[Path]:
+    """Return the folders or files of a name in those of the installed extensions, or of the
+    enabled ones."""
+    paths = [FOLDER / extension / name for extension in (enabled() if of_enabled else installed())]
+    return [path for path in paths if path.exists()]
+
+
+def extension_of(part: str, name: str, key: str) -> str | None:
+    """Return which installed extension that is off has `key` in a mapping of one of its parts."""
+    for extension in installed():
+        if extension not in enabled() and _has(extension, part):
+            module: ModuleType = import_module(_module(extension, part))
+            if key in getattr(module, name, ()):
+                return extension
+    return None
+
+
+def _module(*names: str) -> str:
+    return ".".join(("scan", "extensions", *names))
+
+
+def _has(extension: str, part: str) -> bool:
+    folder = FOLDER / extension
+    return (folder / f"{part}.py").exists() or (folder / part / "__init__.py").exists()
