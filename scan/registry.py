@@ -104,6 +104,12 @@ def extension_of(part: str, name: str, key: str) -> str | None:
     return None
 
 
+def off(what: str, extension: str) -> SettingError:
+    """Return the error for a part of an extension that is off."""
+    reason = f"{what} is of the extension {extension}, which is off"
+    return SettingError(VARIABLE, os.environ.get(VARIABLE, ""), reason)
+
+
 def _module(*names: str) -> str:
     return ".".join(("scan", "extensions", *names))
 

@@ -10,6 +10,7 @@ import argparse
 import sys
 from importlib import import_module, metadata
 
+from scan import registry
 from scan.commands.arguments import add_command
 from scan.errors import ScanError, SettingError
 from scan.observability import logs
@@ -56,6 +57,11 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run the subcommand that the arguments name, and return the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        _require_extension(arguments)
+    except SettingError as error:
+        print(f"scan: {error}", file=sys.stderr)
+        return EXIT_WRONG_CALL
     options = _parser(arguments).parse_args(arguments)
     if options.run is None:
         options.parser.print_help()
@@ -92,9 +98,25 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
     parser.set_defaults(run=None, parser=parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(metavar="command")
-    called = next((argument for argument in arguments if not argument.startswith("-")), None)
-    for name, text in COMMANDS.items():
+    called = _called(arguments)
+    own = {name: (text, f"scan.commands.{_module(name)}") for name, text in COMMANDS.items()}
+    for name, (text, module) in (own | registry.merged("commands", "COMMANDS")).items():
         command = add_command(commands, name, text)
         if name == called:
-            import_module(f"scan.commands.{name.replace('-', '_')}").add_arguments(command)
+            import_module(module).add_arguments(command)
     return parser
+
+
+def _called(arguments: list[str]) -> str:
+    return next((argument for argument in arguments if not argument.startswith("-")), "")
+
+
+def _module(command: str) -> str:
+    return command.replace("-", "_")
+
+
+def _require_extension(arguments: list[str]) -> None:
+    """Raise SettingError for a subcommand of an extension that is off."""
+    extension = registry.extension_of("commands", "COMMANDS", _called(arguments))
+    if extension is not None:
+        raise registry.off(f"scan {_called(arguments)}", extension)

@@ -13,7 +13,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; LINKED: lists that an address's head links; MENU |
 | templates/ | templates of pages |
 | csv_columns.py | COLUMNS of lists as CSV files, by the list's key in JSON |
-| commands.py | COMMANDS: what each subcommand of `scan` does, by its name, and its module |
+| commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |
 | settings.py | Settings of its own |
 | services.py | services(core): what lives as long as the process, by type |
 

@@ -1,0 +1,92 @@
+"""Each extension can be taken away, and an operator can switch it off."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scan import registry
+from tests.support.serving import ROOT
+
+COPIED = ("app.py", "schema.sql", "gunicorn.conf.py", "scan", "sql", "migrations", "demo", "docs")
+# The application, its document, its statements and schema, all without a database.
+PUT_TOGETHER = """
+import app
+from scan.api import openapi
+from scan.database.migrations import read_schema
+from scan.database.statements import load_statements
+from scan.settings import Settings
+document = openapi.document()
+text = read_schema() + str(document) + "".join(s.text for s in load_statements().values())
+paths = [rule.rule for rule in app.create_app(Settings()).url_map.iter_rules()]
+print(len(paths), len(document["paths"]))
+"""
+
+
+def put_together(folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PUT_TOGETHER],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder)} | environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tree")
+    for name in COPIED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    return folder
+
+
+def others_without(name: str) -> list[str]:
+    """The extensions that need none that needs `name`, nor it."""
+    gone = {name}
+    for other, extension in registry.installed().items():
+        if gone.intersection(extension.needs):
+            gone.add(other)
+    return [other for other in registry.installed() if other in gone]
+
+
+@pytest.mark.parametrize("name", sorted(registry.installed()))
+def test_the_core_and_the_others_work_without_an_extension(name: str, tree: Path) -> None:
+    gone = others_without(name)
+    moved = tree / "gone"
+    moved.mkdir()
+    try:
+        for folder in gone:
+            shutil.move(tree / "scan" / "extensions" / folder, moved / folder)
+        result = put_together(tree)
+        assert result.returncode == 0, result.stderr
+    finally:
+        for folder in gone:
+            shutil.move(moved / folder, tree / "scan" / "extensions" / folder)
+        moved.rmdir()
+
+
+def test_without_any_extension_the_core_is_left(tree: Path) -> None:
+    folder = tree / "scan" / "extensions"
+    kept = folder.rename(tree / "kept")
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    try:
+        without = put_together(tree)
+    finally:
+        shutil.rmtree(folder)
+        kept.rename(folder)
+    assert without.returncode == 0, without.stderr
+    assert without.stdout == put_together(tree, SCAN_EXTENSIONS="none").stdout
+
+
+@pytest.mark.parametrize("name", ["nothing", "user_operations,"])
+def test_an_unknown_extension_stops_the_start(name: str) -> None:
+    result = put_together(ROOT, SCAN_EXTENSIONS=name)
+    assert result.returncode != 0
+    assert "SCAN_EXTENSIONS" in result.stderr and "no such extension" in result.stderr
