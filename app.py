@@ -68,9 +68,10 @@ from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
 from scan.http.services import Services
-from scan.item_media.document_fetcher import DocumentFetcher
 from scan.item_media.media_cache import ItemMedia
 from scan.mcp import endpoint as mcp_endpoint
+from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
 from scan.pages.items import PICTURES
@@ -91,7 +92,6 @@ from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.jobs import VerificationJobs
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
-from scan.webhooks.sender import tls_context
 
 RECURSION_LIMIT = 1000
 LOG_LISTS_BYTES = 32 * 1024 * 1024

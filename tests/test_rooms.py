@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS = (
     "settings brand errors parameters json_bodies picture_types hex observability registry",
     "database ethereum rate_limits",
-    "contracts accounts",
+    "contracts accounts outbound",
     "indexer webhooks verification",
     "item_media",
     "queries audit server",
@@ -40,7 +40,7 @@ FLASK = (
 PLACES = {
     "psycopg2": ("scan.database",),
     "requests": ("scan.ethereum", "scan.webhooks", "scan.contract_import"),
-    "urllib3": ("scan.ethereum", "scan.webhooks", "scan.item_media", "scan.gateway"),
+    "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks", "scan.gateway"),
     "flask": FLASK,
     "werkzeug": (*FLASK, "scan.mcp"),
     "mcp": ("scan.mcp", "scan.commands"),

@@ -22,8 +22,9 @@ from scan.http.requests import (
 )
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
+from scan.outbound import urls
 from scan.queries.pages import Page
-from scan.webhooks import owner_actions, registration, urls
+from scan.webhooks import owner_actions, registration
 from scan.webhooks.owner_actions import Webhook
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook
 

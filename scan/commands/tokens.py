@@ -14,13 +14,13 @@ from scan.commands.startup import connected
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import ScanError
-from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.queries.reader import ChainId
 from scan.settings import Settings
 from scan.token_lists import importer, token_list
 from scan.token_lists.logo_fetcher import LogoFetcher
 from scan.token_lists.token_list import MAX_LIST_BYTES, ListedToken, TokenList
-from scan.webhooks.sender import AttemptTimeouts, tls_context
 
 NAME = "scan-tokens"
 LIST_TIMEOUTS = AttemptTimeouts(total_s=60.0, connect_s=5.0)

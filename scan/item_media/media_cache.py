@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from scan.ethereum.sized_cache import SizedCache
 from scan.item_media import dimensions, item_metadata
-from scan.item_media.document_fetcher import Document, DocumentFetcher, NotFetched
 from scan.item_media.document_queue import DocumentQueue
 from scan.item_media.item_metadata import (
     MAX_DOCUMENT_BYTES,
@@ -19,10 +18,11 @@ from scan.item_media.item_metadata import (
     Picture,
     RemoteUrl,
 )
+from scan.outbound import urls
+from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
+from scan.outbound.urls import RefusedUrl
 from scan.picture_types import SVG
 from scan.settings import Network
-from scan.webhooks import urls
-from scan.webhooks.urls import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024
 PICTURES_BYTES = 2 * 1024 * 1024  # for the types of pictures

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from scan.errors import NotFound
 from scan.hex import data
-from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
+from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.queries import pools
 from scan.queries.reader import Reader
 from scan.settings import Network

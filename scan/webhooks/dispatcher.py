@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.deadlines import DeadlineTimer
 from scan.settings import Settings
-from scan.webhooks.deadlines import DeadlineTimer
 from scan.webhooks.lease_delivery import Burst, LeaseDelivery
 from scan.webhooks.listener import QueueListener
 from scan.webhooks.queues import DeliveryQueues, Lease, now
 from scan.webhooks.retry_schedule import RETRY_STEPS_S
-from scan.webhooks.sender import AttemptTimeouts, Sender, tls_context
+from scan.webhooks.sender import Sender
 
 log = logging.getLogger(__name__)
 

@@ -2,40 +2,23 @@
 
 import hashlib
 import hmac
-import socket
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Sequence
 from datetime import datetime
 from http.client import HTTPException
-from ipaddress import ip_address
-from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-import certifi
 import urllib3
-from urllib3.connection import HTTPSConnection
 
-from scan.errors import SettingError
-from scan.settings import Network
-from scan.webhooks import urls
-from scan.webhooks.deadlines import Deadline, DeadlineTimer
+from scan.outbound.connection import CheckedConnection, Outbound
+from scan.outbound.deadlines import Deadline
+from scan.outbound.urls import NotResolved, Purpose, RefusedUrl
 from scan.webhooks.retry_schedule import retry_after_s
-from scan.webhooks.urls import Address, NotResolved, Purpose, RefusedUrl
 
-TOTAL_S = 10.0
-CONNECT_S = 3.0
 USER_AGENT = "Scan-Webhook/1.0"
 GONE = 410
-
-
-class AttemptTimeouts(NamedTuple):
-    """The time that one attempt, and its connection, may take."""
-
-    total_s: float = TOTAL_S
-    connect_s: float = CONNECT_S
 
 
 class Message(NamedTuple):
@@ -67,30 +50,15 @@ class Outcome(NamedTuple):
         return self.response_code == GONE
 
 
-def tls_context(ca_bundle: str) -> ssl.SSLContext:
-    """Return a context that verifies by REQUESTS_CA_BUNDLE, a file or a directory, or else by
-    certifi's CAs. Raises SettingError."""
-    bundle = ca_bundle or certifi.where()
-    try:
-        if Path(bundle).is_dir():
-            return ssl.create_default_context(capath=bundle)
-        return ssl.create_default_context(cafile=bundle)
-    except OSError as error:
-        raise SettingError("REQUESTS_CA_BUNDLE", ca_bundle, str(error)) from None
-
-
 def signature_header(secret: str, body: bytes) -> str:
     """Return the value of X-Scan-Signature (SPEC 5.7)."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-class Sender(NamedTuple):
+class Sender(Outbound):
     """The objects that all attempts of a process share."""
 
-    deadlines: DeadlineTimer
-    context: ssl.SSLContext
-    allowed: Sequence[Network]
-    timeouts: AttemptTimeouts = AttemptTimeouts()
+    __slots__ = ()
 
     def connection(self, url: str, secret: str, *, is_healthy: bool) -> "ReceiverConnection":
         purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
@@ -151,14 +119,14 @@ class ReceiverConnection:
             return None, None, _reason(error, sent), sent
         return code, retry_after_s(retry_after, now), None, sent
 
-    def _connect(self, deadline: Deadline) -> "CheckedConnection":
+    def _connect(self, deadline: Deadline) -> CheckedConnection:
         connection = CheckedConnection(self._sender, self._url, self._purpose, deadline)
         self._connection = connection
         connection.connect()
         return connection
 
     def _request(
-        self, connection: "CheckedConnection", message: Message, now: datetime
+        self, connection: CheckedConnection, message: Message, now: datetime
     ) -> tuple[int, str | None]:
         """Send the request, and return the status and Retry-After of the response."""
         timestamp = str(int(now.timestamp()))
@@ -187,55 +155,6 @@ class ReceiverConnection:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-class CheckedConnection(HTTPSConnection):
-    """A connection that resolves the name once, and connects only to an address that was checked.
-
-    urllib3's connection, used directly, uses no proxy and no netrc, and follows no redirect.
-    """
-
-    def __init__(self, sender: Sender, url: str, purpose: Purpose, deadline: Deadline) -> None:
-        parsed = urls.parse(url)
-        super().__init__(
-            parsed.host, parsed.port, timeout=sender.timeouts.total_s, ssl_context=sender.context
-        )
-        self.path = parsed.path
-        self._sender = sender
-        self._parsed = parsed
-        self._purpose = purpose
-        self._deadline = deadline
-
-    def _new_conn(self) -> socket.socket:
-        connect_s = self._sender.timeouts.connect_s
-        addresses = urls.resolve(self._parsed, connect_s, self._purpose)
-        urls.require_allowed(self._parsed, addresses, self._sender.allowed)
-        connect_by = time.monotonic() + connect_s
-        last_error: OSError = TimeoutError()
-        for address in addresses:
-            if time.monotonic() >= connect_by:
-                break
-            try:
-                return self._open(address, connect_by)
-            except OSError as error:
-                last_error = error
-        raise last_error
-
-    def _open(self, address: Address, connect_by: float) -> socket.socket:
-        family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            self._deadline.add(sock)
-            sock.settimeout(max(0.001, connect_by - time.monotonic()))
-            sock.connect((str(address), self._parsed.port))
-            if ip_address(sock.getpeername()[0]) != address:
-                raise RefusedUrl("the connection is to a different address")
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.settimeout(self._sender.timeouts.total_s)
-        except BaseException:
-            sock.close()
-            raise
-        return sock
 
 
 _FAULTS = (

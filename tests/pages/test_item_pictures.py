@@ -16,9 +16,9 @@ from app import create_app
 from scan.contracts.token_uri import GAS
 from scan.ethereum.client import Call
 from scan.ethereum.gateway import NodeSession
-from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
 from scan.item_media.item_metadata import Picture
 from scan.item_media.media_cache import MAX_THUMBNAIL_BYTES, ItemMedia, Media
+from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.queries.items import MAX_PENDING, MAX_THUMBNAILS
 from tests.pages.test_browser import (
     ALL_RULES,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scan.webhooks import urls
-from scan.webhooks.urls import Address
+from scan.outbound import urls
+from scan.outbound.urls import Address
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Authority, Receiver
 from tests.support.webhooks import Webhooks

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from scan.database.connection import Database
-from scan.webhooks import urls
+from scan.outbound import urls
+from scan.outbound.connection import AttemptTimeouts
 from scan.webhooks.queues import MAX_UNHEALTHY_PER_HOST, DeliveryQueues, now
-from scan.webhooks.sender import AttemptTimeouts
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
 from tests.support.serving import wait_until

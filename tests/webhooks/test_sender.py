@@ -10,10 +10,11 @@ from contextlib import contextmanager
 import pytest
 
 from scan.errors import SettingError
-from scan.webhooks import urls
-from scan.webhooks.deadlines import DeadlineTimer
+from scan.outbound import urls
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.deadlines import DeadlineTimer
 from scan.webhooks.queues import now
-from scan.webhooks.sender import AttemptTimeouts, Message, Outcome, Sender, tls_context
+from scan.webhooks.sender import Message, Outcome, Sender
 from tests.support.receiver import Answer, Authority, Handler, Received, Receiver, running
 
 SECRET = "5" * 64

@@ -26,13 +26,13 @@ from scan.api.openapi.schemas import (
     sends,
     text,
 )
+from scan.outbound.urls import MAX_URL_CHARACTERS, PORTS
 from scan.webhooks.registration import (
     EVENT_TYPES,
     MAX_PER_CLIENT,
     MAX_PER_OWNER,
     MAX_PER_WATCH_ADDRESS,
 )
-from scan.webhooks.urls import MAX_URL_CHARACTERS, PORTS
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
 STATUSES = ("pending", "delivered", "failed", "cancelled")

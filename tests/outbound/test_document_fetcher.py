@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from scan.item_media.document_fetcher import Document, DocumentFetcher, NotFetched
 from scan.item_media.document_queue import MAX_WAITING, DocumentQueue
 from scan.item_media.item_metadata import MAX_DOCUMENT_BYTES
 from scan.item_media.media_cache import BUSY, OFF, PENDING, ItemMedia, Media
@@ -18,7 +17,8 @@ from scan.item_media.site_limits import (
     MAX_WAITING_OF_SITE,
     SLOW_FOR_S,
 )
-from scan.webhooks.sender import AttemptTimeouts, tls_context
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
 from tests.support.receiver import Answer, Authority, Handler, Receiver
 
 pytestmark = pytest.mark.check

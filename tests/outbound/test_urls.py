@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from scan.webhooks import urls
-from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl
+from scan.outbound import urls
+from scan.outbound.urls import NotResolved, Purpose, RefusedUrl
 
 pytestmark = pytest.mark.check
 

@@ -8,11 +8,11 @@ from urllib.parse import urljoin
 
 import urllib3
 
+from scan.outbound import urls
+from scan.outbound.connection import AttemptTimeouts, CheckedConnection, Outbound
+from scan.outbound.deadlines import Deadline, DeadlineTimer
+from scan.outbound.urls import NotResolved, Purpose, RefusedUrl
 from scan.settings import Network
-from scan.webhooks import urls
-from scan.webhooks.deadlines import Deadline, DeadlineTimer
-from scan.webhooks.sender import AttemptTimeouts, CheckedConnection, Sender
-from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl
 
 TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
 MAX_REDIRECTS = 2
@@ -83,8 +83,8 @@ class DocumentFetcher:
         if not url.lower().startswith("https://"):
             raise RefusedUrl("it must start with https://")
         assert self._deadlines is not None
-        sender = Sender(self._deadlines, self._context, allowed, self._timeouts)
-        connection = CheckedConnection(sender, url, Purpose.DOCUMENT, deadline)
+        outbound = Outbound(self._deadlines, self._context, allowed, self._timeouts)
+        connection = CheckedConnection(outbound, url, Purpose.DOCUMENT, deadline)
         try:
             connection.connect()
             connection.request("GET", connection.path, headers=HEADERS, preload_content=False)
