@@ -4,7 +4,7 @@
     /tmp/ray/bin/python bench/engines.py ray
 
 Three workers on this machine, for dask (the package distributed), ray or spark (pyspark); needs
-nothing of Scan. JSON on standard output: docs/bulk.md has the table.
+nothing of Scan. JSON on standard output: README.md has the result.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A run's results as Markdown, for the terminal and for docs/benchmarks.md."""
+"""A run's results as Markdown, for the terminal and for bench/README.md."""
 
 from collections.abc import Iterator
 from typing import Any

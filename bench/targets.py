@@ -1,4 +1,4 @@
-"""The targets of docs/benchmarks.md: each met or not, by the number that is furthest from it."""
+"""The targets of bench/README.md: each met or not, by the number that is furthest from it."""
 
 import statistics
 from collections.abc import Callable, Iterator

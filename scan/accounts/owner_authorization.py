@@ -1,4 +1,4 @@
-"""Who may act for an address; see docs/keys-and-limits.md."""
+"""Who may act for an address; see docs/webhooks.md."""
 
 from typing import NamedTuple
 

@@ -20,8 +20,8 @@ EXIT_FAILED, EXIT_WRONG_CALL = 1, 2
 
 DESCRIPTION = """\
 A self-hosted block explorer API for EVM chains. It is configured by environment variables, such as
-DATABASE_URL and RPC_URL; the README lists all of them. Exit codes: 0 success, 1 failure, 2 invalid
-arguments or configuration."""
+DATABASE_URL and RPC_URL: docs/settings.md. Exit codes: 0 success, 1 failure, 2 invalid arguments or
+configuration."""
 
 EXAMPLES = """\
 the demo chain:                   scan run

@@ -40,7 +40,7 @@ CHAIN = """\
 Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
 are then loaded table by table, indexes last. Needs the extra `bulk`, and no running
 indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
-are shown when all is done. After an interruption, the next run continues. See docs/bulk.md."""
+are shown when all is done. After an interruption, the next run continues. See docs/growing.md."""
 
 
 def add_actions(actions: Any) -> None:

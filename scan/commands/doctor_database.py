@@ -88,7 +88,7 @@ def _check_backup(health: DatabaseHealth) -> Iterator[Outcome]:
         )
         yield _error(text, "start its standby again, or drop the slot")
     if health.wal_archive_age_s is None:
-        yield _warning("WAL is not archived", "see docs/backups.md")
+        yield _warning("WAL is not archived", "see docs/operation.md")
     elif health.is_archiving_failing:
         yield _error("archiving WAL fails", "see PostgreSQL's log")
     elif health.wal_archive_age_s > WAL_ARCHIVE_AGE_S:

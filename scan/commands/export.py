@@ -18,7 +18,7 @@ Writes whole tables as files, one per table and range of blocks, and a manifest 
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
 token_transfers, dex_trades, logs, credits, uncles, user_operations, authorizations, tokens, or
-all. Needs the packages of scan[parquet]; see docs/analytics.md."""
+all. Needs the packages of scan[parquet]; see docs/sql.md."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ DESCRIPTION = """\
 Serves the API's read-only operations as tools for language models, over standard input and output
 (Model Context Protocol). It is a client of a running service, which serves the same over HTTP at
 /mcp. SCAN_API_KEY in the environment is the API key to use. Needs the packages of scan[mcp]; see
-docs/agents.md."""
+docs/api.md."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

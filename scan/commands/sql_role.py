@@ -20,7 +20,7 @@ TIMEOUT = re.compile(r"[1-9][0-9]{0,5}(ms|s|min)")
 DESCRIPTION = """\
 Creates a role of PostgreSQL that can only read the chain's tables and the views of schema v1, with
 a random password, which is printed; no API keys, webhooks or their secrets. For a role that exists
-it sets a new password. DATABASE_URL must be of a role that may create roles. See docs/tables.md."""
+it sets a new password. DATABASE_URL must be of a role that may create roles. See docs/sql.md."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
         )
         [rights] = database.rows("commands/sql_role_get_rights", name=options.name)
     print(f"role      {options.name}\npassword  {password}")
-    print("It may read the tables and the views of schema v1; see docs/tables.md.")
+    print("It may read the tables and the views of schema v1; see docs/sql.md.")
     for warning in (text for text, is_left in zip(LEFT, rights, strict=True) if is_left):
         print(f"warning: {warning}")
     return 0

@@ -18,7 +18,7 @@ from scan.indexer.reorganisation import are_linked
 from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
 
 # Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
-# docs/scaling.md.
+# docs/growing.md.
 BATCH_TRANSACTIONS = 24_000
 BATCH_BLOCKS = 1_600
 BATCH_EVENTS = 80_000

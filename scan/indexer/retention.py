@@ -5,7 +5,7 @@ seconds. Once no reorganisation can unwind a block that was written before the d
 request that began before it still runs, the older rows are removed: one range of blocks after
 another is added to checksums and deleted from small tables, then whole partitions are dropped.
 Every step is a short transaction whose result is seen in the database, so that after a kill the
-next indexer goes on. See docs/retention.md.
+next indexer goes on. See docs/operation.md.
 """
 
 import logging

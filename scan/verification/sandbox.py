@@ -32,7 +32,7 @@ COUNT_EVERY_S = 0.05
 NETWORK_IS_KEPT = (
     "compilers process untrusted input and can use the network and leave processes behind: this"
     " kernel or processor does not support the system call filter that would prevent it; see"
-    " docs/verification.md"
+    " docs/contracts.md"
 )
 
 # The processors of the process at import: later, threads of a worker are bound to one of them.

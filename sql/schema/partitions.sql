@@ -3,7 +3,7 @@
 -- Partitions of transactions, token_transfers, internal_transfers, dex_trades and logs, by ordinal. Such
 -- a table is a plain one until it nears SCAN_PARTITION_ROWS rows; then the indexer makes it the first
 -- partition, <table>_0, of a partitioned table that takes its name. Later partitions are named by their
--- first ordinal and made ahead. See docs/scaling.md.
+-- first ordinal and made ahead. See docs/growing.md.
 --
 -- An object that depends on a table but would not follow its name to a partitioned one; null: none.
 CREATE OR REPLACE FUNCTION partition_obstacle(source pg_class) RETURNS text LANGUAGE sql STABLE

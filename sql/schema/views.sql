@@ -1,6 +1,6 @@
 -- Views for people and their tools.
 
--- Views for people and their tools (docs/tables.md), which keep their columns between releases; the
+-- Views for people and their tools (docs/sql.md), which keep their columns between releases; the
 -- tables do not. Addresses and hashes are hex. Columns named _bytes are the tables' own, which have
 -- indexes: compare them with v1.bytes('0x...').
 DO $$

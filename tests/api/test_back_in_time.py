@@ -51,7 +51,7 @@ def test_balances_are_those_of_the_block(scenario: Played, client: FlaskClient) 
 def test_the_sum_of_the_history_up_to_a_block_is_the_balance_there(
     scenario: Played, client: FlaskClient
 ) -> None:
-    """The check that docs/history.md describes."""
+    """The check that docs/api.md describes."""
     address = STRANGERS[3]
     for number in range(0, scenario.anvil.head(), 17):
         page = get(client, f"/addresses/{address}/history?blockTo={number}&limit=100")

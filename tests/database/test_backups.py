@@ -1,4 +1,4 @@
-"""docs/backups.md, followed to the letter: what is restored serves, and is exact."""
+"""docs/operation.md, followed to the letter: what is restored serves, and is exact."""
 
 import tempfile
 from collections.abc import Iterator

@@ -1,23 +1,25 @@
-"""The commands of docs/tables.md: chosen tables follow into another PostgreSQL, through forks."""
+"""The commands of docs/sql.md: chosen tables follow into another PostgreSQL, through forks."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
+from tests.support.documents import blocks
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.tables_document import DOCUMENT
 
 pytestmark = pytest.mark.long
 
-SECTION = DOCUMENT.read_text().partition("## Logical replication")[2].partition("<!--")[0]
 STATEMENTS = [
     " ".join(statement.split())
-    for block in re.findall(r"```sql\n(.*?)```", SECTION, re.S)
-    for statement in re.sub(r"--.*", "", block).split(";")
+    for block in blocks(DOCUMENT, "sql")
+    if Path(__file__).name in block.note
+    for statement in re.sub(r"--.*", "", block.text).split(";")
     if statement.strip()
 ]
 PARTITIONED = "SELECT 1 FROM pg_class WHERE relname = 'transactions' AND relkind = 'p'"

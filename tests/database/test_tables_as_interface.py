@@ -1,4 +1,4 @@
-"""SQL as an interface: a role that only reads the chain, views, the queries of docs/tables.md."""
+"""SQL as an interface: a role that only reads the chain, views, the queries of docs/sql.md."""
 
 import re
 import threading
@@ -16,12 +16,13 @@ from scan.database.sql_roles import end_sessions
 from tests.commands.test_command import scan
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
+from tests.support.documents import blocks
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
 VIEWS = (ROOT / "sql/schema/views.sql").read_text(encoding="utf-8")
-QUERIES = re.findall(r"```sql\n(SELECT.*?)```", DOCUMENT.read_text(), re.S)
+QUERIES = [block.text for block in blocks(DOCUMENT, "sql") if not block.note]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_the_document_is_what_the_schema_says() -> None:
     lines = set(DOCUMENT.read_text(encoding="utf-8").splitlines())
     made = whole()
     assert DOCUMENT.read_text(encoding="utf-8") == made, (
-        "docs/tables.md is not what the schema says: run python -m tests.support.tables_document."
+        "docs/sql.md is not what the schema says: run python -m tests.support.tables_document."
         f" It lacks {[line for line in made.splitlines() if line not in lines]}"
     )
 

@@ -1,4 +1,4 @@
-"""An export read by Spark with two workers, by the program of docs/analytics.md."""
+"""An export read by Spark with two workers, by the program of docs/sql.md."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,11 +9,12 @@ import pytest
 from scan.database.connection import Database
 from scan.exports.table_export import ExportOptions, export
 from tests.conftest import Played
+from tests.support.documents import blocks
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
 from tests.support.spark import spark_cluster
 
-GUIDE = ROOT / "docs" / "analytics.md"
+GUIDE = ROOT / "docs" / "sql.md"
 TABLES = ("blocks", "token_transfers", "tokens")
 
 
@@ -28,8 +29,8 @@ def test_spark_reads_an_export_with_two_workers(
     export(database, ExportOptions(TABLES, "parquet", folder, 40, None, None))
     database.close()
     program = tmp_path / "busiest.py"
-    [text] = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.S)
-    program.write_text(text)
+    [block] = blocks(GUIDE, "python")
+    program.write_text(block.text)
     with spark_cluster(cluster_folder, workers=2) as cluster:
         output = cluster.run(program, str(folder))
         executors = cluster.executors()

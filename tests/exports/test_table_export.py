@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import re
 import signal
 import sys
 from collections import Counter
@@ -26,12 +25,13 @@ from scan.exports.table_files import FORMATS, new_file
 from scan.exports.table_rows import RANGE_TABLES, TABLES
 from tests.conftest import Played
 from tests.support.anvil import Anvil
+from tests.support.documents import blocks
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
 
 BLOCKS_PER_FILE = 40
-GUIDE = ROOT / "docs" / "analytics.md"
+GUIDE = ROOT / "docs" / "sql.md"
 
 
 def options(folder: Path, **changes: Any) -> ExportOptions:
@@ -133,7 +133,7 @@ def test_csv_has_the_same_rows(indexed: Indexing, exported: Path, tmp_path: Path
 def test_the_questions_of_the_guide_are_answered(
     exported: Path, scenario: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """docs/analytics.md, whose statements run one after the other."""
+    """docs/sql.md, whose statements run one after the other."""
     monkeypatch.chdir(exported)
     truth, database = scenario.truth, duckdb.connect()
     macros, busiest, profit, holders = statements_of(GUIDE)
@@ -163,7 +163,8 @@ def test_the_questions_of_the_guide_are_answered(
 
 
 def statements_of(guide: Path) -> list[str]:
-    return re.findall(r"```sql\n(.*?)```", guide.read_text(encoding="utf-8"), re.S)
+    this = Path(__file__).relative_to(ROOT)
+    return [block.text for block in blocks(guide, "sql") if block.note == f"run by {this}"]
 
 
 def test_an_export_goes_on_with_newer_blocks(indexed: Indexing, tmp_path: Path) -> None:

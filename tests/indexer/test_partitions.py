@@ -525,7 +525,7 @@ def folder() -> Iterator[Path]:
 def test_a_partition_comes_back_from_a_dump_of_its_own(
     postgres: Postgres, converted: Any, folder: Path
 ) -> None:
-    """As docs/scaling.md says."""
+    """As docs/growing.md says."""
     url = converted()
     insert_transactions(url, 0, 1400)
     execute(url, "VACUUM (FREEZE, ANALYZE) transactions_0")

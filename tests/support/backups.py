@@ -1,4 +1,4 @@
-"""Backups as docs/backups.md has them: with PostgreSQL's own programs."""
+"""Backups as docs/operation.md has them: with PostgreSQL's own programs."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.database import Postgres, execute
 from tests.support.serving import ROOT, wait_until
 
-DOCUMENT = ROOT / "docs" / "backups.md"
+DOCUMENT = ROOT / "docs" / "operation.md"
 
 
 def owners_tables() -> list[str]:

@@ -17,13 +17,16 @@ STOP_TIMEOUT_S = 60.0
 
 
 class ScanRun:
-    def __init__(self, process: "subprocess.Popen[bytes]", url: str, output: Path) -> None:
+    """`port` is the service's, `folder` has its data and output."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", port: int, folder: Path) -> None:
         self.process = process
-        self.url = url
-        self._output = output
+        self.port = port
+        self.folder = folder
+        self.url = f"http://127.0.0.1:{port}"
 
     def output(self) -> str:
-        return self._output.read_text(errors="replace")
+        return (self.folder / "output").read_text(errors="replace")
 
     def ready(self) -> dict[str, Any]:
         """What /readyz answers; empty while nothing does."""
@@ -55,7 +58,7 @@ def scan_run(
             [*command, "run", *options], cwd=folder, env=kept | given, stdout=file, stderr=file
         )
     try:
-        yield ScanRun(process, f"http://127.0.0.1:{port}", output)
+        yield ScanRun(process, port, folder)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(STOP_TIMEOUT_S)

@@ -1,13 +1,12 @@
-"""docs/tables.md, made of the comments in schema.sql: `python -m tests.support.tables_document`."""
+"""The views in docs/sql.md, as the schema has them: `python -m tests.support.tables_document`."""
 
 import re
-from pathlib import Path
 
 from scan.database.migrations import read_schema
+from tests.support.serving import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DOCUMENT = ROOT / "docs" / "tables.md"
-BEGIN, END = "<!-- generated from schema.sql -->", "<!-- end -->"
+DOCUMENT = ROOT / "docs" / "sql.md"
+BEGIN, END = "<!-- generated from sql/schema/views.sql -->", "<!-- end -->"
 # Of the service's users, or of the indexer alone.
 LEFT_OUT = frozenset(
     (
@@ -17,23 +16,15 @@ LEFT_OUT = frozenset(
         *("transaction_failures", "log_emitters", "bulk_backfill"),
     )
 )
-_TABLE = re.compile(
-    r"((?:^-- [^\n]*\n)*)^CREATE TABLE IF NOT EXISTS (\w+) \(\n(.*?)\n\)", re.M | re.S
-)
-_COLUMN = re.compile(r"^    ([a-z_0-9]+) ([a-z]+(?:\([0-9, ]+\))?(?:\[\])?)(.*?)(?:-- ?(.*))?$")
 _VIEW = re.compile(r"^CREATE OR REPLACE VIEW v1\.(\w+) AS\nSELECT (.*?)\nFROM ", re.M | re.S)
 
 
 def generated(schema: str) -> str:
-    parts = ["## Views\n"]
-    for name, columns in _VIEW.findall(schema):
-        names = re.sub(r"\s+", " ", ", ".join(_names(columns)))
-        parts.append(f"**v1.{name}**: {names}\n")
-    parts.append("## Tables\n")
-    for comment, name, body in _TABLE.findall(schema):
-        if name not in LEFT_OUT:
-            parts.append(_table(comment, name, body))
-    return "\n".join(parts)
+    """A line for each view, with its columns in their order."""
+    lines = (
+        f"- `v1.{name}`: {', '.join(_names(columns))}" for name, columns in _VIEW.findall(schema)
+    )
+    return "\n".join(lines)
 
 
 def _names(columns: str) -> list[str]:
@@ -45,41 +36,12 @@ def _names(columns: str) -> list[str]:
             expressions.append("")
         else:
             expressions[-1] += character
-    return [f"`{re.split(r'[ .]', text.strip())[-1]}`" for text in expressions]
-
-
-def _table(comment: str, name: str, body: str) -> str:
-    lines = [f"### {name}\n"]
-    text = " ".join(line.removeprefix("--").strip() for line in comment.splitlines())
-    if text:
-        lines.append(f"{text}\n")
-    lines += ["| Column | Type | |", "|---|---|---|"]
-    for column, kind, rest, note in _columns(body):
-        required = "" if "NOT NULL" in rest or "PRIMARY KEY" in rest else "null allowed"
-        remark = "; ".join(part for part in (note.strip(), required) if part)
-        lines.append(f"| `{column}` | {kind} | {remark.replace('|', chr(92) + '|')} |")
-    return "\n".join(lines) + "\n"
-
-
-def _columns(body: str) -> list[tuple[str, str, str, str]]:
-    """Name, type, the rest of the definition and its comment, which may go on below it."""
-    columns: list[tuple[str, str, str, str]] = []
-    for line in body.splitlines():
-        more = re.match(r"^\s{12,}-- ?(.*)$", line)
-        if more and columns:
-            *definition, note = columns[-1]
-            columns[-1] = (*definition, f"{note} {more[1]}")  # type: ignore[assignment]
-        elif match := _COLUMN.match(line):
-            columns.append((match[1], match[2], match[3], match[4] or ""))
-    return columns
+    return [re.split(r"[ .]", " ".join(text.split()))[-1] for text in expressions]
 
 
 def whole() -> str:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    schema = read_schema()
-    return f"{head}{BEGIN}\n\n{generated(schema)}\n{END}{tail}"
+    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{head}{BEGIN}\n\n{generated(read_schema())}\n\n{END}{rest.partition(END)[2]}"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ SOURCIFY_DOCS = {"url": "https://docs.sourcify.dev/docs/api", "description": "So
 BLOCKSCOUT_TAG = "Blockscout"
 BLOCKSCOUT_DOCS = {"url": "https://docs.blockscout.com", "description": "Blockscout's API v2"}
 BLOCKSCOUT = """\
-The Blockscout-compatible API: GET of the paths below /api/v2 that docs/from-blockscout.md lists,
+The Blockscout-compatible API: GET of the paths below /api/v2 that docs/compatible.md lists,
 with Blockscout's parameters and objects. Lists are {items, next_page_params}; send next_page_params
 back as the query string. Errors are {message}, and 422 {errors} for a parameter."""
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")

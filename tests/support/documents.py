@@ -1,0 +1,49 @@
+"""What the documents contain: blocks of code with what runs them, headings, links, words."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.serving import ROOT
+
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
+DOCUMENTS = [
+    *GUIDES,
+    ROOT / "CHANGELOG.md",
+    ROOT / "bench/README.md",
+    ROOT / "migrations/README.md",
+]
+_BLOCK = re.compile(r"^```(\w*)(?: \(([^\n]+)\))?\n(.*?)^```$", re.M | re.S)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+class Block(NamedTuple):
+    """`note` stands in parentheses after the language: what runs it, or why nothing does."""
+
+    document: Path
+    language: str
+    note: str
+    text: str
+
+
+def blocks(document: Path, *languages: str) -> list[Block]:
+    found = _BLOCK.findall(document.read_text(encoding="utf-8"))
+    return [Block(document, *block) for block in found if not languages or block[0] in languages]
+
+
+def anchors(document: Path) -> set[str]:
+    """The fragments that GitHub makes of a document's headings."""
+    headings = re.findall(r"^#+ (.+)$", _BLOCK.sub("", document.read_text(encoding="utf-8")), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links(document: Path) -> list[str]:
+    return _LINK.findall(_BLOCK.sub("", document.read_text(encoding="utf-8")))
+
+
+def is_broken(document: Path, link: str) -> bool:
+    """Whether a link within the repository leads nowhere."""
+    path, _, fragment = link.partition("#")
+    target = (document.parent / path).resolve() if path else document
+    return not target.exists() or bool(fragment and fragment not in anchors(target))

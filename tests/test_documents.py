@@ -1,0 +1,131 @@
+"""README and docs/: commands run or say why not, links lead somewhere, and the text stays short."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import yaml
+
+from tests.support.documents import DOCUMENTS, GUIDES, PAGES, Block, blocks, is_broken, links
+from tests.support.scan_run import ScanRun, scan_run
+from tests.support.serving import ROOT
+
+TEXT = {".py", ".sql", ".j2", ".yml", ".yaml", ".conf", ".service", ".json", ".toml"}
+COMMANDS = ("sh", "sql", "python", "js", "ts")
+RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
+STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
+
+
+@pytest.mark.check
+def test_the_documents_stay_short() -> None:
+    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in GUIDES}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 160
+    assert sum(words[path.name] for path in PAGES) <= 25_000, words
+    assert words["CONTRIBUTING.md"] <= 1_800
+
+
+@pytest.mark.check
+def test_links_lead_to_files_and_headings() -> None:
+    broken = {
+        f"{path.relative_to(ROOT)}: {link}"
+        for path in DOCUMENTS
+        for link in links(path)
+        if "://" not in link and is_broken(path, link)
+    }
+    assert broken == set()
+
+
+@pytest.mark.check
+def test_files_that_documents_name_exist() -> None:
+    folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir())
+    named = re.compile(rf"`((?:{folders})/[\w./-]+)`")
+    missing = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in GUIDES
+        for name in named.findall(path.read_text(encoding="utf-8"))
+        if not (ROOT / name).exists()
+    }
+    assert missing == set()
+
+
+@pytest.mark.check
+def test_other_files_name_documents_that_exist() -> None:
+    files = (
+        path
+        for folder in ("scan", "sql", "deploy", "tests", "demo", "bench")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in TEXT and "node_modules" not in path.parts
+    )
+    missing = {
+        f"{path}: {name}"
+        for path in files
+        for name in re.findall(r"\bdocs/[\w-]+\.md", path.read_text(encoding="utf-8"))
+        if not (ROOT / name).exists()
+    }
+    assert missing == set()
+
+
+@pytest.mark.check
+def test_every_command_is_run_or_says_why_not() -> None:
+    """`(run by tests/…)` names files or folders; `(not run: …)` gives a reason."""
+    for block in (block for page in GUIDES for block in blocks(page, *COMMANDS)):
+        if block.note.startswith("run by "):
+            files = re.findall(r"(?:\.ci|tests)/[\w./-]*\w", block.note)
+            assert files and all((ROOT / name).exists() for name in files), block
+        elif not block.note.startswith("not run: "):
+            run_elsewhere = block.language == "sql" and block.document.name == "sql.md"
+            assert block in RUN_HERE or run_elsewhere, block
+
+
+@pytest.mark.check
+def test_configuration_is_well_formed() -> None:
+    for block in (block for page in GUIDES for block in blocks(page, "json", "toml", "yaml")):
+        if "…}" not in block.text:
+            parse = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+            assert parse[block.language](block.text), block
+
+
+@pytest.fixture(scope="module")
+def demo_service() -> Iterator[ScanRun]:
+    """`scan run` with the demo chain."""
+    limits = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES", "SCAN_RATE_LIMIT_FILES")
+    with TemporaryDirectory(prefix="scan-documents-") as folder:
+        Path(folder).chmod(0o755)
+        environment = dict.fromkeys(limits, "100000/minute")
+        with scan_run((sys.executable, "-m", "scan"), Path(folder), **environment) as service:
+            service.wait_for_block(718, or_later=True)
+            yield service
+
+
+@pytest.mark.parametrize(
+    "block", RUN_HERE, ids=[f"{block.document.stem}-{n}" for n, block in enumerate(RUN_HERE)]
+)
+def test_commands_run_as_they_stand(demo_service: ScanRun, tmp_path: Path, block: Block) -> None:
+    """The port is all that is changed, and curl fails where a response is an error."""
+    programs = Path(sys.executable).parent
+    (tmp_path / ".venv").symlink_to(programs.parent)
+    (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
+    (tmp_path / "curl").chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{demo_service.port}")],
+        cwd=tmp_path,
+        env={
+            "HOME": str(Path.home()),
+            "PATH": f"{tmp_path}:{programs}:{os.environ['PATH']}",
+            "PORT": str(demo_service.port),
+            "SCAN_DATA_DIR": str(demo_service.folder / "var"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, (block.text, done.stdout, done.stderr)
