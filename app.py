@@ -76,7 +76,7 @@ from scan.pages import static_files
 from scan.pages.blueprints import PAGES
 from scan.pages.items import PICTURES
 from scan.pages.site import Site
-from scan.queries.reader import ChainId, PartitionedTables, Retention, Sources
+from scan.queries.reader import ChainId, FirstBlock, PartitionedTables, Retention, Sources
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -141,9 +141,9 @@ def create_app(settings: Settings | None = None) -> Flask:
             services.sources.of_extensions[type(service)] = service
     app.extensions[FUNCTION_NAMES] = new_function_names()
     app.extensions["scan.streams"] = Streams(services.reads, _version_listener(services))
-    app.extensions["scan.pages"] = (
-        Site(settings, services.sources.chain_id) if settings.pages else None
-    )
+    sources = services.sources
+    site = Site(settings, sources.chain_id, sources.first_block) if settings.pages else None
+    app.extensions["scan.pages"] = site
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
     for blueprint in registry.collected("pages", "BLUEPRINTS") if settings.pages else ():
@@ -212,6 +212,7 @@ def _services(settings: Settings) -> Services:
         equal_creations,
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
+        first_block=FirstBlock(reads),
         partitioned_tables=PartitionedTables(reads),
         retention=Retention(reads),
         traces=settings.traces,

@@ -58,7 +58,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     data_dir: Path = Path("var")
-    start_block: int = 0
+    start_block: int | None = None  # None: not given, so 0, or where the index has begun
     traces: str = "auto"
     takes_unmatched_blocks: bool = False
     logs: str = ""
@@ -144,7 +144,7 @@ class Settings:
             host=read("HOST", str, "127.0.0.1"),
             port=read("PORT", _integer(1, 65535), 8000),
             data_dir=read("SCAN_DATA_DIR", Path, Path("var")).absolute(),
-            start_block=read("SCAN_START_BLOCK", _integer(0, 2**62), 0),
+            start_block=read("SCAN_START_BLOCK", _integer(0, 2**62), None),
             traces=read("SCAN_TRACES", _one_of("auto", "off"), "auto"),
             takes_unmatched_blocks=read(
                 "SCAN_UNMATCHED_BLOCKS", _one_of("refuse", "take"), "refuse"
@@ -394,7 +394,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
             "RPC_URL": ",".join(settings.rpc_urls),
             "SCAN_DATA_DIR": str(settings.data_dir),
             "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
-            "SCAN_START_BLOCK": str(settings.start_block),
+            "SCAN_START_BLOCK": "" if settings.start_block is None else str(settings.start_block),
             "SCAN_CHAIN_NAME": settings.chain_name,
         }
     )

@@ -28,7 +28,7 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         8000,
         Path("var").absolute(),
     )
-    assert (settings.database_url, settings.rpc_urls, settings.start_block) == ("", (), 0)
+    assert (settings.database_url, settings.rpc_urls, settings.start_block) == ("", (), None)
     assert (settings.rate_limit_anonymous, settings.rate_limit_key) == ("10/minute", "100/minute")
     assert (settings.rate_limit_storage, settings.trusted_proxies) == ("memory://", 0)
     assert (settings.traces, settings.confirmations, settings.owner_auth) == ("auto", 0, "claimed")

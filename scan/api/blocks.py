@@ -6,7 +6,6 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters
-from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, ORDERED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
@@ -14,8 +13,6 @@ from scan.http.responses import Response, json_body, json_value
 from scan.queries import blocks, entities, execution_requests
 from scan.queries.filters import FILTER_KEYS
 from scan.queries.pages import Page, Window
-
-NOT_INDEXED = "This block is not indexed."
 
 blueprint = Blueprint("blocks", __name__)
 
@@ -33,7 +30,7 @@ def _block_at(arguments: Mapping[str, str]) -> Response:
     parameters.only_known_arguments(arguments, ("time",))
     record = blocks.at_time(reader(), parameters.time_s(arguments["time"], "time", is_upper=True))
     if record is None:
-        raise NotFound("No block at or before this time is indexed.")
+        raise reader().not_indexed("No block at or before this time is indexed.")
     return json_body(record)
 
 
@@ -72,9 +69,10 @@ def list_execution_requests() -> Response:
 def list_execution_requests_of_block(block: str) -> Response:
     """Return the requests that a block included, which may be of older transactions."""
     query_arguments()
-    taken = execution_requests.taken_by(reader(), parameters.block_number_or_hash(block))
+    named = parameters.block_number_or_hash(block)
+    taken = execution_requests.taken_by(reader(), named)
     if taken is None:
-        raise NotFound(NOT_INDEXED)
+        raise blocks.not_indexed(reader(), named)
     hash_ = taken.requests_hash
     return json_value(
         {
@@ -88,5 +86,5 @@ def list_execution_requests_of_block(block: str) -> Response:
 def _indexed(named: int | bytes | None) -> str:
     record = blocks.get(reader(), named)
     if record is None:
-        raise NotFound(NOT_INDEXED)
+        raise blocks.not_indexed(reader(), named)
     return record

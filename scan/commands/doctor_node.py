@@ -19,6 +19,10 @@ MOST_AHEAD_S = 15  # by which a block's time may be ahead of this machine's cloc
 QUIET_S = 600
 SLOW_MS = 100
 Outcome = tuple[str, str, str]  # level, text, advice
+ADVICE_EMPTY = "use a node with all of them, or set SCAN_START_BLOCK"
+ADVICE_BEGUN = (
+    "use a node with all of them; SCAN_START_BLOCK takes effect in an empty database alone"
+)
 
 
 def check_node(url: str, database: Database | None, settings: Settings) -> Iterator[Outcome]:
@@ -45,9 +49,12 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Itera
             yield "error", str(error), "use one database for each chain"
             return
     yield from _check_head(node, made_at_s)
-    yield from _check_history(node, settings.start_block)
+    fixed = database.value("indexer/chain_get_first_block") if database is not None else None
+    first = (settings.start_block or 0) if fixed is None else fixed
+    advice = ADVICE_BEGUN if fixed is not None else ADVICE_EMPTY
+    yield from _check_history(node, first, advice)
     yield from _check_traces(node, to_hex(block_hash), settings)
-    yield from _check_state(node, BlockId(number, block_hash), settings.start_block)
+    yield from _check_state(node, BlockId(number, block_hash), first)
 
 
 def _milliseconds(node: Node) -> float:
@@ -69,14 +76,13 @@ def _check_head(node: Node, made_at_s: int) -> Iterator[Outcome]:
         yield "warning", text, "check its peers, unless the chain makes blocks rarely"
 
 
-def _check_history(node: Node, start_block: int) -> Iterator[Outcome]:
+def _check_history(node: Node, start_block: int, advice: str) -> Iterator[Outcome]:
     """Check that the node has the first block to index with its receipts: some prune them."""
     number = hex(max(start_block, 1))
     block = _try(node, "eth_getBlockByNumber", number, False)
     if block is None:
         return  # the chain is not that long
     if isinstance(block, RpcError):
-        advice = "use a node with all history, or set SCAN_START_BLOCK"
         yield "error", f"it does not have block {int(number, 16)}: {block}", advice
         return
     receipts = _try(node, "eth_getBlockReceipts", number)
@@ -87,7 +93,6 @@ def _check_history(node: Node, start_block: int) -> Iterator[Outcome]:
             "upgrade it; catching up takes several times as long",
         )
     elif not isinstance(receipts, list):
-        advice = "use a node with all receipts, or set SCAN_START_BLOCK"
         yield "error", f"it does not have the receipts of block {int(number, 16)}", advice
     else:
         yield "ok", f"has blocks and receipts from block {int(number, 16)}", ""

@@ -11,6 +11,7 @@ from scan.database.connection import Database
 from scan.database.embedded import write_private
 from scan.database.errors import SharedSession
 from scan.errors import ScanError, SettingError
+from scan.indexer.chain_identity import require_same_start
 from scan.settings import Settings, without_password
 
 log = logging.getLogger(__name__)
@@ -70,12 +71,17 @@ def publish_database(settings: Settings) -> None:
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:
     """Check the database and update its schema, at every start.
 
-    Raises SettingError as require_usable_database() does. If the database is unavailable, raises
-    Unavailable, or with `may_be_away` logs that, since the subcommand itself waits for it.
+    Raises SettingError as require_usable_database() and require_same_start() do. If the database is
+    unavailable, raises Unavailable, or with `may_be_away` logs that, since the subcommand itself
+    waits for it.
     """
     require_usable_database(settings, reads=reads)
     try:
         migrations.run(settings)
+        with closing(
+            Database(settings.database_url, statement_timeout_ms=5000, name="scan-start")
+        ) as database:
+            require_same_start(database, settings.start_block)
     except ScanError as error:
         if not may_be_away:
             raise

@@ -1,6 +1,7 @@
 """Balances and code of an address at a block, read from the node and cached."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
@@ -16,6 +17,7 @@ CACHE_BYTES = 8 * 1024 * 1024
 ENTRY_BYTES = 600  # some 14,000 states
 CALL_GAS = 1_000_000
 MAX_CALL_BYTES = 16 * 1024
+TokenHolder = tuple[bytes, bytes]  # the token's address, and the holder's
 
 
 class AccountState(NamedTuple):
@@ -62,21 +64,33 @@ class AccountStates:
     ) -> int | None:
         """Return the holder's balance by the token's balanceOf(); None if the token or the node
         gives none within TIMEOUT_S."""
-        key = (token, holder, block_hash)
-        balance = self._token_balances.get(key)
-        if balance is not None:
-            return balance
-        call = {"to": to_hex(token), "data": balance_of(holder), "gas": hex(CALL_GAS)}
+        pair = token, holder
+        return self.token_balances_at(node, [pair], block_number, block_hash).get(pair)
+
+    def token_balances_at(
+        self, node: NodeSession, pairs: Sequence[TokenHolder], block_number: int, block_hash: bytes
+    ) -> dict[TokenHolder, int]:
+        """Return the balances by token and holder, read in one batch. Those for which
+        token_balance_at() would return None are missing."""
+        cached = {pair: self._token_balances.get((*pair, block_hash)) for pair in pairs}
+        balances = {pair: balance for pair, balance in cached.items() if balance is not None}
+        missing = [pair for pair in cached if pair not in balances]
+        calls = [Call("eth_call", (_balance_call(*pair), hex(block_number))) for pair in missing]
         try:
-            answer = node.within(TIMEOUT_S).call(
-                "eth_call", call, hex(block_number), most_bytes=MAX_CALL_BYTES
-            )
-            balance = word(data(answer))
-        except (UpstreamFailed, Unavailable, BadHex, RpcError):
-            return None
-        if balance is not None:
-            self._token_balances.store(key, balance, ENTRY_BYTES)
-        return balance
+            answers = node.within(TIMEOUT_S).results(calls, MAX_CALL_BYTES)
+        except (UpstreamFailed, Unavailable):
+            return balances
+        for pair, answer in zip(missing, answers, strict=True):
+            with suppress(BadHex):
+                balance = None if isinstance(answer, RpcError) else word(data(answer))
+                if balance is not None:
+                    balances[pair] = balance
+                    self._token_balances.store((*pair, block_hash), balance, ENTRY_BYTES)
+        return balances
+
+
+def _balance_call(token: bytes, holder: bytes) -> dict[str, str]:
+    return {"to": to_hex(token), "data": balance_of(holder), "gas": hex(CALL_GAS)}
 
 
 def _read(

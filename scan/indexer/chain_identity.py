@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from scan.database.connection import Database
+from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
@@ -31,18 +32,22 @@ class StoredChain(NamedTuple):
     logs: str  # which logs are stored, in the words of SCAN_LOGS
 
 
-def store_or_check(node: Node, database: Database, start_block: int, logs: str = "") -> StoredChain:
+def store_or_check(
+    node: Node, database: Database, start_block: int | None, logs: str = ""
+) -> StoredChain:
     """Return the chain of the database; store the node's chain if the database is empty.
 
-    `logs` is SCAN_LOGS, "" where it is not set. Raises WrongChain where a node serves another
-    chain, WrongLogs where the database stores another selection of logs, NodeError where the first
-    node cannot be reached.
+    `start_block` is SCAN_START_BLOCK, None where it is not set; `logs` is SCAN_LOGS, "" where it is
+    not set. Raises WrongChain where a node serves another chain, WrongLogs where the database
+    stores another selection of logs, SettingError where it begins at another block, NodeError where
+    the first node cannot be reached.
     """
+    require_same_start(database, start_block)
     identity = read_identity(BlockSource(node))
     database.rows(
         "indexer/chain_insert",
         **identity._asdict(),
-        start_block=start_block,
+        start_block=start_block or 0,
         stored_logs=logs or None,
     )
     stored = check(node, database)
@@ -55,6 +60,18 @@ def store_or_check(node: Node, database: Database, start_block: int, logs: str =
     if stored.logs == "standard" and database.row("indexer/blocks_get_head") is None:
         database.rows("indexer/event_topics_insert", topics=load_standard_topics())
     return stored
+
+
+def require_same_start(database: Database, start_block: int | None) -> None:
+    """Raise SettingError where the index has begun, at another block than SCAN_START_BLOCK."""
+    fixed = database.value("indexer/chain_get_first_block")
+    if None not in (fixed, start_block) and fixed != start_block:
+        raise SettingError(
+            "SCAN_START_BLOCK",
+            str(start_block),
+            f"this database is indexed from block {fixed} on; leave the variable out, or index anew"
+            " into an empty database",
+        )
 
 
 def check(node: Node, database: Database) -> StoredChain | None:

@@ -5,7 +5,6 @@ import json
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.errors import NotFound
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import names_of, requested_tab
@@ -29,9 +28,7 @@ def get_block(block: str) -> Response:
     named = None if block == "latest" else parameters.block_number_or_hash(block)
     body = blocks.get(reader(), named)
     if body is None:
-        raise NotFound(
-            "This block is not indexed: it may not be mined yet, or was orphaned in a reorg."
-        )
+        raise blocks.not_indexed(reader(), named)
     record = json.loads(body)
     number = record["number"]
     api_path = f"/blocks/{number}/transactions"

@@ -25,7 +25,7 @@ from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.pages.svg_charts import short_price
 from scan.queries import pools
 from scan.queries.network import name_of, symbol_of, token_standard
-from scan.queries.reader import ChainId
+from scan.queries.reader import ChainId, FirstBlock
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
@@ -76,6 +76,7 @@ class Chain(NamedTuple):
     id: str | None  # None before the first block
     name: str
     symbol: str
+    first_block: int = 0  # at which the index begins
 
     def standard(self, token_type: str) -> str:
         return token_standard(token_type, self.id)
@@ -84,9 +85,10 @@ class Chain(NamedTuple):
 class Site:
     """Renders pages with the chain's name and the coin's symbol."""
 
-    def __init__(self, settings: Settings, chain_id: ChainId) -> None:
+    def __init__(self, settings: Settings, chain_id: ChainId, first_block: FirstBlock) -> None:
         self._settings = settings
         self._chain_id = chain_id
+        self._first_block = first_block
         # Matches templates' markup alone: quotes in values are escaped. Links to logos have the
         # base path already.
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
@@ -117,6 +119,7 @@ class Site:
     def chain(self) -> Chain:
         """Return the chain; the database is read until its id is known."""
         self._chain_id.read()
+        self._first_block.read()
         return self._chain()
 
     def render(self, template: str, chain: Chain, path: str = "", **values: Any) -> str:
@@ -141,7 +144,7 @@ class Site:
         configured = self._settings.chain_name
         name = configured if chain_id is None else name_of(chain_id, configured)
         symbol = symbol_of(chain_id, self._settings.coin_symbol)
-        return Chain(chain_id, name, symbol)
+        return Chain(chain_id, name, symbol, self._first_block.known)
 
 
 def _error_title(error: ScanError) -> str:

@@ -7,8 +7,9 @@ import orjson
 
 from scan.errors import HistoryUnavailable
 from scan.ethereum.block_parameter import BlockId
+from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances
+from scan.queries import balances, older_tokens
 from scan.queries.balances import Balance, Head
 from scan.queries.cursors import ADDRESS
 from scan.queries.pages import Page, Window
@@ -31,6 +32,10 @@ def tokens_held(
         after=traversal.after,
     )
     following = traversal.next(None if token is None else [bytes(token)])
+    if reader.first_block:
+        records = orjson.loads(data)
+        older_tokens.correct_balances(reader, records, holder=to_hex(address))
+        data = orjson.dumps(records).decode()
     return Page(data, count, total, following)
 
 

@@ -70,8 +70,14 @@ def find(reader: Reader, named: int | bytes) -> BlockId:
         hash=None if is_number else named,
     )
     if number is None:
-        raise NotFound("This block is not indexed.", field="block")
+        raise not_indexed(reader, named, "block")
     return BlockId(number, bytes(block_hash))
+
+
+def not_indexed(reader: Reader, named: int | bytes | None, field: str | None = None) -> NotFound:
+    """Return the error for a block that is not indexed: not yet, no longer, or older than it."""
+    number = named if isinstance(named, int) else None
+    return reader.not_indexed("This block is not indexed.", number, field)
 
 
 def newest_number(reader: Reader) -> int | None:

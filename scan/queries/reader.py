@@ -45,6 +45,24 @@ class ChainId:
         return self.known
 
 
+class FirstBlock:
+    """The block at which the index begins. It is fixed by the first block, so it is read once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._number: int | None = None
+
+    def read(self) -> int:
+        """Read its number; 0 before the first block is indexed."""
+        if self._number is None:
+            self._number = self._database.prepared_value("indexer/chain_get_first_block")
+        return self.known
+
+    @property
+    def known(self) -> int:
+        return self._number or 0
+
+
 class PartitionedTables:
     """The partitioned tables, as of a minute ago at most: nothing but speed depends on them."""
 
@@ -104,6 +122,7 @@ class Sources:
     equal_creations: EqualCreations
     log_blocks: SizedCache[Sequence[int]]  # block numbers of the entries of a node's lists
     chain_id: ChainId
+    first_block: FirstBlock
     partitioned_tables: PartitionedTables
     retention: Retention
     traces: str  # as SCAN_TRACES has it
@@ -152,16 +171,26 @@ class Reader:
         self.versions.add(row[0])
         return row[1:]
 
+    @property
+    def first_block(self) -> int:
+        """Return the block at which the index begins."""
+        return self.sources.first_block.read()
+
     @cached_property
     def kept_from(self) -> KeptFrom | None:
         """Return the block at which lists begin; None where all rows are kept."""
         return self.sources.retention.kept_from()
 
-    def not_indexed(self, what: str) -> NotFound:
-        """Return the error for a row that is not indexed, or perhaps no longer kept."""
-        if self.kept_from is None:
-            return NotFound(what)
-        return NotFound(f"{what} Rows before block {self.kept_from.number} are not kept.")
+    def not_indexed(
+        self, what: str, number: int | None = None, field: str | None = None
+    ) -> NotFound:
+        """Return the error for a row that is not indexed, as it may be older than the index, or no
+        longer be kept. `number` is that of its block, None where it is not known."""
+        if self.first_block > (number or 0):
+            what = f"{what} The index begins at block {self.first_block}."
+        elif self.kept_from is not None:
+            what = f"{what} Rows before block {self.kept_from.number} are not kept."
+        return NotFound(what, field=field)
 
     @property
     def node(self) -> NodeSession:

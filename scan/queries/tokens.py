@@ -6,6 +6,8 @@ from typing import Any, cast
 import orjson
 
 from scan.errors import NotFound
+from scan.hex import to_hex
+from scan.queries import older_tokens
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -26,7 +28,17 @@ def page(reader: Reader, window: Window) -> Page:
         after_address=after_address,
     )
     following = traversal.next(None if address is None else (holder_count, bytes(address)))
+    if reader.first_block:
+        data = _marked(reader, data)
     return Page(data, count, total, following)
+
+
+def _marked(reader: Reader, text: str) -> str:
+    """Return the records of tokens, or one record, with those marked that are older than the
+    index."""
+    records = orjson.loads(text)
+    older_tokens.mark_tokens(reader, records if isinstance(records, list) else [records])
+    return orjson.dumps(records).decode()
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -35,7 +47,7 @@ def get(reader: Reader, address: bytes) -> str:
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
         raise NotFound(UNKNOWN)
-    return record
+    return _marked(reader, record) if reader.first_block else record
 
 
 def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
@@ -67,4 +79,8 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
     if data is None:
         raise NotFound(UNKNOWN)
     following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
+    if reader.first_block:
+        records = orjson.loads(data)
+        older_tokens.correct_balances(reader, records, token=to_hex(address))
+        data = orjson.dumps(records).decode()
     return Page(data, count, total, following)

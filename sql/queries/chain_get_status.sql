@@ -8,6 +8,7 @@ SELECT index_version(), row_to_json(body)::text
 FROM (
     SELECT 'ready' AS "status",
         head.number AS "indexedBlock",
+        c.start_block AS "firstBlock",
         greatest(s.node_head, head.number) AS "headBlock",
         greatest(s.node_head - coalesce(head.number, c.start_block - 1), 0) AS "lagBlocks",
         coalesce(s.problem, CASE WHEN s.checked_at < now() - interval '2 minutes'

@@ -11,6 +11,7 @@ FROM (
         coalesce((SELECT token_count FROM chain), 0) AS "totalTokens",
         coalesce(div(sum(newest.gas_price_sum), nullif(sum(newest.transaction_count), 0)), 0)::text
             AS "avgGasPrice",
+        (SELECT start_block FROM chain) AS "firstBlock",
         (SELECT chain_id FROM chain) AS "chainId",
         %(version)s AS "version",
         %(chain_name)s AS "chainName"

@@ -25,6 +25,11 @@ from scan.api.openapi.schemas import (
 LARGER_NAMESAKE = nullable(
     address("The token with most holders of this symbol, if it has more than this one.")
 )
+BALANCE_SINCE = number(
+    "The block since when the balance counts: of a token that is older than the index, where its"
+    " balanceOf() could not be read.",
+    18_000_000,
+)
 _TOKEN: Json = {
     "address": address("The token's contract.", TOKEN_EXAMPLE),
     "name": text("Its name(), cleaned; may be empty.", "Wrapped Ether", maxLength=255),
@@ -38,6 +43,10 @@ _TOKEN: Json = {
     "holderCount": number("Addresses that hold it.", 12),
     "firstSeen": moment("The time of its first block."),
     "verified": flag("Whether its contract's source is verified."),
+    "balancesSince": number(
+        "The block since when its holders are known, of a token that is older than the index.",
+        18_000_000,
+    ),
     "largerNamesake": LARGER_NAMESAKE,
     "logoUrl": text(
         "The path of its logo at this server, of a token list that the operator has imported.",
@@ -99,6 +108,9 @@ SCHEMAS: Json = {
             "avgGasPrice": amount(
                 "Mean effective gas price in the newest 100 blocks, in wei.",
                 "1513422051",
+            ),
+            "firstBlock": nullable(
+                number("At which the index begins (SCAN_START_BLOCK); null before it is known.", 0)
             ),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("Scan's version.", VERSION),
@@ -207,7 +219,7 @@ SCHEMAS: Json = {
             "symbol": text("Its symbol.", "WETH", maxLength=20),
         },
     ),
-    "Token": record("A token.", _TOKEN, optional=("logoUrl",)),
+    "Token": record("A token.", _TOKEN, optional=("logoUrl", "balancesSince")),
     "TokenDetail": extended(
         "Token",
         "A token with details.",
@@ -227,9 +239,11 @@ SCHEMAS: Json = {
                 "From the token's events, in the smallest unit; for BEP1155 the sum over all ids,"
                 " which may exceed a uint256.",
                 "250000000000000000",
-                pattern="^[1-9][0-9]*$",
+                pattern="^[0-9]+$",
             ),
+            "balanceSince": BALANCE_SINCE,
         },
+        optional=("balanceSince",),
     ),
     "TokenBalance": record(
         "A token held by an address.",
@@ -239,9 +253,11 @@ SCHEMAS: Json = {
             "symbol": _TOKEN["symbol"],
             "decimals": _TOKEN["decimals"],
             "type": _TOKEN["type"],
-            "balance": text("In the smallest unit.", "250000000000000000", pattern="^[1-9][0-9]*$"),
+            "balance": text("In the smallest unit.", "250000000000000000", pattern="^[0-9]+$"),
             "largerNamesake": LARGER_NAMESAKE,
+            "balanceSince": BALANCE_SINCE,
         },
+        optional=("balanceSince",),
     ),
     "Address": extended(
         "AddressSummary",

@@ -82,6 +82,7 @@ SCHEMAS: Json = {
         {
             "status": one_of("Constant.", ("ready",)),
             "indexedBlock": nullable(number("The newest indexed block.", 353)),
+            "firstBlock": nullable(number("At which the index begins.", 0)),
             "headBlock": nullable(number("The node's newest block.", 353)),
             "lagBlocks": nullable(number("Blocks between them.", 0)),
             "problem": nullable(

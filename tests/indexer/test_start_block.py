@@ -1,0 +1,120 @@
+"""SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
+
+from dataclasses import replace
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.commands.test_command import scan
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.serving import free_port
+
+CHAIN = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (31337, %s, 3)"
+
+
+def client_of(indexing: Indexing) -> FlaskClient:
+    return create_app(indexing.settings).test_client()
+
+
+def test_it_may_change_while_there_are_no_blocks(anvil: Anvil, database_url: str) -> None:
+    anvil.mine(6)
+    genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
+    execute(database_url, CHAIN, bytes.fromhex(genesis[2:]))
+    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
+    assert execute(database_url, "SELECT min(number) FROM blocks") == [(5,)]
+    client = client_of(indexing)
+    assert client.get("/api/v1/stats").json["firstBlock"] == 5
+    assert client.get("/readyz").json["firstBlock"] == 5
+
+
+def test_a_change_after_the_first_block_stops_the_start(anvil: Anvil, database_url: str) -> None:
+    anvil.mine(6)
+    Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
+    for command in ("index", "run"):
+        done = scan(
+            command,
+            DATABASE_URL=database_url,
+            RPC_URL=anvil.url,
+            SCAN_START_BLOCK="2",
+            PORT=str(free_port()),
+        )
+        assert done.returncode != 0
+        assert "SCAN_START_BLOCK='2': this database is indexed from block 5 on" in done.stderr
+    anvil.mine()
+    Indexing(database_url, anvil.url).run_until(anvil.head())  # without it, as it was begun
+    found = scan("doctor", DATABASE_URL=database_url, RPC_URL=anvil.url)
+    assert "has blocks and receipts from block 5" in found.stdout
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/blocks/2", "/api/v1/blocks/2/transactions", "/block/2"],
+)
+def test_blocks_before_it_are_said_to_be_older(anvil: Anvil, database_url: str, path: str) -> None:
+    anvil.mine(6)
+    client = client_of(Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head()))
+    answer = client.get(path)
+    assert answer.status_code == 404 and "The index begins at block 5." in answer.text
+    later = client.get(path.replace("2", "99"))
+    assert later.status_code == 404 and "The index begins" not in later.text
+    assert "Index begins at block 5" in client.get("/blocks").text
+
+
+@pytest.fixture
+def older(anvil: Anvil) -> str:
+    """A token of which four accounts had 100 before block 5. After it they move some."""
+    one, two, three, four, _, six = anvil.accounts[:6]
+    token = anvil.deploy(one, "Coin", "Old", "OLD", 18)
+    for holder in (one, two, three, four):
+        anvil.transact(one, token, "mint", holder, 100)
+    anvil.mine(5 - anvil.head())
+    anvil.transact(one, token, "transfer", four, 30)
+    anvil.transact(two, token, "transfer", six, 99)
+    anvil.transact(four, token, "transfer", two, 10)
+    anvil.mine()
+    return token.address.lower()
+
+
+def test_balances_of_an_older_token_are_the_tokens_own(
+    anvil: Anvil, older: str, database_url: str
+) -> None:
+    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
+    client, four = client_of(indexing), anvil.accounts[3].lower()
+    record = client.get(f"/api/v1/tokens/{older}").json
+    assert (record["balancesSince"], record["eventsConsistent"]) == (5, True)
+    assert client.get("/api/v1/tokens").json["tokens"][0]["balancesSince"] == 5
+    [largest, next_] = client.get(f"/api/v1/tokens/{older}/holders").json["holders"]
+    assert (largest, next_) == (
+        {"address": anvil.accounts[5].lower(), "balance": "99"},
+        {"address": four, "balance": "120"},
+    )
+    [held] = client.get(f"/api/v1/addresses/{four}/tokens").json["tokens"]
+    assert held["balance"] == "120" and "balanceSince" not in held
+    page = client.get(f"/token/{older}?tab=holders").text
+    assert "inconsistent" not in page and "may be older than the index" in page
+
+
+def test_balances_that_cannot_be_read_say_since_when_they_count(
+    anvil: Anvil, older: str, database_url: str
+) -> None:
+    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
+    settings = replace(indexing.settings, rpc_urls=("http://127.0.0.1:1",))
+    client, four = create_app(settings).test_client(), anvil.accounts[3].lower()
+    holders = client.get(f"/api/v1/tokens/{older}/holders").json["holders"]
+    assert [(h["balance"], h["balanceSince"]) for h in holders] == [("99", 5), ("20", 5)]
+    for path in (f"/token/{older}?tab=holders", f"/address/{four}?tab=tokens"):
+        assert 'since block <a href="/block/5">5</a>' in client.get(path).text
+
+
+def test_a_token_that_was_created_in_the_index_is_not_older(
+    anvil: Anvil, database_url: str
+) -> None:
+    anvil.mine(5)
+    token = anvil.deploy(anvil.accounts[0], "Coin", "New", "NEW", 18)
+    anvil.transact(anvil.accounts[0], token, "mint", anvil.accounts[1], 5)
+    anvil.mine()
+    client = client_of(Indexing(database_url, anvil.url, start_block=3).run_until(anvil.head()))
+    assert "balancesSince" not in client.get(f"/api/v1/tokens/{token.address}").json
