@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import yaml
 
+from scan.database.lists import all_entities
 from tests.support.documents import DOCUMENTS, GUIDES, PAGES, Block, blocks, is_broken, links
 from tests.support.scan_run import ScanRun, scan_run
 from tests.support.serving import ROOT
@@ -84,6 +85,19 @@ def test_every_command_is_run_or_says_why_not() -> None:
         elif not block.note.startswith("not run: "):
             run_elsewhere = block.language == "sql" and block.document.name == "sql.md"
             assert block in RUN_HERE or run_elsewhere, block
+
+
+@pytest.mark.check
+def test_the_api_guide_names_every_filter_of_a_query() -> None:
+    guide = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", guide, re.M))
+    unnamed = {
+        f"{name}: {filter_.key}"
+        for name, entity in all_entities().items()
+        for filter_ in entity.filters
+        if entity.is_queried and f"`{filter_.key}`" not in rows[name]
+    }
+    assert unnamed == set()
 
 
 @pytest.mark.check
