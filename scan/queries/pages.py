@@ -20,6 +20,9 @@ Form = Literal["api", "etherscan"]
 # The most entries that a page of a list by several keys reads; checkpoint_every() divides it.
 # PostgreSQL takes about half a microsecond an entry in memory.
 MAX_ENTRIES = 262_144
+# Of a list of all rows, where no filter has a list of its own: each row is joined to what it is
+# compared with, at about a microsecond.
+MAX_UNLISTED_ENTRIES = 32_768
 UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
 
 
@@ -177,6 +180,8 @@ def filtered_page(
         matched = {name: value for name, value in given.items() if name not in unlisted}
         has_end = window.offset == 0 and not of_several.get("has_total")
         max_entries = window.max_entries if has_end else None
+        if max_entries is not None and not is_counted and listed.keys().isdisjoint(matched):
+            max_entries = min(max_entries, MAX_UNLISTED_ENTRIES)
         shortest, end, bounds = _bounds(reader, entity, matched, values, max_entries)
         list_, of_row = _list_by(entity, shortest, matched)
         values |= {**dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several}

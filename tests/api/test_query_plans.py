@@ -18,7 +18,7 @@ from scan.http.services import Services
 from scan.queries import history
 from scan.queries.history import HistoryFilter
 from scan.queries.orphaned_cursors import RowEnds
-from scan.queries.pages import Window
+from scan.queries.pages import MAX_UNLISTED_ENTRIES, Window
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase, Plan
 from tests.support.indexing import settings_for
@@ -251,6 +251,29 @@ def test_combined_filters_use_an_index(
     assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
     if "rare" in filters.values():  # the longer of two lists takes three times as many
         assert plan.buffers < 600
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize(
+    ("entity", "filters"),
+    [("token_transfers", {"tokenType": "BEP1155"}), ("transactions", {"method": "0x01020304"})],
+    ids=str,
+)
+def test_a_filter_without_a_list_of_its_own_reads_a_bounded_part(
+    seeded: Seeded, entity: str, filters: Filters, direction: str
+) -> None:
+    """A page of nothing ends there, and the next one goes on to the end of the list."""
+    body = {"entity": entity, "filter": filters, "orderBy": direction}
+    rows, cursor = 0, {}
+    while True:
+        plan, page = plan_of(seeded, "/query", {**body, **cursor})
+        [read] = [node for node in plan.nodes if node.get("Relation Name") == entity]
+        rows += read["Rows Removed by Filter"]
+        assert read["Rows Removed by Filter"] <= MAX_UNLISTED_ENTRIES + 1 and page["data"] == []
+        if page["next"] is None:
+            break
+        cursor = {"cursor": page["next"]}
+    assert rows == _query(seeded.client, entity, {}, 0, 1)["total"] > MAX_UNLISTED_ENTRIES
 
 
 @pytest.mark.parametrize("entity", ["transactions", "token_transfers", "internal_transfers"])

@@ -15,7 +15,7 @@ from scan.exports.list_file import MAX_ROWS
 from scan.http.list_format import FORMATS, JSON
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
-from scan.queries.pages import MAX_ENTRIES
+from scan.queries.pages import MAX_ENTRIES, MAX_UNLISTED_ENTRIES
 
 PARAMETERS: Json = {
     "page": query("page", number("The page, starting at 1.", 1, minimum=1, default=1)),
@@ -41,8 +41,9 @@ PARAMETERS: Json = {
         text(
             "`next` of a page with the same filter: the list goes on after it, no row twice and"
             " none left out while blocks arrive. `limit` may change. Not together with page."
-            f" A page by several filters ends after {MAX_ENTRIES:,} rows were compared: it may have"
-            " fewer than `limit` records and a `next`.",
+            f" A page by several filters ends after {MAX_ENTRIES:,} rows were compared, or"
+            f" {MAX_UNLISTED_ENTRIES:,} where none of them is an address, a token or the like: it"
+            " may have fewer than `limit` records and a `next`.",
             "P5McU6d74Yg1fDd8eDY4Njg2",
             maxLength=MAX_CURSOR,
         ),

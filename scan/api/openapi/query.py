@@ -24,7 +24,7 @@ from scan.api.openapi.schemas import (
 from scan.api.query import FILTER_KEYS
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
-from scan.queries.pages import MAX_ENTRIES
+from scan.queries.pages import MAX_ENTRIES, MAX_UNLISTED_ENTRIES
 
 
 def _schema_name(entity: str) -> str:
@@ -130,7 +130,8 @@ SCHEMAS: Json = {
     "QueryCursor": text(
         "`next` of a page with the same entity, filter and order; not with offset. Also a page"
         " with fewer than `limit` records may have one: by several filters it ends after"
-        f" {MAX_ENTRIES:,} rows were compared.",
+        f" {MAX_ENTRIES:,} rows were compared, or {MAX_UNLISTED_ENTRIES:,} where none of them is an"
+        " address, a token or the like.",
         "P5McU6d74Yg1fDd8eDY4Njg2",
         maxLength=MAX_CURSOR,
     ),
