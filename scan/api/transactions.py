@@ -7,6 +7,7 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters
+from scan.contracts.transaction_details import ALL_LOGS
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
@@ -33,7 +34,7 @@ def list_transactions_of_address(address: str) -> Response:
 def get_transaction(transaction_hash: str) -> Response:
     """Return a transaction's record, the node's details, decoded, and why it failed if it did."""
     indexed, record = _indexed(transaction_hash)
-    details = transactions.details(reader(), indexed)
+    details = transactions.details(reader(), indexed, ALL_LOGS)
     failure = transactions.failure(reader(), indexed)
     more = {
         **details.record(),

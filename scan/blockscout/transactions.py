@@ -29,6 +29,7 @@ from scan.blockscout.transaction_objects import (
     transaction_objects,
     transaction_position,
 )
+from scan.contracts.transaction_details import NO_LOGS, LogWindow
 from scan.contracts.transaction_failures import TransactionFailure
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.hex import data, to_hex
@@ -86,7 +87,7 @@ def get_stats() -> Response:
 def get_transaction(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
     context = contexts(reader(), [record["hash"]])[record["hash"]]
-    details = transactions.details(reader(), record)
+    details = transactions.details(reader(), record, NO_LOGS)
     failure = transactions.failure(reader(), record)
     shown = transaction_object(
         record,
@@ -178,12 +179,12 @@ def list_internal_transactions(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/logs")
 def list_logs(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
-    details = transactions.details(reader(), record)
+    after = number("index")
+    window = LogWindow(-1 if after is None else after, ROWS + 1)
+    details = transactions.details(reader(), record, window)
     if details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give these logs.")
-    after = number("index")
-    decoded = [log for log in details.logs if after is None or log.log.log_index > after]
-    shown = decoded[:ROWS]
+    shown = details.decoded_logs[:ROWS]
     records = [
         {**log.record(), **{name: record[name] for name in ("blockNumber", "timestamp")}}
         for log in shown
@@ -194,7 +195,7 @@ def list_logs(transaction_hash: str) -> Response:
         {record["hash"]: record["blockHash"]},
     )
     following = None
-    if len(decoded) > ROWS:
+    if len(details.decoded_logs) > ROWS:
         following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
     return list_response(items, following)
 
@@ -220,7 +221,7 @@ def list_state_changes(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/summary")
 def get_summary(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
-    details = transactions.details(reader(), record)
+    details = transactions.details(reader(), record, NO_LOGS)
     failure = transactions.failure(reader(), record)
     return json_value(summary_object(summaries.summary(reader(), record, details, failure)))
 

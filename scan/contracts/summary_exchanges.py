@@ -163,9 +163,9 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
         return None
     pools: dict[str, bool] = {}
     for log in facts.details.logs or ():
-        address = to_hex(log.log.address)
-        topic = log.log.topics[0] if log.log.topics else None
-        if names.of(address).get("pool") and (topic in ADDED or topic in REMOVED):
+        address = to_hex(log.address)
+        topic = log.topics[0] if log.topics else None
+        if (topic in ADDED or topic in REMOVED) and names.of(address).get("pool"):
             is_added = topic in ADDED
             if pools.setdefault(address, is_added) != is_added:
                 return None

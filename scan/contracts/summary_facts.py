@@ -66,11 +66,11 @@ class Facts(NamedTuple):
         for trade in self.trades:
             addresses += [trade["tokenIn"], trade["tokenOut"]]
         for log in (self.details.logs or ())[:MAX_NAMED]:
-            addresses.append(to_hex(log.log.address))
+            addresses.append(to_hex(log.address))
         for transfer in self.transfers[:1]:
             addresses += [transfer["fromAddress"], transfer["toAddress"]]
         for log in (self.details.logs or ())[:MAX_LOGS_NAMED]:
-            addresses += [word for word in map(address_of, words_of(log.log)) if word is not None]
+            addresses += [word for word in map(address_of, words_of(log)) if word is not None]
         return list(dict.fromkeys(address for address in addresses if address))[:MAX_NAMED]
 
     def flows(self) -> Flows:

@@ -109,8 +109,7 @@ def approvals(facts: Facts) -> list[Approval]:
         for transfer in sorted(facts.transfers, key=itemgetter("logIndex"))
         if transfer["fromAddress"] == facts.sender
     }
-    for decoded in facts.details.logs or ():
-        log = decoded.log
+    for log in facts.details.logs or ():
         if log.address == PERMIT2 and log.topics and log.topics[0] in PERMIT2_APPROVALS:
             approval = _by_permit2(words_of(log), facts.sender)
             if approval is not None:

@@ -1,6 +1,8 @@
 """One transaction's input, method and logs, read from the node and decoded."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import (
@@ -31,6 +33,20 @@ TOO_MUCH_WORK = "Decoding all of this transaction would take too long; it is dec
 MAX_CONTRACTS = 500  # per transaction; logs of further contracts are decoded by standard ABIs only
 
 
+class LogWindow(NamedTuple):
+    """The logs of a transaction that are decoded: `most` after a log's index, None for all."""
+
+    after: int = -1
+    most: int | None = None
+
+    def of(self, logs: Sequence[TransactionLog]) -> Sequence[TransactionLog]:
+        start = bisect_right(logs, self.after, key=attrgetter("log_index"))
+        return logs[start:] if self.most is None else logs[start : start + self.most]
+
+
+ALL_LOGS, NO_LOGS = LogWindow(), LogWindow(most=0)
+
+
 class DecodedLog(NamedTuple):
     log: TransactionLog
     event: Decoded | None
@@ -49,24 +65,25 @@ class TransactionDetails(NamedTuple):
     """The parts of a transaction that only the node has. Pages need nonce and gas limit, which old
     records may lack.
 
-    `unavailable` is the reason if input or logs are None or not decoded. `passing`: another request
-    may succeed.
+    `logs` are all of its logs, `decoded_logs` those of the window that was asked for. `unavailable`
+    is the reason if input or logs are None or not decoded. `passing`: another request may succeed.
     """
 
     nonce: int | None = None
     gas_limit: int | None = None
     input: bytes | None = None
     method: Decoded | None = None
-    logs: Sequence[DecodedLog] | None = None
+    logs: Sequence[TransactionLog] | None = None
     log_count: int | None = None
     unavailable: str | None = None
     passing: bool = False
+    decoded_logs: Sequence[DecodedLog] = ()
 
     def record(self) -> dict[str, Any]:
         return {
             "input": None if self.input is None else to_hex(self.input),
             "method": None if self.method is None else self.method.record(),
-            "logs": None if self.logs is None else [log.record() for log in self.logs],
+            "logs": None if self.logs is None else [log.record() for log in self.decoded_logs],
             "unavailable": self.unavailable,
             "logCount": self.log_count,
         }
@@ -79,31 +96,35 @@ class TransactionDetailsReader:
         self._transactions = transactions
         self._abis = abis
 
-    def read(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionDetails:
+    def read(
+        self, node: NodeSession, indexed: IndexedTransaction, window: LogWindow
+    ) -> TransactionDetails:
         """Read the details of a transaction. Raises Unavailable if the database is unavailable."""
         node = node.within(TIMEOUT_S)
         budget = DecodingBudget()
         try:
             transaction = self._transactions.read(node, [(indexed, Content.LOGS)])[indexed.hash]
-            contracts = self._contracts(node, indexed, transaction, budget)
+            shown = window.of(_logs(transaction) or ())
+            contracts = self._contracts(node, indexed, transaction, shown, budget)
         except TransactionUnavailable as error:
             return TransactionDetails(unavailable=str(error), passing=True)
         except (UpstreamFailed, Unavailable) as error:
             if not node.failed:
                 raise
             return TransactionDetails(unavailable=error.message, passing=True)
-        return self._decoded(indexed, transaction, contracts, budget)
+        return self._decoded(indexed, transaction, shown, contracts, budget)
 
     def _contracts(
         self,
         node: NodeSession,
         indexed: IndexedTransaction,
         transaction: NodeTransaction,
+        shown: Sequence[TransactionLog],
         budget: DecodingBudget,
     ) -> dict[bytes, Contract]:
-        """Return the called contract and those that emitted logs, by address."""
+        """Return the called contract and those that emitted the shown logs, by address."""
         called_address = _called(indexed, transaction)
-        addresses = [log.address for log in _logs(transaction) or ()]
+        addresses = [log.address for log in shown]
         addresses = [*dict.fromkeys([*([called_address] if called_address else []), *addresses])][
             :MAX_CONTRACTS
         ]
@@ -116,6 +137,7 @@ class TransactionDetailsReader:
         self,
         indexed: IndexedTransaction,
         transaction: NodeTransaction,
+        shown: Sequence[TransactionLog],
         contracts: Mapping[bytes, Contract],
         budget: DecodingBudget,
     ) -> TransactionDetails:
@@ -124,10 +146,10 @@ class TransactionDetailsReader:
             contract = contracts.get(called_address, NO_CONTRACT)
             method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
         logs = _logs(transaction)
-        events = [decode_event(log, contracts.get(log.address), budget) for log in logs or ()]
+        events = [decode_event(log, contracts.get(log.address), budget) for log in shown]
         undecoded = {
             log.topics[0][:4]
-            for log, event in zip(logs or (), events, strict=True)
+            for log, event in zip(shown, events, strict=True)
             if event is None and log.topics
         }
         if called_address is not None and method is None:
@@ -137,7 +159,7 @@ class TransactionDetailsReader:
             method = decode_call_by(calldata, signatures.get(calldata[:4], ()), budget=budget)
         decoded = [
             DecodedLog(log, event or decode_event_by(log, signatures, budget))
-            for log, event in zip(logs or (), events, strict=True)
+            for log, event in zip(shown, events, strict=True)
         ]
         receipt = transaction.receipt
         over = TOO_MUCH_WORK if budget.is_exceeded else None
@@ -146,9 +168,10 @@ class TransactionDetailsReader:
             transaction.gas_limit,
             calldata,
             method,
-            None if logs is None else decoded,
+            logs,
             None if receipt is None else receipt.log_count,
             TOO_MANY_LOGS if logs is None else over,
+            decoded_logs=decoded,
         )
 
 

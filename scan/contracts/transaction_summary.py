@@ -182,7 +182,7 @@ def _wrapped(facts: Facts, names: Names) -> Recognised | None:
     value = int(transfer["value"])
     if not value or transfer["tokenAddress"] != token or transfer["tokenId"] is not None:
         return None
-    topic = log.log.topics[0] if log.log.topics else None
+    topic = log.topics[0] if log.topics else None
     amount = [asset_part(names, Asset(token), value)]
     holders = transfer["fromAddress"], transfer["toAddress"]
     if topic == DEPOSIT and holders == (ZERO, facts.sender) and value == facts.value:
@@ -250,7 +250,7 @@ def event_form(facts: Facts) -> EventForm | None:
     if details.log_count != len(logs):
         return None
     signature = details.method.signature if details.method else None
-    for log in (decoded.log for decoded in logs):
+    for log in logs:
         if to_hex(log.address) != called_address or not log.topics:
             continue
         words = words_of(log)

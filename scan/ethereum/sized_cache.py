@@ -11,8 +11,10 @@ _V = TypeVar("_V")
 class SizedCache(Generic[_V]):
     """A thread-safe cache; the caller estimates the size of a value in bytes."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, *, least_entries: int = 16) -> None:
+        """Values that would leave no room for `least_entries` of their size are not stored."""
         self._most_bytes = most_bytes
+        self._most_entry_bytes = most_bytes // least_entries
         self._bytes = 0
         self._entries: OrderedDict[Hashable, tuple[_V, int]] = OrderedDict()
         self._lock = threading.Lock()
@@ -26,8 +28,7 @@ class SizedCache(Generic[_V]):
             return entry[0]
 
     def store(self, key: Hashable, value: _V, size: int) -> None:
-        """Store a value; values larger than a sixteenth of the cache are not stored."""
-        if size > self._most_bytes // 16:
+        if size > self._most_entry_bytes:
             return
         with self._lock:
             _, old_size = self._entries.pop(key, (None, 0))

@@ -91,7 +91,8 @@ class TransactionReader:
     """Reads transactions in batches, with a cache of CACHE_BYTES."""
 
     def __init__(self) -> None:
-        self._cache: SizedCache[_Entry] = SizedCache(CACHE_BYTES)
+        # With MAX_LOGS a transaction takes 13 MB and its data.
+        self._cache: SizedCache[_Entry] = SizedCache(CACHE_BYTES, least_entries=4)
 
     def read(
         self, node: NodeSession, needed: Iterable[tuple[IndexedTransaction, Content]]

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import orjson
 
+from scan.contracts.transaction_details import NO_LOGS, LogWindow
 from scan.errors import UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.etherscan.parameters import Parameters
@@ -22,11 +23,11 @@ def transaction_info(parameters: Parameters) -> Reply:
     if body is None:
         raise Failure(NOT_INDEXED)
     record = orjson.loads(body)
-    details = transactions.details(reader(), record)
+    details = transactions.details(reader(), record, NO_LOGS)
     if details.input is None or details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give this transaction.")
     after = parameters.integer("index", -1)
-    logs = [decoded.log for decoded in details.logs if decoded.log.log_index > after]
+    logs = LogWindow(after, MOST_LOGS + 1).of(details.logs)
     failure = transactions.failure(reader(), record)
     reason = None if failure is None else failure.reason.data
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None

@@ -93,6 +93,8 @@ class Middleware:
                 return self._ask_flask(state, start_response)
             return self._send(state, response, start_response)
         finally:
+            if state.reader is not None:
+                state.reader.end()
             metrics.HTTP_BUSY.dec()
             logs.request_id.set(None)
 

@@ -17,7 +17,7 @@ from scan.ethereum.checksums import checksummed
 from scan.exports.list_file import MAX_ROWS
 from scan.hex import to_hex
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
-from scan.http.requests import client_address, reader
+from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages import formatting, markdown
 from scan.pages.argument_values import shown_value
@@ -26,7 +26,6 @@ from scan.pages.svg_charts import short_price
 from scan.queries import pools
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock
-from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
@@ -41,7 +40,6 @@ PATHS = frozenset(
         *("/token-transfers", "/internal-transfers", "/accounts", "/trades"),
     }
 )
-CONVERSION_WAIT_S = 1.0
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -103,9 +101,6 @@ class Site:
             "site_url": f"{brand.url}{settings.base_path}" if brand.url else "",
             "preview": url_of(preview, brand) if (preview := preview_of(brand)) else None,
         }
-        self.conversions = ConcurrencyLimit(
-            1, places_per_client=1, clients_wait=True, busy="Too many pages are being converted."
-        )
 
     def interface(self) -> Interface:
         return Interface(
@@ -173,13 +168,9 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     body = site().render(template, site().chain(), path, **values)
     if prefers_markdown(request.environ.get("HTTP_ACCEPT", "")):
         reader().do_not_cache()
-        client = client_address()
-        with (
-            services().waiting_threads.place(client, wait_s=CONVERSION_WAIT_S),
-            site().conversions.place(client, wait_s=CONVERSION_WAIT_S),
-        ):
-            own = f"{services().settings.base_path}{quote(request.path)}"
-            text = markdown.to_markdown(body, own)
+        reader().hold_processor()
+        own = f"{services().settings.base_path}{quote(request.path)}"
+        text = markdown.to_markdown(body, own)
         return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
     return Response(body, status_code, headers=NEGOTIATED)
 

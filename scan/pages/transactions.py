@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 
 from scan import registry
 from scan.contracts.abi_decoding import Decoded
-from scan.contracts.transaction_details import DecodedLog
+from scan.contracts.transaction_details import DecodedLog, LogWindow
 from scan.contracts.transaction_failures import TransactionFailure
 from scan.errors import NotFound
 from scan.hex import to_hex
@@ -71,9 +71,9 @@ def get_transaction(transaction_hash: str) -> Response:
         for records in registry.values("pages", "transaction_records")
         for shown in records(record)
     ]
-    details = transactions.details(reader(), record)
+    details = transactions.details(reader(), record, LogWindow(most=MAX_LOGS))
     failure = transactions.failure(reader(), record)
-    logs = None if details.logs is None else details.logs[:MAX_LOGS]
+    logs = None if details.logs is None else details.decoded_logs
     tab = transaction_traces.tab()
     traces = transaction_traces.shown_traces(record, tab)
     return page(

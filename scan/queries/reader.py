@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -21,10 +22,11 @@ from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.item_media.media_cache import ItemMedia
-from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places
 from scan.verification.equal_creations import EqualCreations
 
 PLACE_WAIT_S = 0.25
+PROCESSOR_WAIT_S = 1.0
 READ_TABLES_AGAIN_S = 60.0
 READ_RETENTION_AGAIN_S = 5.0
 
@@ -127,6 +129,7 @@ class Sources:
     retention: Retention
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
+    processor_places: ConcurrencyLimit = field(default_factory=processor_places)
     of_extensions: dict[type[Any], Any] = field(default_factory=dict)
 
     def get(self, kind: type[T]) -> T:
@@ -145,6 +148,21 @@ class Reader:
         self.client = client
         self._node: NodeSession | None = None
         self._is_cacheable = True
+        self._until_end = ExitStack()
+        self._holds_processor = False
+
+    def hold_processor(self) -> None:
+        """Hold one of the few places of requests that take the processor long, until end().
+
+        Raises Unavailable where none becomes free shortly."""
+        if not self._holds_processor:
+            place = self.sources.processor_places.place(self.client(), wait_s=PROCESSOR_WAIT_S)
+            self._until_end.enter_context(place)
+            self._holds_processor = True
+
+    def end(self) -> None:
+        """Give back what the request holds."""
+        self._until_end.close()
 
     def row(
         self,

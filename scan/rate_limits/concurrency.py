@@ -18,17 +18,21 @@ class ConcurrencyLimit:
         *,
         places_per_client: int | None = None,
         clients_wait: bool = False,
+        places_in_line: int | None = None,
         busy: str,
         retry_after_s: int = 2,
     ) -> None:
         """`busy` and `retry_after_s` are those of Unavailable where no place is free; a client that
         holds its maximum gets ClientBusy, which is one.
 
-        With `clients_wait`, a client that holds its maximum waits for one of its own places.
+        With `clients_wait`, a client that holds its maximum waits for one of its own places. With
+        `places_in_line` so many wait at most, one of each client: who waits holds a thread.
         """
         self._places = places
         self._places_per_client = places_per_client or places
         self._clients_wait = clients_wait
+        self._places_in_line = places_in_line
+        self._waiting: list[Hashable] = []
         self._busy = busy
         self._retry_after_s = retry_after_s
         self._taken = 0
@@ -56,14 +60,29 @@ class ConcurrencyLimit:
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         """Take a place, which another thread may give back. Return whether one was free in time."""
         with self._changed:
-            if not self._clients_wait and not self._may_hold_more(client):
-                return False
-            if not self._changed.wait_for(lambda: self._is_free_for(client), wait_s):
+            if not self._is_free_for(client) and not self._wait(client, wait_s):
                 return False
             self._taken += 1
             if client is not None:
                 self._taken_by[client] += 1
             return True
+
+    def _wait(self, client: Hashable, wait_s: float) -> bool:
+        """Return whether a place became free within the time."""
+        if not self._clients_wait and not self._may_hold_more(client):
+            return False
+        if self._line_is_full(client):
+            return False
+        self._waiting.append(client)
+        try:
+            return self._changed.wait_for(lambda: self._is_free_for(client), wait_s)
+        finally:
+            self._waiting.remove(client)
+
+    def _line_is_full(self, client: Hashable) -> bool:
+        if self._places_in_line is None:
+            return False
+        return len(self._waiting) >= self._places_in_line or client in self._waiting
 
     def give_back(self, client: Hashable = None) -> None:
         with self._changed:
@@ -91,7 +110,20 @@ def unbounded_statements() -> ConcurrencyLimit:
         3,
         places_per_client=1,
         clients_wait=True,
+        places_in_line=2,
         busy="Too many queries with combined filters are running; try again shortly.",
+    )
+
+
+def processor_places() -> ConcurrencyLimit:
+    """Return the limit of requests that take the processor long, as for a transaction's 12,000 logs
+    or a page as Markdown: others share the interpreter with each of them."""
+    return ConcurrencyLimit(
+        2,
+        places_per_client=1,
+        clients_wait=True,
+        places_in_line=2,
+        busy="Too many large answers are being made; try again shortly.",
     )
 
 
@@ -103,8 +135,8 @@ def large_forms() -> ConcurrencyLimit:
 class WaitingThreads(ConcurrencyLimit):
     """The limit of server threads that wait for something other than PostgreSQL.
 
-    They wait for the node, compilers, running verifications, future blocks, and the places of large
-    forms and of conversions to Markdown. Even if none of these become free, half of the threads
+    They wait for the node, compilers, running verifications, future blocks, and the place of large
+    forms. Even if none of these become free, half of the threads
     still serve requests from the database. A thread waits for a place only while places are given
     back, as they are every few milliseconds when the node responds, and only a few may wait.
     """
@@ -117,11 +149,10 @@ class WaitingThreads(ConcurrencyLimit):
             places,
             places_per_client=places_per_client,
             clients_wait=True,
+            places_in_line=places_in_line,
             busy="Too many requests are waiting for the node or a compiler; try again shortly.",
             retry_after_s=1,
         )
-        self._places_in_line = places_in_line
-        self._in_line = 0
         self._changed_hands_at = 0.0
 
     def are_in_use(self) -> bool:
@@ -141,7 +172,7 @@ class WaitingThreads(ConcurrencyLimit):
         if self._is_free_for(client):
             return False
         idle_s = time.monotonic() - self._changed_hands_at
-        return idle_s >= wait_s or self._in_line >= self._places_in_line
+        return idle_s >= wait_s or self._line_is_full(client)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
         return self._taken + 1 < self._places and self._is_free_for(client)
@@ -150,11 +181,7 @@ class WaitingThreads(ConcurrencyLimit):
         with self._changed:
             if self._is_refused_at_once(client, wait_s):
                 return False
-            self._in_line += 1
-            try:
-                is_taken = super().take(client, wait_s=wait_s)
-            finally:
-                self._in_line -= 1
+            is_taken = super().take(client, wait_s=wait_s)
             if is_taken:
                 self._changed_hands_at = time.monotonic()
             return is_taken

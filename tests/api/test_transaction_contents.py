@@ -10,7 +10,10 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.contracts import transaction_details
+from scan.contracts.transaction_details import decode_event
 from scan.ethereum import transaction_reader
+from scan.queries import reader as queries_reader
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -199,6 +202,65 @@ def test_many_logs_and_long_calldata_are_given_whole(work: Work) -> None:
     long = WORK + bytes(128 * 1024 - len(WORK) - 200)
     found = work.details(work.send(work.worker, long, gas=16_000_000))
     assert found["input"] == "0x" + long.hex() and found["method"]["name"] == "work"
+
+
+def test_interfaces_decode_the_logs_that_they_show(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a transaction with 10,000 logs, whose receipt is read from the node once."""
+    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
+    sent = work.send(work.worker, shout, gas=16_000_000)
+    client = create_app(work.explorer.settings).test_client()
+    decoded: list[object] = []
+
+    def decode(*given: Any) -> Any:
+        decoded.append(given)
+        return decode_event(*given)
+
+    monkeypatch.setattr(transaction_details, "decode_event", decode)
+    node = transaction_reader.TransactionReader._read_singly
+    read: list[object] = []
+    monkeypatch.setattr(
+        transaction_reader.TransactionReader,
+        "_read_singly",
+        lambda *given: read.append(given) or node(*given),
+    )
+    for path, most in {
+        f"/tx/{sent}": 100,
+        f"/api/v2/transactions/{sent}": 0,
+        f"/api/v2/transactions/{sent}/logs": 51,
+        f"/api/v2/transactions/{sent}/logs?index=9000&block_number=1": 51,
+        f"/api/v2/transactions/{sent}/summary": 0,
+        f"/api?module=transaction&action=gettxinfo&txhash={sent}": 0,
+        f"/api/v1/transactions/{sent}": 10_000,
+    }.items():
+        decoded.clear()
+        assert client.get(path).status_code == 200
+        assert len(decoded) == most, path
+    assert len(read) == 1
+    following = client.get(f"/api/v2/transactions/{sent}/logs?index=9000&block_number=1").json
+    assert [log["index"] for log in following["items"]] == [*range(9001, 9051)]
+
+
+def test_a_client_makes_one_large_answer_at_a_time(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
+    sent = work.send(work.worker, shout, gas=16_000_000)
+    client = create_app(work.explorer.settings).test_client()
+    monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
+    places = client.application.extensions["scan"].sources.processor_places
+    paths = [
+        *(f"/api/v1/transactions/{sent}", f"/tx/{sent}", f"/api/v2/transactions/{sent}/logs"),
+        f"/api/v1/transactions/{sent}/trace",
+    ]
+    with places.place("127.0.0.1"):
+        assert [client.get(path).status_code for path in paths] == [429] * 4
+        others = {"REMOTE_ADDR": "192.0.2.7"}
+        assert client.get(paths[0], environ_base=others).status_code == 200
+        assert client.get("/api/v1/transactions?limit=3").status_code == 200
+    assert client.get(paths[1]).status_code == 200
+    assert places._taken == 0
 
 
 def test_too_many_logs_are_counted_and_left_out(

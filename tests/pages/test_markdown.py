@@ -15,8 +15,9 @@ from flask.testing import FlaskClient
 from markdown_it import MarkdownIt
 
 from scan.errors import TooLarge
-from scan.pages import markdown, site
+from scan.pages import markdown
 from scan.pages.markdown import MAX_HTML_BYTES, to_markdown
+from scan.queries import reader
 
 MARKDOWN = {"Accept": "text/markdown, */*;q=0.1"}
 
@@ -50,20 +51,20 @@ def test_caches_are_told_that_a_page_has_two_forms(client: FlaskClient) -> None:
 def test_pages_that_wait_for_their_conversion_hold_few_threads(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One is converted, and of its client's others three wait at most."""
+    """One is converted, and of its client's others one waits at most."""
     goes_on = threading.Event()
     monkeypatch.setattr(markdown, "to_markdown", lambda *_: goes_on.wait(30) and "# Blocks")
-    monkeypatch.setattr(site, "CONVERSION_WAIT_S", 30.0)
+    monkeypatch.setattr(reader, "PROCESSOR_WAIT_S", 30.0)
 
     def status(_: int) -> int:
         return client.application.test_client().get("/blocks", headers=MARKDOWN).status_code
 
     with ThreadPoolExecutor(8) as pool:
         requests = [pool.submit(status, number) for number in range(8)]
-        refused = list(islice(as_completed(requests, timeout=20), 4))
+        refused = list(islice(as_completed(requests, timeout=20), 6))
         goes_on.set()
-    assert [request.result() for request in refused] == [429] * 4
-    assert sum(request.result() == 200 for request in requests) == 4
+    assert [request.result() for request in refused] == [429] * 6
+    assert sum(request.result() == 200 for request in requests) == 2
 
 
 @pytest.mark.parametrize(

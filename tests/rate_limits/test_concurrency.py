@@ -49,7 +49,7 @@ def test_a_place_that_changes_hands_is_waited_for_by_few() -> None:
     assert places.refusal("e", wait_s=20.0) is None  # it would wait, not be refused
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(places.take, "e", wait_s=20.0)
-        while not places._in_line:
+        while not places._waiting:
             time.sleep(0.001)
         assert places.refusal("f", wait_s=20.0) and not places.take("f", wait_s=20.0)
         places.give_back("a")
