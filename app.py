@@ -154,7 +154,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     has_tools = mcp.is_installed()
     app.register_blueprint(documentation.describe(document))
     app.register_blueprint(discovery.discovery(document, has_tools=has_tools))
-    app.register_blueprint(documentation.docs(), url_prefix="/docs")
+    app.register_blueprint(documentation.docs(document), url_prefix="/docs")
     of_api = [module.blueprint for module in BLUEPRINTS]
     for blueprint in (*of_api, *registry.collected("api", "BLUEPRINTS")):
         app.register_blueprint(blueprint, url_prefix="/api/v1")

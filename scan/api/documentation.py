@@ -5,44 +5,85 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import flask
 import flask_swagger_ui
 import orjson
 from flask import Blueprint, send_from_directory
+from jinja2 import Template
 
+from scan.errors import NotFound
 from scan.http.interfaces import API
 from scan.http.requests import query_arguments
 from scan.http.responses import Response, json_body
+from scan.http.services import services
+from scan.http.static_files import StaticFile, static_file
 
 DOCUMENT = f"{API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
-PAGE_FILES = ("index.html", "docs.css", "docs.js")
 SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")
 # Swagger UI has its icons in data: URLs of its style sheet.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+PROTECTION = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
+
+
+@functools.cache
+def files() -> dict[str, StaticFile]:
+    """Return the files that the page loads, by name."""
+    paths = [
+        *(PAGE / "docs.css", PAGE / "docs.js", SWAGGER_UI / "swagger-ui-bundle.js"),
+        *(SWAGGER_UI / "swagger-ui.css", SWAGGER_UI / "favicon-32x32.png"),
+    ]
+    return {path.name: static_file(path.name, path.read_bytes()) for path in paths}
 
 
 def paths() -> frozenset[str]:
     """Return the paths of the document, the page and its files, without trailing slashes."""
-    names = {*PAGE_FILES, *(file.name for file in SWAGGER_UI.iterdir())}
-    return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in names)})
+    names = {"index.html", *files(), *(file.name for file in SWAGGER_UI.iterdir())}
+    versions = {f"{file.version}/{name}" for name, file in files().items()}
+    return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in {*names, *versions})})
 
 
-def docs() -> Blueprint:
-    """Return the blueprint of Swagger UI with our page, style and script, all served from here."""
+def docs(document: Callable[[], dict[str, Any]]) -> Blueprint:
+    """Return the blueprint of the page, which lists all operations until Swagger UI, half a
+    megabyte, has come, and of its files."""
     blueprint = Blueprint("docs", __name__)
+    template = Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
 
     @blueprint.get("/")
-    @blueprint.get("/<path:path>")
-    def file(path: str = "index.html") -> Response:
-        response = send_from_directory(PAGE if path in PAGE_FILES else SWAGGER_UI, path)
-        response.headers["Content-Security-Policy"] = POLICY
-        response.headers["X-Content-Type-Options"] = "nosniff"
+    @blueprint.get("/index.html")
+    def index() -> Response:
+        brand = services().settings.brand
+        urls = {name: f"{file.version}/{name}" for name, file in files().items()}
+        text = template.render(site=brand.name or "Scan", urls=urls, groups=_groups(document()))
+        return flask.Response(text, headers=PROTECTION)
+
+    @blueprint.get("/<name>")
+    def file(name: str) -> Response:
+        response = send_from_directory(SWAGGER_UI if (SWAGGER_UI / name).is_file() else PAGE, name)
+        response.headers.update(PROTECTION)
         return response
 
+    @blueprint.get("/<version>/<name>")
+    def file_of_version(version: str, name: str) -> Response:
+        if name not in files():
+            raise NotFound("File not found.")
+        return files()[name].response(version)
+
     return blueprint
+
+
+def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, str, str]]]:
+    """Return method, path and summary of all operations, by tag."""
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if "tags" in operation:
+                row = (method.upper(), path, operation["summary"])
+                groups.setdefault(operation["tags"][0], []).append(row)
+    return groups
 
 
 def describe(document: Callable[[], dict[str, Any]]) -> Blueprint:

@@ -3,7 +3,6 @@
 import io
 
 from gunicorn.http.errors import ParseException
-from werkzeug.http import parse_accept_header
 
 from scan.http.interfaces import API
 from scan.http.list_format import accepted_file
@@ -13,7 +12,7 @@ from scan.server.wsgi import Environ
 QUERY = f"{API}/query"
 # Seconds by path; all other open paths are files.
 CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0, "/metrics": 1.0}
-FILE_CACHED_FOR_S = 60.0
+FILE_CACHED_FOR_S = 3600.0  # they change with the release alone
 MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
 
 
@@ -23,7 +22,7 @@ def cache_key(state: RequestState) -> CacheKey | None:
     is_plain = state.method in ("GET", "HEAD") and not state.has_body
     if is_plain and state.cached_for_s is not None and state.page != "/":
         # Neither a query nor Accept changes it.
-        return CacheKey(state.page, encoding="gzip" if accepts_gzip(state.environ) else "")
+        return CacheKey(state.page)
     accept = state.environ.get("HTTP_ACCEPT", "")
     if "markdown" in accept or accepted_file(accept) is not None:
         return None
@@ -34,11 +33,6 @@ def cache_key(state: RequestState) -> CacheKey | None:
     body = _small_body(state.environ)
     content_type = state.environ.get("CONTENT_TYPE", "")
     return None if body is None else CacheKey(QUERY, query, content_type, body)
-
-
-def accepts_gzip(environ: Environ) -> bool:
-    accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
-    return "gzip" in accepted and parse_accept_header(accepted)["gzip"] > 0
 
 
 def _small_body(environ: Environ) -> bytes | None:

@@ -13,7 +13,9 @@ from typing import Any
 
 from scan import VERSION
 from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
+from scan.http import compression
 from scan.http.cache_keys import CACHED_FOR_S, FILE_CACHED_FOR_S, cache_key
+from scan.http.etags import is_unmodified
 from scan.http.ignored_parameters import without_ignored
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import SHOWN, IndexedBlock, NotIndexedYet, required_block
@@ -158,7 +160,13 @@ class Middleware:
             if refusal is not None:
                 return refusal
             yield Wait.BODY
-        response = self._cached(state) or self._refused_at_once(state)
+        response = self._cached(state)
+        if response is not None:
+            if compression.is_missing(response, state.environ):
+                yield Wait.THREAD
+                response = self._compress_cached(state, response)
+            return response
+        response = self._refused_at_once(state)
         if response is None:
             yield Wait.THREAD
             response = self._refused_at_once(state)
@@ -246,15 +254,21 @@ class Middleware:
         if state.has_changed_index:
             self._index_version.expire()
         may_cache = self._may_cache(state, status, version_before)
-        if not may_cache and not state.is_open:
+        if not may_cache and not state.is_open and not compression.is_compressible(headers):
             self._observe(state, status)
             start_response(status, self._own_headers(state) + headers, *exc_info)
             return body
         whole = b"".join(body)
         _close(body)
         response = WsgiResponse(status, headers, whole, state.route)
-        response = self._store(state, response) if may_cache else response
+        response = self._store(state, response) if may_cache else _negotiated(state, response)
         return self._send(state, response, start_response)
+
+    def _compress_cached(self, state: RequestState, response: WsgiResponse) -> WsgiResponse:
+        assert state.cache_key is not None
+        both = compression.with_compressed(response, is_file=state.is_open)
+        self._cache.replace(state.cache_key, response, both)
+        return both
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
         """Return a header with the base path before the target of a redirect or of a next page."""
@@ -302,6 +316,7 @@ class Middleware:
     def _store(self, state: RequestState, response: WsgiResponse) -> WsgiResponse:
         assert state.cache_key is not None
         if state.cached_for_s is not None:
+            response = _negotiated(state, response)
             self._cache.store_for(state.cache_key, response, state.cached_for_s)
             return response
         self._index_version.listen()
@@ -313,6 +328,7 @@ class Middleware:
             etag = ("ETag", f'"{VERSION}-{version}"')
             headers = [header for header in response.headers if header[0] != "Vary"]
             response = response._replace(headers=[*headers, etag, *REVALIDATED])
+        response = _negotiated(state, response)
         self._cache.store(state.cache_key, response, version)
         return response
 
@@ -326,7 +342,9 @@ class Middleware:
     ) -> Iterable[bytes]:
         if response.route != "unknown":
             state.route = response.route
-        if _is_unmodified(state, response):
+        if response.gzipped is not None and compression.accepts_gzip(state.environ):
+            response = response.gzipped
+        if is_unmodified(state.environ, response):
             kept = [header for header in response.headers if header[0] in SENT_WITH_304]
             response = response._replace(status="304 Not Modified", headers=kept, body=b"")
         self._observe(state, response.status, is_in_loop=is_in_loop)
@@ -353,20 +371,14 @@ class Middleware:
             )
 
 
+def _negotiated(state: RequestState, response: WsgiResponse) -> WsgiResponse:
+    return compression.negotiated(response, state.environ, is_file=state.is_open)
+
+
 def _close(body: Iterable[bytes]) -> None:
     close = getattr(body, "close", None)
     if close is not None:
         close()
-
-
-def _is_unmodified(state: RequestState, response: WsgiResponse) -> bool:
-    """Return whether the client has this very response (RFC 9110, 13.1.2)."""
-    condition = state.environ.get("HTTP_IF_NONE_MATCH")
-    if condition is None or state.method not in ("GET", "HEAD"):
-        return False
-    etag = dict(response.headers).get("ETag")
-    tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
-    return etag is not None and (etag in tags or tags == ["*"])
 
 
 def _plain_get(state: RequestState) -> Environ:

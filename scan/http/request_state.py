@@ -37,7 +37,6 @@ class CacheKey(NamedTuple):
     query: str = ""
     content_type: str = ""
     body: bytes = b""
-    encoding: str = ""
 
 
 class Charged(NamedTuple):

@@ -71,6 +71,16 @@ class ResponseCache:
             responses[key] = response
             self._bytes += size
 
+    def replace(self, key: CacheKey, response: WsgiResponse, other: WsgiResponse) -> None:
+        """Replace a response, which find() returned, by one with its compressed form."""
+        with self._lock:
+            timed, responses = self._timed.get(key), self._current.responses
+            if timed is not None and timed.response is response:
+                self._timed[key] = timed._replace(response=other)
+            elif responses.get(key) is response:
+                self._bytes += _size(key, other) - _size(key, response)
+                responses[key] = other
+
     def store_for(self, key: CacheKey, response: WsgiResponse, seconds: float) -> None:
         """Store a response for a time; at most MAX_TIMED of these are kept."""
         if len(self._timed) >= MAX_TIMED:
@@ -79,4 +89,5 @@ class ResponseCache:
 
 
 def _size(key: CacheKey, response: WsgiResponse) -> int:
-    return ENTRY_BYTES + sum(map(len, key)) + len(response.body)
+    gzipped = response.gzipped.body if response.gzipped else b""
+    return ENTRY_BYTES + sum(map(len, key)) + len(response.body) + len(gzipped)

@@ -11,9 +11,10 @@ from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.interfaces import REST, Interface
 from scan.http.requests import query_arguments, reader
+from scan.http.static_files import FOR_EVER
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.records import Record, address_of, names_of
-from scan.pages.static_files import DRAWING_POLICY, FOR_EVER
+from scan.pages.static_files import DRAWING_POLICY
 from scan.queries import items, tokens
 
 # A list shows many pictures, which are charged to the limit of the address over all keys alone.

@@ -215,7 +215,7 @@ class Worker(AcceptedConnections):
         elif not isinstance(error, ScanError):
             self.log.error("Error parsing a request", exc_info=error)
             error = ScanError("The request could not be served.")
-        status, headers, body, _ = refuse(error)
+        status, headers, body, *_ = refuse(error)
         conn.response = Response(UnparsedRequest(), conn.to_send, self.cfg)
         conn.response.start_response(status, [*CORS, *headers])
         conn.response.write(body)

@@ -15,12 +15,14 @@ REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same li
 
 
 class WsgiResponse(NamedTuple):
-    """A whole response; the metrics count it for `route`."""
+    """A whole response; the metrics count it for `route`. `gzipped` is its compressed form, None
+    until a client has asked for that."""
 
     status: str
     headers: Headers
     body: bytes
     route: str = "unknown"
+    gzipped: "WsgiResponse | None" = None
 
 
 def json_response(status: int, value: object, headers: list[tuple[str, str]]) -> WsgiResponse:

@@ -1,0 +1,77 @@
+"""Compressed forms of responses, in gzip. They are made in threads and kept with the cached
+response; the worker's loop only chooses between the two."""
+
+import zlib
+from functools import lru_cache
+
+from werkzeug.http import parse_accept_header
+
+from scan.http import etags
+from scan.server.wsgi import Environ, Headers, WsgiResponse
+
+MIN_BYTES = 1024
+# Of a page of 39 kB level 2 leaves 6.3 kB and level 9 5.7 kB, in three to four times the time.
+LEVEL = 2
+FILE_LEVEL = 9  # of what is compressed once an hour
+TYPES = (
+    *("text/html", "text/markdown", "text/css", "text/javascript", "text/plain"),
+    *("application/json", "application/linkset+json", "image/svg+xml"),
+)
+_GZIP_FORMAT = 31  # zlib's window bits, with gzip's header
+
+
+def accepts_gzip(environ: Environ) -> bool:
+    return _accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
+
+
+@lru_cache(maxsize=256)  # parsing takes 20 us; the middleware bounds the header's length
+def _accepts_gzip(accepted: str) -> bool:
+    return "gzip" in accepted and parse_accept_header(accepted)["gzip"] > 0
+
+
+def is_compressible(headers: Headers) -> bool:
+    """Return whether a response with these headers is text that is long enough."""
+    named = dict(headers)
+    return (
+        named.get("Content-Type", "").startswith(TYPES)
+        and int(named.get("Content-Length", "0")) >= MIN_BYTES
+        and "Content-Encoding" not in named
+    )
+
+
+def is_missing(response: WsgiResponse, environ: Environ) -> bool:
+    """Return whether the client accepts the compressed form, and it has still to be made."""
+    return (
+        response.gzipped is None
+        and bool(response.body)
+        and accepts_gzip(environ)
+        and is_compressible(response.headers)
+    )
+
+
+def negotiated(response: WsgiResponse, environ: Environ, *, is_file: bool) -> WsgiResponse:
+    """Return a new response that says that it varies, with its compressed form where the client
+    accepts that."""
+    if is_compressible(response.headers):
+        vary = [value for name, value in response.headers if name == "Vary"]
+        others = [header for header in response.headers if header[0] != "Vary"]
+        varies = ("Vary", ", ".join([*vary, "Accept-Encoding"]))
+        response = response._replace(headers=[*others, varies])
+    if not is_missing(response, environ):
+        return response
+    return with_compressed(response, is_file=is_file)
+
+
+def with_compressed(response: WsgiResponse, *, is_file: bool) -> WsgiResponse:
+    return response._replace(gzipped=_compressed(response, FILE_LEVEL if is_file else LEVEL))
+
+
+def _compressed(response: WsgiResponse, level: int) -> WsgiResponse:
+    compressor = zlib.compressobj(level, zlib.DEFLATED, _GZIP_FORMAT)
+    body = compressor.compress(response.body) + compressor.flush()
+    changed = {"Content-Length": str(len(body))}
+    for name, value in response.headers:
+        if name == "ETag":
+            changed[name] = etags.of_compressed(value)
+    headers = [(name, changed.get(name, value)) for name, value in response.headers]
+    return response._replace(headers=[*headers, ("Content-Encoding", "gzip")], body=body)

@@ -1,0 +1,100 @@
+"""Responses in gzip: which, for whom, and where they are compressed."""
+
+import gzip
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+from flask.testing import FlaskClient
+from werkzeug.test import EnvironBuilder
+
+from scan.http.static_files import FOR_EVER
+from tests.support.indexing import Indexing
+from tests.support.serving import gunicorn, nginx
+
+ACCEPTED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
+PATHS = ("/", "/txs", "/docs/", "/api/v1/openapi.json", "/api/v1/transactions", "/llms.txt")
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/txs?_=cached-for-nobody", "/no/such/page"])
+def test_long_texts_are_compressed_for_whom_takes_that(client: FlaskClient, path: str) -> None:
+    """The first two responses may be made, the others come from the cache."""
+    headers = {"Accept": "text/html"}
+    for _ in range(2):
+        plain = client.get(path, headers=headers)
+        short = client.get(path, headers={**headers, **ACCEPTED})
+        assert "Content-Encoding" not in plain.headers
+        assert short.headers["Content-Encoding"] == "gzip"
+        assert short.headers["Content-Length"] == str(len(short.data))
+        assert len(short.data) < len(plain.data) / 2
+        assert gzip.decompress(short.data)[:15] == plain.data[:15]
+        for response in (plain, short):
+            assert response.headers["Vary"].split(", ")[-1] == "Accept-Encoding"
+
+
+def test_both_forms_of_a_response_have_the_same_content(client: FlaskClient) -> None:
+    for path in ("/blocks", "/api/v1/blocks", "/api/v1/openapi.json"):
+        plain, short = client.get(path), client.get(path, headers=ACCEPTED)
+        assert gzip.decompress(short.data) == plain.data
+
+
+@pytest.mark.parametrize("path", ["/api/v1/stats", "/api/v1/blocks?format=csv", "/static/none.css"])
+def test_short_responses_and_files_are_not_compressed(client: FlaskClient, path: str) -> None:
+    assert "Content-Encoding" not in client.get(path, headers=ACCEPTED).headers
+
+
+def test_each_form_has_its_own_tag_and_both_are_still_the_newest(client: FlaskClient) -> None:
+    plain, short = client.get("/txs"), client.get("/txs", headers=ACCEPTED)
+    tags = {response.headers["ETag"] for response in (plain, short)}
+    assert len(tags) == 2
+    for tag in tags:
+        for headers in ({}, ACCEPTED):
+            response = client.get("/txs", headers={**headers, "If-None-Match": tag})
+            assert (response.status_code, response.data) == (304, b"")
+
+
+def test_the_loop_compresses_nothing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cached response without its compressed form is completed in a thread, and then served."""
+    path = "/token-transfers"
+    assert client.get(path).status_code == 200
+    middleware: Any = client.application.wsgi_app
+    begin = middleware.begin
+    monkeypatch.setattr(middleware, "_logs_requests", False)  # which waits in a thread, too
+    asked = EnvironBuilder(path=path, headers=ACCEPTED)
+    assert begin(asked.get_environ(), lambda *_: None) is None
+    assert client.get(path, headers=ACCEPTED).headers["Content-Encoding"] == "gzip"
+    [body] = begin(asked.get_environ(), lambda *_: None)
+    assert body[:2] == b"\x1f\x8b"
+
+
+@pytest.fixture
+def through_nginx(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    url = indexed.settings.database_url
+    with (
+        gunicorn(url, SCAN_TRUSTED_PROXIES="1") as instance,
+        nginx(tmp_path_factory.mktemp("nginx"), [instance] * 3) as address,
+    ):
+        yield address
+
+
+def test_nginx_passes_on_what_is_compressed(through_nginx: str) -> None:
+    for path in PATHS:
+        response = requests.get(f"{through_nginx}{path}", headers=ACCEPTED, timeout=20)
+        assert response.headers["Content-Encoding"] == "gzip", path
+        assert response.headers["Vary"].count("Accept-Encoding") == 1, path
+        assert response.text.lstrip()[:1] in "<{#", path
+
+
+def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(
+    client: FlaskClient,
+) -> None:
+    page = client.get("/docs/").text
+    assert "GET /api/v1/blocks" in page
+    assert 'href="../"' in page
+    files = re.findall(r'(?:src|href)="([0-9a-f]{12}/[^"]+)"', page)
+    responses = [client.get(f"/docs/{file}", headers=ACCEPTED) for file in files]
+    assert {response.headers["Cache-Control"] for response in responses} == {FOR_EVER}
+    assert sum(len(response.data) for response in responses) < 550_000
+    assert client.get(f"/docs/{'0' * 12}/docs.js").headers["Cache-Control"] == "no-store"
