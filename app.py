@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import mcp, registry
+from scan import registry
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
@@ -28,38 +28,28 @@ from scan.api import (
     pools,
     root,
     search,
-    stream,
     tokens,
     transactions,
     transfers,
     webhooks,
 )
 from scan.api import query as query_api
-from scan.blockscout import blueprints as blockscout
-from scan.blockscout.errors import BLOCKSCOUT
-from scan.blockscout.errors import PREFIX as BLOCKSCOUT_PREFIX
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.contracts.transaction_failures import TransactionFailures
-from scan.database.connection import Database
-from scan.database.notifications import Listener
 from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.etherscan import blueprint as etherscan
-from scan.etherscan.actions import PUBLISHED
-from scan.etherscan.function_names import FUNCTION_NAMES, new_function_names
-from scan.etherscan.replies import ETHERSCAN
 from scan.http import own_machine
 from scan.http.application import Application, handle_errors
 from scan.http.file_places import FilePlaces
-from scan.http.index_version import CHANNEL, IndexVersion
+from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import IndexedBlock
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
@@ -67,9 +57,8 @@ from scan.http.prerequisites import Prerequisites
 from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
-from scan.http.services import Services
+from scan.http.services import Services, connect
 from scan.item_media.media_cache import ItemMedia
-from scan.mcp import endpoint as mcp_endpoint
 from scan.outbound.connection import tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
 from scan.pages import static_files
@@ -80,9 +69,6 @@ from scan.queries.reader import ChainId, FirstBlock, PartitionedTables, Retentio
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
-from scan.sourcify import blueprint as sourcify
-from scan.sourcify.errors import SOURCIFY
-from scan.streams.broadcaster import Streams
 from scan.unit_prices.price_source import PriceSource
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
@@ -95,11 +81,6 @@ from scan.verification.verifier import Verifier
 
 RECURSION_LIMIT = 1000
 LOG_LISTS_BYTES = 32 * 1024 * 1024
-# Pages follow an index whatever the planner knows of the tables: a plan made while they were
-# empty must serve when they are not.
-SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
-# Of the time-out of a statement: a bulk backfill locks each table until it is loaded.
-LOCK_WAIT_SHARE = 0.2
 BLUEPRINTS = (
     network,
     blocks,
@@ -116,11 +97,10 @@ BLUEPRINTS = (
     logs,
     query_api,
     search,
-    stream,
     keys,
     webhooks,
 )
-INTERFACES = (logos.INTERFACE, REST, ETHERSCAN, BLOCKSCOUT, SOURCIFY, mcp_endpoint.INTERFACE)
+INTERFACES = (logos.INTERFACE, REST)
 OUTSIDE = (health, metrics)  # the version and the rate limits
 SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 
@@ -139,29 +119,21 @@ def create_app(settings: Settings | None = None) -> Flask:
     for module in registry.parts("services"):
         for service in module.services(services):
             services.sources.of_extensions[type(service)] = service
-    app.extensions[FUNCTION_NAMES] = new_function_names()
-    app.extensions["scan.streams"] = Streams(services.reads, _version_listener(services))
     sources = services.sources
     site = Site(settings, sources.chain_id, sources.first_block) if settings.pages else None
     app.extensions["scan.pages"] = site
-    for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
+    for module in (*OUTSIDE, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
     for blueprint in registry.collected("pages", "BLUEPRINTS") if settings.pages else ():
         app.register_blueprint(blueprint)
-    app.register_blueprint(sourcify.blueprint)
-    app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
-    document = functools.cache(lambda: openapi.document(settings.base_path, PUBLISHED))
-    has_tools = mcp.is_installed()
+    document = functools.cache(lambda: openapi.document(settings.base_path))
+    app.extensions["scan.document"] = document
     app.register_blueprint(documentation.describe(document))
-    app.register_blueprint(discovery.discovery(document, has_tools=has_tools))
+    app.register_blueprint(discovery.discovery(document))
     app.register_blueprint(documentation.docs(document), url_prefix="/docs")
     of_api = [module.blueprint for module in BLUEPRINTS]
     for blueprint in (*of_api, *registry.collected("api", "BLUEPRINTS")):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
-    for routes in blockscout.MODULES:
-        app.register_blueprint(routes.blueprint, url_prefix=BLOCKSCOUT_PREFIX)
-    if has_tools:
-        app.register_blueprint(mcp_endpoint.endpoint(document))
     handle_errors(app)
     interfaces = [
         i for module in registry.parts("interface") for i in module.register(app, services)
@@ -185,8 +157,8 @@ def _price_source(settings: Settings) -> PriceSource:
 
 def _services(settings: Settings) -> Services:
     has_replica = settings.reads_replica
-    writes = _connect(settings, settings.database_url)
-    reads = _connect(settings, settings.read_database_url) if has_replica else writes
+    writes = connect(settings, settings.database_url)
+    reads = connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     waiting_threads = WaitingThreads()
     transactions_read, abis = TransactionReader(), ContractAbis(reads)
@@ -241,26 +213,12 @@ def _services(settings: Settings) -> Services:
     )
 
 
-def _version_listener(served: Services) -> Listener | None:
-    """None where a replica is read, which receives no notifications."""
-    if served.settings.reads_replica:
-        return None
-    return Listener(_connect(served.settings, served.settings.database_url), CHANNEL)
-
-
-def _connect(settings: Settings, url: str) -> Database:
-    timeout = settings.statement_timeout_ms
-    lock_wait = str(int(timeout * LOCK_WAIT_SHARE))
-    session = {**SESSION, "lock_timeout": lock_wait, "scan.base_path": settings.base_path}
-    return Database(url, statement_timeout_ms=timeout, name="scan-api", session=session)
-
-
 def _middleware(app: Flask, of_extensions: Sequence[Interface]) -> Middleware:
     services: Services = app.extensions["scan"]
     settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
     pages = None if site is None else site.interface()
-    listener = _version_listener(services)
+    listener = services.version_listener()
     index_version = IndexVersion(listener)
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
     rate_limit = RateLimit(

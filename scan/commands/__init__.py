@@ -34,7 +34,6 @@ health check:                     scan status --most-behind 10"""
 COMMANDS = {
     "run": "run everything on one machine: database, indexer, API, webhooks",
     "serve": "run only the HTTP API",
-    "gateway": "serve several chains, each with its own service, at one address",
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",
@@ -49,7 +48,6 @@ COMMANDS = {
     "signatures": "manage signatures of functions and events",
     "key": "manage API keys",
     "solc": "manage the Solidity compilers that verification uses",
-    "mcp": "serve tools for language models over stdin and stdout",
     "sql-role": "create a role that reads the chain by SQL",
 }
 

@@ -14,7 +14,8 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from scan.commands import demo_chain, demo_data, demo_node, several_chains
+from scan import registry
+from scan.commands import demo_chain, demo_data, demo_node
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.service_client import NoResponse, send
@@ -51,12 +52,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
             option, dest=name, metavar=example, action=_SetByVariable, help=argparse.SUPPRESS
         )
     source = command.add_mutually_exclusive_group()
-    source.add_argument(
-        "--chains",
-        metavar="FILE",
-        type=Path,
-        help="run several chains behind one address: a table of FILE for each",
-    )
+    for module in registry.parts("run_option"):
+        source.add_argument(module.OPTION, metavar="FILE", type=Path, help=module.HELP)
     source.add_argument(
         "--recording",
         metavar="FILE",
@@ -67,8 +64,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Run everything on one machine, and return the exit code."""
-    if options.chains is not None:
-        return several_chains.run(settings, options.chains)
+    for module in registry.parts("run_option"):
+        file = getattr(options, module.OPTION.lstrip("-"))
+        if file is not None:
+            return int(module.run(settings, file))
     if options.recording is not None and settings.database_url:
         reason = "must not be set with --recording, which gets a database of its own"
         raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)

@@ -91,6 +91,7 @@ class Entity:
     range: str
     indexes: tuple[str, ...]
     record: str
+    forms: Mapping[str, str]
     joins: str
     extra: str | None
     bytes: str | None
@@ -108,15 +109,13 @@ class Entity:
         """The filters by parameter; of synonyms, the filter itself."""
         return {filter_.param: filter_ for filter_ in self.filters}
 
-    @functools.cached_property
-    def has_forms(self) -> bool:
-        """Whether records differ by interface."""
-        return "{form}" in self.record
-
     def record_as(self, form: str, fits: str | None = None) -> str:
         """Return the SQL expression of a row's record. `form` is the expression of its form, `fits`
         that of whether the page's rows fit into a response."""
-        record = self.record.format(form=form)
+        record = self.record
+        if self.forms:
+            cases = " ".join(f"WHEN '{name}' THEN {text}" for name, text in self.forms.items())
+            record = f"CASE {form} {cases}\n            ELSE {record} END"
         return f"CASE WHEN {fits} THEN {record} END" if fits and self.bytes else record
 
     @property
@@ -316,6 +315,7 @@ def _entity(
     indexes: list[str],
     record: str,
     joins: str,
+    forms: Mapping[str, str] = MappingProxyType({}),
     extra: str | None = None,
     bytes: str | None = None,
     has_total: bool = False,
@@ -337,6 +337,7 @@ def _entity(
         range,
         tuple(indexes),
         record,
+        forms,
         joins,
         extra,
         bytes,

@@ -19,7 +19,8 @@ def read_table() -> Mapping[str, Any]:
     for path in folders("sql/lists.toml"):
         own = tomllib.loads(path.read_text(encoding="utf-8"))
         for entity in own.get("entities", {}).values():
-            entity["extension"] = path.parent.parent.name
+            if "json_name" in entity:
+                entity["extension"] = path.parent.parent.name
         _merge(merged, own)
     return merged
 

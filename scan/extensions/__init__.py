@@ -7,15 +7,18 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 |---|---|
 | rows.py | TABLES: tables whose rows follow from a block (SparseTable), by name |
 | sql/ | statements, in the same rooms as sql/; a file of sql/schema/ is read after the core's of the same name; lists.toml is merged into sql/lists.toml |
-| api.py | BLUEPRINTS below /api/v1; NAMES: the keys of lists in JSON, by entity |
-| openapi.py | PATHS, SCHEMAS, PARAMETERS of the document; FIELDS: fields that it adds to a schema |
-| interface.py | register(app, services), which returns interfaces beside the API |
-| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; LINKED: lists that an address's head links; MENU |
+| api.py | BLUEPRINTS below /api/v1 |
+| openapi.py | PATHS, SCHEMAS, PARAMETERS, RESPONSES, TAGS of the document; outside_paths(base_path): paths outside /api/v1; ADDED: fields that it adds to records of others |
+| interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt |
+| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include; LINKED: lists that an address's head links; path_of_hash(), transaction_records() |
+| queries.py | PAGES: pages of entities that are no plain lists |
 | templates/ | templates of pages |
-| csv_columns.py | COLUMNS of lists as CSV files, by the list's key in JSON |
 | commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |
+| run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own |
 | settings.py | Settings of its own |
 | services.py | services(core): what lives as long as the process, by type |
 
-Its tests are in tests/extensions/<name>/.
+A module with the name of another extension is what it adds to that one, which alone imports it:
+exports.py has COLUMNS of lists as CSV files, blockscout.py a blueprint. Tests are in
+tests/extensions/<name>/.
 """  # noqa: E501

@@ -8,7 +8,9 @@ from flask import current_app
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
+from scan.database.notifications import Listener
 from scan.http.file_places import FilePlaces
+from scan.http.index_version import CHANNEL
 from scan.queries.reader import Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import Limiter
@@ -16,6 +18,12 @@ from scan.settings import Settings
 from scan.unit_prices.price_source import PriceSource
 from scan.verification.jobs import VerificationJobs
 from scan.verification.verifier import Verifier
+
+# Pages follow an index whatever the planner knows of the tables: a plan made while they were
+# empty must serve when they are not.
+SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
+# Of the time-out of a statement: a bulk backfill locks each table until it is loaded.
+LOCK_WAIT_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,20 @@ class Services:
     @property
     def reads(self) -> Database:
         return self.sources.database
+
+    def version_listener(self) -> Listener | None:
+        """Return a new listener to versions of the index; None where a replica is read, which
+        receives no notifications."""
+        if self.settings.reads_replica:
+            return None
+        return Listener(connect(self.settings, self.settings.database_url), CHANNEL)
+
+
+def connect(settings: Settings, url: str) -> Database:
+    timeout = settings.statement_timeout_ms
+    lock_wait = str(int(timeout * LOCK_WAIT_SHARE))
+    session = {**SESSION, "lock_timeout": lock_wait, "scan.base_path": settings.base_path}
+    return Database(url, statement_timeout_ms=timeout, name="scan-api", session=session)
 
 
 def services() -> Services:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from scan.database.lists import all_entities
 from scan.database.transaction import Row
@@ -14,8 +14,8 @@ from scan.queries.filters import Value
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.reader import KeptFrom, Reader
 
-# How PostgreSQL writes records: as /api/v1 returns them, or as scan/etherscan completes them.
-Form = Literal["api", "etherscan"]
+# How PostgreSQL writes records: as /api/v1 returns them, or in a form that sql/lists.toml has.
+Form = str
 
 # The most entries that a page of a list by several keys reads; checkpoint_every() divides it.
 # PostgreSQL takes about half a microsecond an entry in memory.
@@ -160,7 +160,7 @@ def filtered_page(
         block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
     )
     values = window.params(traversal)
-    if all_entities()[entity].has_forms:
+    if all_entities()[entity].forms:
         values["form"] = form
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
     listed = all_entities()[entity].listed

@@ -11,11 +11,11 @@ from typing import Any
 import psycopg2
 import pytest
 
-from app import SESSION
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.database.notifications import Listener
 from scan.database.sessions import require_own_session
+from scan.http.services import SESSION
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
 from tests.support.anvil import Anvil

@@ -12,7 +12,7 @@ import requests
 from scan.accounts.api_keys import new_key
 from scan.database.connection import Database
 from tests.database.test_poolers import started
-from tests.streams.conftest import announce_blocks
+from tests.extensions.streams.conftest import announce_blocks
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.event_source import EventSource, ServerEvent

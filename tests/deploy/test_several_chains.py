@@ -16,9 +16,9 @@ import pytest
 import requests
 from werkzeug.test import Client
 
-from scan.gateway.application import Gateway
-from scan.gateway.chains import Chain
-from scan.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_OF_CLIENT
+from scan.extensions.gateway.application import Gateway
+from scan.extensions.gateway.chains import Chain
+from scan.extensions.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_OF_CLIENT
 from tests.pages.conftest import browser, page  # noqa: F401  # fixtures
 from tests.support.anvil import Anvil
 from tests.support.browser import Page

@@ -12,7 +12,7 @@ from werkzeug.routing import Rule
 
 from app import create_app
 from scan import json_bodies
-from scan.mcp import endpoint
+from scan.extensions.mcp import endpoint
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 

@@ -14,7 +14,7 @@ from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.indexer import block_traces
 from tests.audit.test_audit import run
-from tests.blockscout.published import faults
+from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method

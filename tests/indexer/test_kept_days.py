@@ -21,11 +21,11 @@ from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
 from scan.errors import PositionLost
 from scan.ethereum.client import Node
+from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 from scan.indexer import partitions, retention
 from scan.indexer.block_source import BlockSource
 from scan.indexer.reorganisation import ForkFinder, ForkTooDeep
 from scan.indexer.writer import IndexedHead, RowCounts, Writer
-from scan.queries.block_events import TYPES, OrphanedEvents, Position, read_next
 from scan.settings import Keep, Settings
 from tests.audit.auditing import run, spoil
 from tests.indexer.test_partitions import PARTS

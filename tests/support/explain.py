@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from app import SESSION
 from scan.database.connection import Database
 from scan.database.transaction import Row
+from scan.http.services import SESSION
 
 SORTS = ("Sort", "Incremental Sort")
 

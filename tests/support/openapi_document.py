@@ -11,9 +11,8 @@ from werkzeug.test import TestResponse
 
 from scan.api.openapi import document
 from scan.api.openapi.schemas import ALWAYS
-from scan.etherscan.actions import PUBLISHED
 
-DOCUMENT = document(etherscan_actions=PUBLISHED)
+DOCUMENT = document()
 METHODS = ("get", "post", "patch", "put", "delete")
 OPERATIONS = [
     (method, path, page[method])

@@ -1,7 +1,6 @@
 """The API as an OpenAPI 3.1 document; tests compare it with the code."""
 
-from collections.abc import Collection, Mapping
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 
 from scan import VERSION, registry
 from scan.api.openapi import (
@@ -16,22 +15,8 @@ from scan.api.openapi import (
     records,
     service,
     statistics,
-    stream,
     transaction_details,
     webhook_events,
-)
-from scan.api.openapi.compatibility import (
-    BLOCKSCOUT,
-    BLOCKSCOUT_DOCS,
-    BLOCKSCOUT_TAG,
-    COMPATIBILITY_PARAMETERS,
-    COMPATIBILITY_RESPONSES,
-    ETHERSCAN_DOCS,
-    ETHERSCAN_TAG,
-    SOURCIFY_DOCS,
-    SOURCIFY_TAG,
-    etherscan_paths,
-    sourcify_paths,
 )
 from scan.api.openapi.errors import ERROR_RESPONSES
 from scan.api.openapi.parameters import PARAMETERS
@@ -48,7 +33,7 @@ from scan.http.interfaces import API
 # Modules with paths below /api/v1, and modules with schemas; a new one is added here.
 PATHS = (
     *(chain, query, filtered_lists, history, items, logs),
-    *(statistics, stream, contracts, keys_and_webhooks),
+    *(statistics, contracts, keys_and_webhooks),
     *registry.parts("openapi"),
 )
 SCHEMAS = (
@@ -91,10 +76,9 @@ _HEADERS: Json = {
 }  # fmt: skip
 
 
-def document(
-    base_path: str = "", etherscan_actions: Mapping[str, Collection[str]] = MappingProxyType({})
-) -> Json:
-    """Return the document; `etherscan_actions` are the supported actions by module."""
+def document(base_path: str = "") -> Json:
+    """Return the document."""
+    outside = registry.values("openapi", "outside_paths")
     return {
         "openapi": "3.1.0",
         "info": {
@@ -111,18 +95,13 @@ def document(
             {"name": "Chain", "description": "Chain data."},
             {"name": "Contracts", "description": "Verified sources, and calls of contracts."},
             {"name": "API keys", "description": "Keys with higher limits, for owners of wallets."},
-            {"name": SOURCIFY_TAG, "description": "The Sourcify-compatible API.",
-             "externalDocs": SOURCIFY_DOCS},
             {"name": "Webhooks", "description": "Notifications about an address."},
-            {"name": ETHERSCAN_TAG, "description": "The Etherscan-compatible API.",
-             "externalDocs": ETHERSCAN_DOCS},
-            {"name": BLOCKSCOUT_TAG, "description": BLOCKSCOUT, "externalDocs": BLOCKSCOUT_DOCS},
+            *registry.collected("openapi", "TAGS"),
             {"name": "Service", "description": "The state of the service; not rate limited."},
         ],
         "paths": {
             **{API + path: page for module in PATHS for path, page in _paths(module).items()},
-            **etherscan_paths(etherscan_actions),
-            **sourcify_paths(base_path),
+            **{path: page for paths in outside for path, page in paths(base_path).items()},
             **service.PATHS,
         },
         "webhooks": webhook_events.PAGES,
@@ -133,12 +112,12 @@ def document(
             },
             "responses": {
                 **ERROR_RESPONSES,
-                **COMPATIBILITY_RESPONSES,
+                **registry.merged("openapi", "RESPONSES"),
             },
             "parameters": {
                 **PARAMETERS, **filtered_lists.PARAMETERS,
                 **webhook_events.PARAMETERS,
-                **COMPATIBILITY_PARAMETERS,
+                **registry.merged("openapi", "PARAMETERS"),
             },
             "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},
             "securitySchemes": {

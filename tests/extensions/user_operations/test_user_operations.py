@@ -17,8 +17,8 @@ from scan.settings import Settings
 from tests.api.test_record_fields import require_fields
 from tests.audit import auditing
 from tests.audit.test_derived_truth import require_same, stored
-from tests.blockscout.published import faults
 from tests.bulk.backfilling import backfill, follow
+from tests.extensions.blockscout.published import faults
 from tests.support import brute_force, derived_truth
 from tests.support.anvil import Anvil, Contract
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints

@@ -1,7 +1,0 @@
-"""The Blockscout-compatible API (v2) at /api/v2, for clients that were written for Blockscout.
-
-Input: a path below /api/v2, and in the query string filters and the position of a page's last row.
-Output: JSON in Blockscout's form: objects with addresses in full, lists as items and
-next_page_params. Start with blueprints.py (the modules with routes), then lists.py (pages)
-and address_objects.py; *_objects.py make objects of the records that scan/queries returns.
-"""

@@ -1,0 +1,283 @@
+"""Addresses: their list, one, its counters, and its lists along the chain."""
+
+from typing import Any
+
+import orjson
+
+from scan import parameters
+from scan.ethereum.checksums import checksummed
+from scan.ethereum.log_filter import having_all
+from scan.extensions.blockscout.address_objects import AddressObjects, Object, address_object
+from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
+from scan.extensions.blockscout.lists import (
+    ROWS,
+    address,
+    amount,
+    ascending,
+    before_block,
+    list_response,
+    number,
+    one_of,
+    path_address,
+    read_page,
+    text,
+)
+from scan.extensions.blockscout.log_objects import log_objects
+from scan.extensions.blockscout.proxy_objects import proxy_fields
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.times import timestamp
+from scan.extensions.blockscout.token_objects import (
+    token_object,
+    token_types,
+    transfer_objects,
+    transfer_position,
+)
+from scan.extensions.blockscout.transaction_objects import (
+    internal_objects,
+    transaction_objects,
+    transaction_position,
+)
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+from scan.queries import (
+    accounts,
+    addresses,
+    blocks,
+    coin_balances,
+    contract_creations,
+    contracts,
+    internal_transfers,
+    logs,
+    token_transfers,
+    tokens,
+    transactions,
+)
+from scan.queries.contract_creations import IndexedCreation
+from scan.queries.pages import Window
+from scan.queries.transaction_contexts import contexts
+
+SIDES = ("to", "from")
+MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
+MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
+DAYS = 10
+CHANGES_OF_DAYS = 1000
+
+blueprint = routes("addresses")
+
+
+@blueprint.path("/addresses")
+def list_addresses() -> Response:
+    """Return the addresses with at least one coin, the largest balance first."""
+    one_of("sort", ("balance",))
+    one_of("order", ("desc",))
+    balance, key = amount("fetched_coin_balance"), address("hash")
+    position = None if balance is None or key is None else (balance, key)
+    page = accounts.page(reader(), Window(ROWS, 0, position=position))
+    records = orjson.loads(page.data)
+    known = AddressObjects(record["address"] for record in records)
+    items = [
+        {
+            **known.of(record["address"]),
+            "coin_balance": record["balance"],
+            "transactions_count": str(record["txCount"]),
+        }
+        for record in records
+    ]
+    following = None
+    if page.next is not None:
+        last = items[-1]
+        following = {"fetched_coin_balance": last["coin_balance"], "hash": last["hash"]}
+    return list_response(items, following, exchange_rate=None, total_supply=None)
+
+
+@blueprint.path("/addresses/<address_hash>")
+def get_address(address_hash: str) -> Response:
+    """Return an address, also one that was never seen: it may have a balance."""
+    key = path_address(address_hash)
+    shown = to_hex(key)
+    account = addresses.get(reader(), key)
+    party = addresses.parties(reader(), [key])[shown]
+    counts = addresses.counts(reader(), key, 0)
+    token = tokens.by_addresses(reader(), [key]).get(shown)
+    created = None
+    if account.balance.is_contract:
+        created = contract_creations.indexed(reader(), key)
+    return json_value(
+        {
+            **address_object(shown, party),
+            **_proxy(key, account),
+            **_creation(created),
+            "token": None if token is None else token_object(token),
+            "coin_balance": account.balance.required_wei(),
+            "exchange_rate": None,
+            "block_number_balance_updated_at": account.balance.block,
+            "has_validated_blocks": counts["blocks"] > 0,
+            "has_logs": counts["logs"] > 0,
+            "has_tokens": counts["tokens"] > 0,
+            "has_token_transfers": counts["tokenTransfers"] > 0,
+            "watchlist_address_id": None,
+            "has_beacon_chain_withdrawals": counts["withdrawals"] > 0,
+            "creation_status": "success" if account.balance.is_contract else None,
+        }
+    )
+
+
+def _proxy(key: bytes, account: addresses.Address) -> Object:
+    if account.delegate is not None:
+        return proxy_fields("eip7702", [account.delegate])
+    if not account.balance.is_contract:
+        return {}
+    _, lookup = contracts.get_with_proxy(reader(), key, ())
+    return proxy_fields(lookup.proxy.kind, lookup.proxy.implementations) if lookup.proxy else {}
+
+
+def _creation(created: IndexedCreation | None) -> Object:
+    if created is None:
+        return {"creator_address_hash": None, "creation_transaction_hash": None}
+    return {
+        "creator_address_hash": checksummed(to_hex(created.factory or created.creator)),
+        "creation_transaction_hash": to_hex(created.transaction_hash),
+    }
+
+
+@blueprint.path("/addresses/<address_hash>/counters")
+def get_counters(address_hash: str) -> Response:
+    """Return counts, which are null beyond MOST_COUNTED where each request counts them."""
+    counts = addresses.counts(reader(), path_address(address_hash), MOST_COUNTED)
+    produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
+    return json_value(
+        {
+            "transactions_count": str(counts["transactions"]),
+            "token_transfers_count": str(counts["tokenTransfers"]),
+            "gas_usage_count": counts["gasUsed"],
+            "validations_count": None if produced is None else str(produced),
+        }
+    )
+
+
+@blueprint.path("/addresses/<address_hash>/tabs-counters")
+def get_tabs_counters(address_hash: str) -> Response:
+    counts = addresses.counts(reader(), path_address(address_hash), MOST_ON_TABS)
+    return json_value(
+        {
+            "transactions_count": counts["transactions"],
+            "token_transfers_count": counts["tokenTransfers"],
+            "token_balances_count": counts["tokens"],
+            "logs_count": counts["logs"],
+            "withdrawals_count": counts["withdrawals"],
+            "internal_transactions_count": counts["internalTransfers"],
+            "validations_count": counts["blocks"],
+        }
+    )
+
+
+@blueprint.path("/addresses/<address_hash>/transactions")
+def list_transactions(address_hash: str) -> Response:
+    filters = _side(address_hash)
+    window = Window(ROWS, 0, "asc" if ascending() else "desc")
+    records, has_more = read_page(
+        "transactions",
+        lambda window: transactions.page(reader(), window, **filters),
+        window,
+    )
+    following = transaction_position(records[-1]) if has_more else None
+    return list_response(transaction_objects(records), following)
+
+
+@blueprint.path("/addresses/<address_hash>/token-transfers")
+def list_token_transfers(address_hash: str) -> Response:
+    filters = _side(address_hash)
+    token, types = address("token"), token_types()
+    only = types.only
+    records, has_more = read_page(
+        "token_transfers",
+        lambda window: token_transfers.page(reader(), window, token=token, type=only, **filters),
+    )
+    following = transfer_position(records[-1]) if has_more else None
+    return list_response(transfer_objects(types.of(records, "tokenType")), following)
+
+
+@blueprint.path("/addresses/<address_hash>/internal-transactions")
+def list_internal_transactions(address_hash: str) -> Response:
+    filters = _side(address_hash)
+    records, has_more = read_page(
+        "internal_transfers",
+        lambda window: internal_transfers.page(reader(), window, **filters),
+    )
+    items, following = internal_objects(records)
+    return list_response(items, following if has_more else None)
+
+
+@blueprint.path("/addresses/<address_hash>/logs")
+def list_logs(address_hash: str) -> Response:
+    """Return logs; the parameter `topic` is their first topic."""
+    topic = text("topic")
+    first = None if topic is None else parameters.hash32(topic, "topic")
+    log_filter = having_all(path_address(address_hash), [first, None, None, None])
+    block_number = number("block_number")
+    position = None if block_number is None else (block_number, number("index") or 0)
+    records, _, following = logs.records(reader(), Window(ROWS, 0, position=position), log_filter)
+    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    hashes = {
+        transaction_hash: context["blockHash"] for transaction_hash, context in context_of.items()
+    }
+    items = log_objects(records, logs.events(reader(), records), hashes)
+    last = None
+    if following is not None:
+        last = {"block_number": items[-1]["block_number"], "index": items[-1]["index"]}
+    return list_response(items, last)
+
+
+@blueprint.path("/addresses/<address_hash>/blocks-validated")
+def list_blocks_validated(address_hash: str) -> Response:
+    before = number("block_number")
+    rows, next_block = blocks.by_miner(
+        reader(),
+        path_address(address_hash),
+        ROWS,
+        **({} if before is None else {"before": before}),
+    )
+    following = None if next_block is None else {"block_number": next_block}
+    return list_response(block_objects([row["block"] for row in rows]), following)
+
+
+@blueprint.path("/addresses/<address_hash>/withdrawals")
+def list_withdrawals(address_hash: str) -> Response:
+    items, following = withdrawal_objects(Window(ROWS, 0), path_address(address_hash))
+    return list_response(items, following)
+
+
+@blueprint.path("/addresses/<address_hash>/coin-balance-history")
+def list_coin_balances(address_hash: str) -> Response:
+    key, window = path_address(address_hash), before_block()
+    changes, has_more = coin_balances.page(reader(), key, ROWS, window.block_to)
+    items = [
+        {
+            "transaction_hash": change.transaction_hash,
+            "block_number": change.block_number,
+            "delta": str(change.delta),
+            "value": None if change.value is None else str(change.value),
+            "block_timestamp": timestamp(change.timestamp),
+        }
+        for change in changes
+    ]
+    following = {"block_number": changes[-1].block_number} if has_more and changes else None
+    return list_response(items, following)
+
+
+@blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
+def list_coin_balances_by_day(address_hash: str) -> Response:
+    """Return the balances at the end of the newest days that changed them, oldest first."""
+    changes, _ = coin_balances.page(reader(), path_address(address_hash), CHANGES_OF_DAYS)
+    by_day: dict[str, Any] = {}
+    for change in changes:  # newest first
+        by_day.setdefault(change.timestamp[:10], change.value)
+    newest = [*by_day.items()][:DAYS]
+    items = [{"date": day, "value": str(value)} for day, value in reversed(newest)]
+    return json_value({"days": DAYS, "items": items})
+
+
+def _side(address_hash: str) -> dict[str, Any]:
+    """Return the filter of an address's list: of all rows, of those sent or of those received."""
+    return {one_of("filter", SIDES) or "address": path_address(address_hash)}

@@ -1,0 +1,168 @@
+"""Verified contracts: their list, one, and their counts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from scan.contracts.calldata_encoding import constructor_values
+from scan.errors import NotFound
+from scan.ethereum.checksums import checksummed
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.decoded_objects import shown
+from scan.extensions.blockscout.lists import (
+    ROWS,
+    Record,
+    list_response,
+    path_address,
+    text,
+)
+from scan.extensions.blockscout.proxy_objects import proxy_fields
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.times import timestamp
+from scan.hex import data, to_hex
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+from scan.queries import contracts, network
+from scan.queries.contract_sources import language_of
+from scan.queries.contracts import Contract, ProxyLookup
+from scan.queries.pages import Window
+
+LICENSES = {
+    "Unlicense": "unlicense",
+    "MIT": "mit",
+    "GPL-2.0": "gnu_gpl_v2",
+    "GPL-3.0": "gnu_gpl_v3",
+    "LGPL-2.1": "gnu_lgpl_v2_1",
+    "LGPL-3.0": "gnu_lgpl_v3",
+    "BSD-2-Clause": "bsd_2_clause",
+    "BSD-3-Clause": "bsd_3_clause",
+    "MPL-2.0": "mpl_2_0",
+    "OSL-3.0": "osl_3_0",
+    "Apache-2.0": "apache_2_0",
+    "AGPL-3.0": "gnu_agpl_v3",
+    "BUSL-1.1": "bsl_1_1",
+}
+
+blueprint = routes("contracts")
+
+
+@blueprint.path("/smart-contracts")
+def list_contracts() -> Response:
+    page = contracts.verified_page(reader(), Window(ROWS, 0, cursor=text("cursor")))
+    records = orjson.loads(page.data)
+    objects = AddressObjects(record["address"] for record in records)
+    shown = [
+        {
+            "address": objects.of(record["address"]),
+            **_compiler_fields(contracts.get(reader(), data(record["address"]), {"settings"})),
+            "transactions_count": None,
+            "market_cap": None,
+            "coin_balance": None,
+        }
+        for record in records
+    ]
+    return list_response(shown, None if page.next is None else {"cursor": page.next})
+
+
+@blueprint.path("/smart-contracts/counters")
+def get_counters() -> Response:
+    """Return counts; contracts created by contracts count as far as their blocks have traces."""
+    totals = network.totals(reader())
+    return json_value(
+        {
+            "smart_contracts": str(totals["contracts"] or 0),
+            "new_smart_contracts_24h": None,
+            "verified_smart_contracts": str(totals["verifiedContracts"]),
+            "new_verified_smart_contracts_24h": str(totals["newVerifiedContracts"]),
+        }
+    )
+
+
+@blueprint.path("/smart-contracts/<address_hash>")
+def get_contract(address_hash: str) -> Response:
+    key = path_address(address_hash)
+    columns = {"code", "settings", "abi", "sources"}
+    contract, lookup = contracts.get_with_proxy(reader(), key, columns)
+    if contract.code_hash is None:
+        raise NotFound("No contract is indexed at this address.")
+    shown = {
+        "deployed_bytecode": to_hex(bytes(contract.code or b"")),
+        "creation_bytecode": None,
+        "creation_status": "success",
+        "conflicting_implementations": None,
+        **_proxy_fields(lookup),
+    }
+    return json_value({**shown, **_source_fields(contract)} if contract.is_verified else shown)
+
+
+def _proxy_fields(lookup: ProxyLookup) -> Record:
+    if lookup.proxy is None:
+        return {"proxy_type": None, "implementations": []}
+    return proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
+
+
+def _compiler_fields(contract: Contract) -> Record:
+    settings = orjson.loads(contract.settings or "{}")
+    return {
+        "compiler_version": f"v{contract.compiler_version}",
+        "optimization_enabled": bool(settings.get("optimizer", {}).get("enabled")),
+        "language": language_of(contract).lower(),
+        "verified_at": contract.verified_at and timestamp(contract.verified_at),
+        "has_constructor_args": bool(contract.constructor_arguments),
+        "license_type": LICENSES.get(contract.license or ""),
+        "certified": False,
+        "reputation": None,
+    }
+
+
+def _source_fields(contract: Contract) -> Record:
+    settings = orjson.loads(contract.settings or "{}")
+    sources = orjson.loads(contract.sources or "{}")
+    abi = orjson.loads(contract.abi or "[]")
+    arguments = bytes(contract.constructor_arguments or b"")
+    is_full = contract.match == "full"
+    return {
+        **_compiler_fields(contract),
+        "name": contract.name,
+        "file_path": contract.path,
+        "source_code": _content(sources.get(contract.path)),
+        "additional_sources": [
+            {"file_path": path, "source_code": _content(source)}
+            for path, source in sources.items()
+            if path != contract.path
+        ],
+        "compiler_settings": settings,
+        "optimization_runs": settings.get("optimizer", {}).get("runs"),
+        "evm_version": settings.get("evmVersion"),
+        "abi": abi,
+        "constructor_args": to_hex(arguments) if arguments else None,
+        "decoded_constructor_args": _arguments(abi, arguments),
+        "external_libraries": [
+            {"name": name.rpartition(":")[2], "address_hash": checksummed(str(library).lower())}
+            for name, library in settings.get("libraries", {}).items()
+        ],
+        "is_verified": True,
+        "is_fully_verified": is_full,
+        "is_partially_verified": not is_full,
+        "is_changed_bytecode": False,
+        "is_blueprint": False,
+        "is_verified_via_sourcify": False,
+        "is_verified_via_eth_bytecode_db": False,
+        "is_verified_via_verifier_alliance": False,
+        "can_be_visualized_via_sol2uml": False,
+        "sourcify_repo_url": None,
+        "verified_twin_address_hash": contract.verifier
+        and checksummed(to_hex(bytes(contract.verifier))),
+    }
+
+
+def _content(source: Mapping[str, Any] | None) -> str | None:
+    return None if source is None else str(source["content"])
+
+
+def _arguments(abi: list[Any], arguments: bytes) -> list[list[Any]] | None:
+    values = constructor_values(abi, arguments) if arguments else None
+    if values is None:
+        return None
+    return [[shown(value.value), {"name": value.name, "type": value.type}] for value in values]

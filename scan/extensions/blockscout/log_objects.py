@@ -1,0 +1,36 @@
+"""Logs as Blockscout shows them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scan.contracts.abi_decoding import Decoded
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.decoded_objects import event_object
+from scan.extensions.blockscout.lists import Record
+from scan.extensions.blockscout.times import timestamp
+from scan.hex import data
+
+NO_TOPICS = (None,) * MAX_TOPICS
+
+
+def log_objects(
+    records: Sequence[Record], events: Sequence[Decoded | None], block_hashes: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the objects of logs; `block_hashes` are by the hash of the transaction."""
+    emitters = AddressObjects(record["address"] for record in records)
+    return [
+        {
+            "transaction_hash": record["transactionHash"],
+            "address": emitters.of(record["address"]),
+            "topics": [*record["topics"], *NO_TOPICS][:MAX_TOPICS],
+            "data": record["data"],
+            "index": record["logIndex"],
+            "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
+            "smart_contract": emitters.of(record["address"]),
+            "block_hash": block_hashes[record["transactionHash"]],
+            "block_number": record["blockNumber"],
+            "block_timestamp": timestamp(record["timestamp"]),
+        }
+        for record, event in zip(records, events, strict=True)
+    ]

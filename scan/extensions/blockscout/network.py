@@ -1,0 +1,104 @@
+"""The chain as a whole: statistics, charts, the home page's lists, the version."""
+
+import orjson
+
+from scan import VERSION
+from scan.ethereum.units import GWEI_DECIMALS, in_units
+from scan.extensions.blockscout.block_objects import block_objects
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.transaction_objects import transaction_objects
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+from scan.queries import blocks, daily_stats, gas, network, transactions
+from scan.queries.pages import Window
+
+SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
+GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}
+
+blueprint = routes("network")
+
+
+@blueprint.path("/stats")
+def get_stats() -> Response:
+    """Return statistics; prices, and values that follow from them, are null."""
+    totals = network.totals(reader())
+    today = totals["today"] or {}
+    return json_value(
+        {
+            "total_blocks": str(totals["blocks"]),
+            "total_addresses": str(totals["addresses"] or 0),
+            "total_transactions": str(totals["transactions"]),
+            "total_gas_used": totals["gasUsed"],
+            "average_block_time": totals["blockTimeMs"],
+            "coin_image": None,
+            "coin_price": None,
+            "coin_price_change_percentage": None,
+            "secondary_coin_image": None,
+            "secondary_coin_price": None,
+            "transactions_today": str(today.get("transactions", 0)),
+            "gas_used_today": today.get("gasUsed", "0"),
+            "gas_prices": _gas_prices(),
+            "gas_prices_update_in": None,
+            "gas_price_updated_at": None,
+            "static_gas_price": None,
+            "market_cap": None,
+            "tvl": None,
+            "network_utilization_percentage": totals["utilization"],
+        }
+    )
+
+
+def _gas_prices() -> dict[str, float] | None:
+    """Return prices in gwei as numbers."""
+    suggestions = gas.price(reader())["suggestions"]
+    if suggestions is None:
+        return None
+    return {
+        name: float(in_units(int(suggestions[ours]["gasPrice"]), GWEI_DECIMALS))
+        for name, ours in GAS_PRICES.items()
+    }
+
+
+@blueprint.path("/stats/charts/transactions")
+def get_transactions_chart() -> Response:
+    """Return the transactions of the newest days, the newest first."""
+    days = orjson.loads(daily_stats.days(reader()).data)
+    chart = [
+        {"date": day["date"], "transactions_count": day["transactions"]} for day in reversed(days)
+    ]
+    return json_value({"chart_data": chart})
+
+
+@blueprint.path("/stats/charts/market")
+def get_market_chart() -> Response:
+    return json_value({"available_supply": None, "chart_data": []})
+
+
+@blueprint.path("/main-page/blocks")
+def list_newest_blocks() -> Response:
+    page = blocks.page(reader(), Window(SHOWN_BLOCKS, 0))
+    return json_value(block_objects(orjson.loads(page.data)))
+
+
+@blueprint.path("/main-page/transactions")
+def list_newest_transactions() -> Response:
+    page = transactions.page(reader(), Window(SHOWN_TRANSACTIONS, 0))
+    return json_value(transaction_objects(orjson.loads(page.data)))
+
+
+@blueprint.path("/main-page/indexing-status")
+def get_indexing_status() -> Response:
+    progress = network.indexed_share(reader())
+    return json_value(
+        {
+            "finished_indexing": progress.is_complete,
+            "finished_indexing_blocks": progress.is_complete,
+            "indexed_blocks_ratio": progress.share,
+            "indexed_internal_transactions_ratio": None,
+        }
+    )
+
+
+@blueprint.path("/config/backend-version")
+def get_version() -> Response:
+    return json_value({"backend_version": f"scan {VERSION}"})

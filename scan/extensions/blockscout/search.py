@@ -1,0 +1,110 @@
+"""Search: the results for a text, and a redirect for a hash, address, number or label."""
+
+from typing import Any
+
+import orjson
+
+from scan.ethereum.checksums import checksummed
+from scan.extensions.blockscout.lists import ROWS, Record, list_response, text
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.times import timestamp
+from scan.extensions.blockscout.token_objects import STANDARDS
+from scan.hex import data
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+from scan.queries import blocks, search, tokens, transactions
+
+LEAST_LENGTH = 3
+
+blueprint = routes("search")
+
+
+@blueprint.path("/search")
+def list_results() -> Response:
+    """Return the best results, all on one page."""
+    return list_response(_results(text("q")), None)
+
+
+@blueprint.path("/search/quick")
+def list_quick_results() -> Response:
+    query = text("q")
+    is_short = query is None or len(query) < LEAST_LENGTH
+    return json_value([] if is_short else _results(query)[:ROWS])
+
+
+@blueprint.path("/search/check-redirect")
+def check_redirect() -> Response:
+    query = text("q")
+    result = None if query is None else search.destination(query, _matches(query))
+    if result is None:
+        return json_value({"redirect": False, "type": None, "parameter": None})
+    kind, value = result["type"], result["value"]
+    if kind in ("address", "token", "contract"):
+        kind, value = "address", checksummed(value)
+    return json_value({"redirect": True, "type": kind, "parameter": value})
+
+
+def _matches(query: str | None) -> list[Record]:
+    if query is None:
+        return []
+    records: list[Record] = orjson.loads(search.search(reader(), query))
+    return records
+
+
+def _results(query: str | None) -> list[dict[str, Any]]:
+    results = _matches(query)
+    keys = [data(result["value"]) for result in results if result["type"] == "token"]
+    known = tokens.by_addresses(reader(), keys)
+    return [_result(result, known) for result in results]
+
+
+def _result(result: Record, known: dict[str, Record]) -> dict[str, Any]:
+    kind, value = result["type"], result["value"]
+    if kind == "block":
+        record = orjson.loads(blocks.get(reader(), int(value)) or "{}")
+        return {
+            "type": kind,
+            "block_number": int(value),
+            "block_hash": record.get("hash"),
+            "block_type": "block",
+            "timestamp": record and timestamp(record["timestamp"]),
+            "url": f"/block/{value}",
+            "priority": 0,
+        }
+    if kind == "transaction":
+        record = orjson.loads(transactions.get(reader(), data(value)) or "{}")
+        return {
+            "type": kind,
+            "transaction_hash": value,
+            "timestamp": record and timestamp(record["timestamp"]),
+            "url": f"/tx/{value}",
+            "priority": 0,
+        }
+    shown = {
+        "type": kind,
+        "name": result["name"],
+        "address_hash": checksummed(value),
+        "is_smart_contract_verified": result["verified"],
+        "certified": False,
+        "priority": 0,
+        "reputation": None,
+    }
+    if kind != "token":
+        is_label = kind == "address" and result["name"] is not None
+        path = {"url": f"/address/{checksummed(value)}", "ens_info": None}
+        return {**shown, **path, "type": "label" if is_label else kind}
+    token = known.get(value)
+    return {
+        **shown,
+        "name": token and token["name"],
+        "symbol": result["symbol"],
+        "token_type": token and STANDARDS[token["type"]],
+        "total_supply": token and token["totalSupply"],
+        "token_url": f"/token/{checksummed(value)}",
+        "address_url": f"/address/{checksummed(value)}",
+        "icon_url": None,
+        "exchange_rate": None,
+        "circulating_market_cap": None,
+        "is_verified_via_admin_panel": False,
+        "is_smart_contract_address": True,
+    }

@@ -1,0 +1,68 @@
+"""Traces in the form of trace_transaction, and changes of the state, as Blockscout shows them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from scan.ethereum.checksums import checksummed
+from scan.ethereum.state_changes import AccountChange
+from scan.ethereum.trace_reader import TraceFrame
+from scan.ethereum.traces import is_creation
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.lists import Record
+from scan.hex import to_hex
+
+Object = dict[str, Any]
+
+
+def trace_objects(record: Record, frames: Sequence[TraceFrame]) -> list[Object]:
+    subtraces = Counter(frame.trace_address[:-1] for frame in frames if frame.trace_address)
+    return [_trace(record, frame, subtraces[frame.trace_address]) for frame in frames]
+
+
+def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
+    creates = is_creation(frame.type)
+    action = {
+        "from": checksummed(to_hex(frame.from_address)),
+        "gas": hex(frame.gas or 0),
+        "value": hex(frame.value),
+        "input": to_hex(frame.input),
+    }
+    if creates:
+        action["init"] = action["input"]
+    else:
+        action["callType"] = frame.type.lower()
+        if frame.to_address is not None:
+            action["to"] = checksummed(to_hex(frame.to_address))
+    shown: Object = {
+        "action": action,
+        "subtraces": subtraces,
+        "traceAddress": [*frame.trace_address],
+        "transactionHash": record["hash"],
+        "type": frame.type.lower() if creates else "call",
+    }
+    if frame.type == "SELFDESTRUCT":
+        return {**shown, "type": "selfdestruct"}
+    if frame.failure is not None:
+        return {**shown, "error": frame.failure.kind}
+    result = {"gasUsed": hex(frame.gas_used or 0), "output": to_hex(frame.output)}
+    return {**shown, "result": result}
+
+
+def state_change_objects(miner: str, accounts: Sequence[AccountChange]) -> list[Object]:
+    """Return the changes of coin balances; those of tokens are in the transaction's transfers."""
+    changed = [account for account in accounts if account.balance is not None]
+    objects = AddressObjects(to_hex(account.address) for account in changed)
+    return [
+        {
+            "address": objects.of(to_hex(account.address)),
+            "balance_before": str(account.balance[0]) if account.balance else None,
+            "balance_after": str(account.balance[1]) if account.balance else None,
+            "change": str(account.gained),
+            "is_miner": to_hex(account.address) == miner,
+            "token": None,
+            "token_id": None,
+            "type": "coin",
+        }
+        for account in changed
+    ]

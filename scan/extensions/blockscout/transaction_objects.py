@@ -1,0 +1,171 @@
+"""Transactions and internal transactions as Blockscout shows them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scan.ethereum.checksums import checksummed
+from scan.ethereum.traces import is_creation
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.lists import Position, Record
+from scan.extensions.blockscout.times import timestamp
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.queries import blocks
+from scan.queries.method_names import add_methods
+from scan.queries.transaction_contexts import contexts, inputs
+
+# Bytes in lists: anybody can send transactions that would fill a page with megabytes.
+LONGEST_INPUT = 16_384
+BLOB_TYPE, DELEGATING_TYPE = 3, 4
+AUTHORIZATION_FAULTS = {
+    "wrong_chain": "invalid_chain_id",
+    "wrong_nonce": "invalid_nonce",
+    "nonce_limit": "invalid_nonce",
+    "invalid_signature": "invalid_signature",
+}
+
+Object = dict[str, Any]
+
+
+def transaction_objects(records: Sequence[Record]) -> list[Object]:
+    """Return the objects of a list; inputs are null where they are long, or the node does not give
+    them."""
+    context_of = contexts(reader(), (record["hash"] for record in records))
+    contents = {
+        transaction_hash: content
+        for transaction_hash, content in inputs(reader(), records).items()
+        if len(content) <= LONGEST_INPUT
+    }
+    add_methods(reader(), records)
+    objects = AddressObjects(address for record in records for address in _parties(record))
+    newest = blocks.newest_number(reader())
+    return [
+        transaction_object(
+            record,
+            context_of[record["hash"]],
+            objects,
+            confirmations=blocks.confirmations(record["blockNumber"], newest),
+            content=contents.get(record["hash"]),
+        )
+        for record in records
+    ]
+
+
+def transaction_position(record: Record) -> Position:
+    return {"block_number": record["blockNumber"], "index": record["transactionIndex"]}
+
+
+def transaction_addresses(record: Record) -> AddressObjects:
+    return AddressObjects(_parties(record))
+
+
+def _parties(record: Record) -> tuple[str | None, ...]:
+    return record["fromAddress"], record["toAddress"], record["contractAddress"]
+
+
+def transaction_object(
+    record: Record,
+    context: Record,
+    objects: AddressObjects,
+    *,
+    confirmations: int,
+    content: bytes | None,
+) -> Object:
+    """Return the object as lists show it: without decoded input and transfers of tokens."""
+    return {
+        "hash": record["hash"],
+        "result": "success" if record["status"] else "error",
+        "status": "ok" if record["status"] else "error",
+        "block_number": record["blockNumber"],
+        "timestamp": timestamp(record["timestamp"]),
+        "from": objects.of(record["fromAddress"]),
+        "to": objects.of_optional(record["toAddress"]),
+        "created_contract": objects.of_optional(record["contractAddress"]),
+        "confirmations": confirmations,
+        "confirmation_duration": [],
+        "value": record["value"],
+        "fee": {"type": "actual", "value": record["fee"]},
+        "gas_price": record["gasPrice"],
+        "type": record["type"],
+        "gas_used": record["gasUsed"],
+        "gas_limit": record["gasLimit"],
+        "max_fee_per_gas": record["maxFeePerGas"],
+        "max_priority_fee_per_gas": record["maxPriorityFeePerGas"],
+        "base_fee_per_gas": context["baseFeePerGas"],
+        "priority_fee": context["tip"],
+        "transaction_burnt_fee": context["burntFee"],
+        "nonce": record["nonce"],
+        "position": record["transactionIndex"],
+        "revert_reason": None,
+        "raw_input": None if content is None else to_hex(content),
+        "decoded_input": None,
+        "token_transfers": None,
+        "token_transfers_overflow": None,
+        "exchange_rate": None,
+        "historic_exchange_rate": None,
+        "method": record.get("method"),
+        "transaction_types": _kinds(record, context),
+        "transaction_tag": None,
+        "has_error_in_internal_transactions": None,
+        "authorization_list": [],
+        "is_pending_update": False,
+        "fhe_operations_count": 0,
+    }
+
+
+def _kinds(record: Record, context: Mapping[str, Any]) -> list[str]:
+    kinds = {
+        "token_transfer": context["hasTokenTransfers"],
+        "coin_transfer": record["value"] != "0",
+        "contract_call": record["methodId"] is not None,
+        "contract_creation": record["toAddress"] is None,
+        "blob_transaction": record["type"] == BLOB_TYPE,
+        "set_code_transaction": record["type"] == DELEGATING_TYPE,
+    }
+    return [kind for kind, is_given in kinds.items() if is_given]
+
+
+def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Position | None]:
+    """Return the objects of internal transactions, and the position of the last one."""
+    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
+    items = [
+        _internal(record, context_of[record["transactionHash"]]["transactionIndex"], objects)
+        for record in records
+    ]
+    names = ("block_number", "transaction_index", "index")
+    return items, {name: items[-1][name] for name in names} if items else None
+
+
+def _internal(record: Record, transaction_index: int, objects: AddressObjects) -> Object:
+    creates = is_creation(record["type"].upper())
+    to = objects.of(record["toAddress"])
+    return {
+        "error": None,
+        "success": True,
+        "type": record["type"],
+        "transaction_hash": record["transactionHash"],
+        "transaction_index": transaction_index,
+        "from": objects.of(record["fromAddress"]),
+        "to": None if creates else to,
+        "created_contract": to if creates else None,
+        "value": record["value"],
+        "block_number": record["blockNumber"],
+        "timestamp": timestamp(record["timestamp"]),
+        "index": record["transferIndex"],
+        "gas_limit": None,
+    }
+
+
+def authorization_object(record: Mapping[str, Any]) -> Object:
+    """Return an authorization; its status is null where Blockscout has no word for it."""
+    return {
+        "address_hash": checksummed(record["delegate"]),
+        "chain_id": int(record["chainId"]),
+        "nonce": record["nonce"],
+        "r": str(int(record["r"], 16)),
+        "s": str(int(record["s"], 16)),
+        "v": int(record["yParity"]),
+        "authority": record["authority"] and checksummed(record["authority"]),
+        "status": "ok" if record["valid"] else AUTHORIZATION_FAULTS.get(record["invalidReason"]),
+    }

@@ -1,0 +1,160 @@
+"""module=account: balances, and lists of transactions, internal and token transfers."""
+
+import orjson
+
+from scan.contracts.account_state import CALL_GAS
+from scan.errors import NotFound, UpstreamFailed
+from scan.ethereum.client import Call, RpcError
+from scan.ethereum.gateway import NOT_ANSWERING
+from scan.extensions.etherscan.parameters import Parameters
+from scan.extensions.etherscan.replies import Failure, Reply, RpcReply, rows_reply
+from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
+from scan.hex import BadHex, data, quantity, to_hex
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import reader
+from scan.queries import blocks, internal_transfers, token_transfers
+from scan.queries import transactions as transaction_queries
+from scan.queries.addresses import get_many, tokens_held
+from scan.queries.pages import Window
+
+MOST_BALANCES = 20
+NO_TRANSACTIONS = "No transactions found"
+NO_DATA = "No data found"
+BALANCE_OF = "0x70a08231"
+TOTAL_SUPPLY = "0x18160ddd"
+
+
+def balance(parameters: Parameters) -> Reply:
+    [balance_wei] = _balances([parameters.address()], parameters.block_tag())
+    return Reply(balance_wei)
+
+
+def balance_in_hex(parameters: Parameters) -> RpcReply:
+    """Return a balance in JSON-RPC's form, as Blockscout does; the block is `block`."""
+    [balance_wei] = _balances([parameters.address()], parameters.block_tag("block"))
+    return RpcReply("result", hex(int(balance_wei)))
+
+
+def balances(parameters: Parameters) -> Reply:
+    addresses = parameters.addresses("address", MOST_BALANCES)
+    balances_wei = _balances(addresses, parameters.block_tag())
+    return Reply(
+        [
+            {"account": to_hex(address), "balance": balance}
+            for address, balance in zip(addresses, balances_wei, strict=True)
+        ]
+    )
+
+
+def transactions(parameters: Parameters) -> Reply:
+    page = transaction_queries.page(
+        reader(), parameters.window(), address=parameters.address(), form="etherscan"
+    )
+    return rows_reply(complete_transactions(page.data), NO_TRANSACTIONS, page.total, page.kept_from)
+
+
+def internal_transactions(parameters: Parameters) -> Reply:
+    """Return the internal transfers of a transaction, of an address, or of a range of blocks."""
+    window = parameters.window()
+    try:
+        if parameters.text("txhash"):
+            page, is_traced = internal_transfers.of_transaction(
+                reader(), parameters.hash32("txhash"), window, form="etherscan"
+            )
+            if is_traced is False:
+                raise NotFound(internal_transfers.without_traces(reader()))
+        else:
+            page = internal_transfers.page(
+                reader(), window, address=parameters.optional_address("address"), form="etherscan"
+            )
+    except NotFound as missing:
+        raise Failure(f"Error! {missing.message}") from None
+    return rows_reply(orjson.loads(page.data or "[]"), NO_TRANSACTIONS, page.total, page.kept_from)
+
+
+def transfers_bep20(parameters: Parameters) -> Reply:
+    return _transfers(parameters, "BEP20")
+
+
+def transfers_bep721(parameters: Parameters) -> Reply:
+    return _transfers(parameters, "BEP721")
+
+
+def transfers_bep1155(parameters: Parameters) -> Reply:
+    return _transfers(parameters, "BEP1155")
+
+
+def _transfers(parameters: Parameters, token_type: str) -> Reply:
+    address = parameters.optional_address("address")
+    token = parameters.optional_address("contractaddress")
+    if address is None and token is None:
+        raise Failure("Error! Missing address or contractaddress")
+    page = token_transfers.page(
+        reader(),
+        parameters.window(),
+        address=address,
+        token=token,
+        type=token_type,
+        form="etherscan",
+    )
+    rows = complete_transfers(page.data, token_type)
+    return rows_reply(rows, NO_TRANSACTIONS, page.total, page.kept_from)
+
+
+@requires(Prerequisite.NODE)
+def token_balance(parameters: Parameters) -> Reply:
+    call_data = BALANCE_OF + parameters.address().hex().rjust(64, "0")
+    return Reply(_integer_at(parameters, call_data))
+
+
+@requires(Prerequisite.NODE)
+def token_supply(parameters: Parameters) -> Reply:
+    return Reply(_integer_at(parameters, TOTAL_SUPPLY))
+
+
+def token_balances(parameters: Parameters) -> Reply:
+    limit, offset = parameters.limit_and_offset()
+    page = tokens_held(reader(), parameters.address(), Window(limit, offset), "BEP20")
+    rows = [
+        {
+            "TokenAddress": held["tokenAddress"],
+            "TokenName": held["name"],
+            "TokenSymbol": held["symbol"],
+            "TokenQuantity": held["balance"],
+            "TokenDivisor": str(held["decimals"]),
+        }
+        for held in orjson.loads(page.data)
+    ]
+    return rows_reply(rows, NO_DATA, page.total)
+
+
+def _balances(addresses: list[bytes], tag: str) -> list[str]:
+    """Return balances in wei at the newest indexed block, or at another block from the node."""
+    if tag == "latest":
+        balances = [account.balance for account in get_many(reader(), addresses)]
+        if not all(balance.is_current for balance in balances):  # the response has no block number
+            raise UpstreamFailed(NOT_ANSWERING)
+        return [balance.required_wei() for balance in balances]
+    calls = [Call("eth_getBalance", (to_hex(address), tag)) for address in addresses]
+    try:
+        return [str(quantity(balance)) for balance in reader().node.batch(calls)]
+    except RpcError:
+        raise Failure("Error! The node does not have the state of this block") from None
+    except BadHex:
+        raise UpstreamFailed(NOT_ANSWERING) from None
+
+
+def _integer_at(parameters: Parameters, call_data: str) -> str:
+    """Return the integer that a view function of a token returns, as text."""
+    contract, tag = parameters.address("contractaddress"), parameters.block_tag()
+    if tag == "latest":
+        head = blocks.newest_number(reader())
+        tag = tag if head is None else hex(head)
+    call = {"to": to_hex(contract), "data": call_data, "gas": hex(CALL_GAS)}
+    try:
+        returned = data(reader().node.call("eth_call", call, tag))
+    except (RpcError, BadHex):
+        raise Failure("Error! The call of the contract failed") from None
+    if len(returned) < 32:
+        raise Failure("Error! The contract does not have this function")
+    return str(int.from_bytes(returned[:32], "big"))

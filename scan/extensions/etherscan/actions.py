@@ -1,0 +1,96 @@
+"""The function of each action, by module; names are in lower case."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from scan.extensions.etherscan import (
+    account,
+    blocks,
+    chain,
+    contract,
+    creation,
+    logs,
+    proxy,
+    tokens,
+    transaction_info,
+    verification,
+)
+from scan.extensions.etherscan.not_offered import NOT_OFFERED
+from scan.extensions.etherscan.parameters import Parameters
+from scan.extensions.etherscan.replies import Failure, Reply, RpcReply
+
+Action = Callable[[Parameters], Reply | RpcReply]
+
+BAD_MODULE = "Error! Missing Or invalid Module name"
+BAD_ACTION = "Error! Missing Or invalid Action name"
+
+MODULES: Mapping[str, Mapping[str, Action]] = {
+    "account": {
+        "balance": account.balance,
+        "balancemulti": account.balances,
+        "txlist": account.transactions,
+        "txlistinternal": account.internal_transactions,
+        "tokentx": account.transfers_bep20,
+        "tokennfttx": account.transfers_bep721,
+        "token1155tx": account.transfers_bep1155,
+        "tokenbalance": account.token_balance,
+        "addresstokenbalance": account.token_balances,
+        "tokenlist": tokens.token_list,
+        "getminedblocks": blocks.mined_blocks,
+        "txsbeaconwithdrawal": blocks.beacon_withdrawals,
+        "eth_get_balance": account.balance_in_hex,
+    },
+    "contract": {
+        "getabi": contract.abi,
+        "getsourcecode": contract.source_code,
+        "getcontractcreation": creation.contract_creations,
+        "verifysourcecode": verification.verify_source,
+        "checkverifystatus": verification.verification_status,
+        "verifyproxycontract": verification.verify_proxy,
+        "checkproxyverification": verification.proxy_status,
+        "listcontracts": contract.verified_contracts,
+    },
+    "block": {
+        "getblocknobytime": chain.block_by_time,
+        "getblockreward": blocks.block_reward,
+        "getblockcountdown": blocks.block_countdown,
+        "eth_block_number": blocks.newest_block,
+    },
+    "transaction": {
+        "getstatus": chain.execution_status,
+        "gettxreceiptstatus": chain.receipt_status,
+        "gettxinfo": transaction_info.transaction_info,
+    },
+    "token": {
+        "tokeninfo": chain.token,
+        "tokenholderlist": chain.token_holders,
+        "tokenholdercount": chain.token_holder_count,
+        "gettoken": tokens.get_token,
+        "gettokenholders": tokens.get_token_holders,
+    },
+    "gastracker": {"gasoracle": chain.gas_oracle},
+    "stats": {"tokensupply": account.token_supply, "totalfees": chain.fees_of_day},
+    "logs": {"getlogs": logs.get_logs},
+    "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
+}
+
+_SPELLED = {
+    name.lower(): name
+    for name in ("getLogs", "getToken", "getTokenHolders", "txsBeaconWithdrawal", *proxy.METHODS)
+}
+# The actions as spelled in Etherscan's and Blockscout's documentation.
+PUBLISHED: Mapping[str, Collection[str]] = {
+    module: [_SPELLED.get(name, name) for name in actions] for module, actions in MODULES.items()
+}
+
+
+def find_action(parameters: Parameters) -> Action:
+    module = MODULES.get(parameters.text("module").lower())
+    if module is None:
+        raise Failure(BAD_MODULE)
+    action = module.get(parameters.text("action").lower())
+    named = parameters.text("module").lower(), parameters.text("action").lower()
+    if named in NOT_OFFERED:
+        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
+    if action is None:
+        raise Failure(BAD_ACTION)
+    return action

@@ -1,0 +1,116 @@
+"""module=block, and lists of blocks and withdrawals of module=account."""
+
+import orjson
+
+from scan.ethereum.units import GWEI_DECIMALS, in_units
+from scan.extensions.etherscan.parameters import Parameters, result_window
+from scan.extensions.etherscan.replies import Failure, Reply, RpcReply, rows_reply
+from scan.http.requests import reader
+from scan.parameters import BIGINT_MAX
+from scan.queries import blocks, withdrawals
+
+NO_BLOCKS = "No blocks found"
+NO_WITHDRAWALS = "No transactions found"
+NO_SUCH_BLOCK = "Block does not exist"
+PASSED = "Error! Block number already pass"
+NOTHING_INDEXED = "Error! No block is indexed"
+
+
+def mined_blocks(parameters: Parameters) -> Reply:
+    limit, offset = result_window(parameters)
+    kept_from = reader().kept_from
+    since = kept_from.number if kept_from else 0
+    rows, _ = blocks.by_miner(reader(), parameters.address(), limit, offset, since=since)
+    shown = [
+        {
+            "blockNumber": str(row["number"]),
+            "timeStamp": str(row["seconds"]),
+            "blockReward": row["reward"],
+        }
+        for row in rows
+    ]
+    return rows_reply(shown, NO_BLOCKS)
+
+
+def beacon_withdrawals(parameters: Parameters) -> Reply:
+    """Return withdrawals with their amounts in gwei, as the consensus layer counts."""
+    limit, offset = result_window(parameters)
+    window = parameters.window()._replace(limit=limit, offset=offset)
+    rows = [
+        {
+            "withdrawalIndex": str(record["index"]),
+            "validatorIndex": str(record["validatorIndex"]),
+            "address": record["address"],
+            "amount": in_units(int(record["amount"]), GWEI_DECIMALS),
+            "blockNumber": str(record["blockNumber"]),
+            "timestamp": str(record["seconds"]),
+        }
+        for record in withdrawals.page(reader(), window, address=parameters.address())
+    ]
+    return rows_reply(rows, NO_WITHDRAWALS)
+
+
+def block_reward(parameters: Parameters) -> Reply:
+    """Return the income of a block's producer: the reward for proof of work, and the fees that were
+    not burnt."""
+    number = _block_number(parameters)
+    body = blocks.get(reader(), number)
+    if body is None:
+        raise Failure(NO_SUCH_BLOCK)
+    record = orjson.loads(body)
+    amounts = blocks.amounts(reader(), [number]).get(str(number))
+    if amounts is None:
+        raise Failure(NO_SUCH_BLOCK)
+    if amounts["reward"] is None:
+        raise Failure(f"Error! {reader().not_indexed('The reward is not known.').message}")
+    return Reply(
+        {
+            "blockNumber": str(number),
+            "timeStamp": str(amounts["seconds"]),
+            "blockMiner": record["miner"],
+            "blockReward": amounts["reward"],
+            "uncles": [
+                {
+                    "miner": uncle["miner"],
+                    "unclePosition": str(index),
+                    "blockreward": uncle["reward"],
+                }
+                for index, uncle in enumerate(record.get("uncles", []))
+            ],
+            "uncleInclusionReward": amounts["uncleInclusionReward"],
+        }
+    )
+
+
+def block_countdown(parameters: Parameters) -> Reply:
+    target = _block_number(parameters)
+    countdown = blocks.countdown(reader(), target)
+    if countdown is None:
+        raise Failure(NOTHING_INDEXED)
+    if not countdown.remaining:
+        raise Failure(PASSED)
+    return Reply(
+        {
+            "CurrentBlock": str(countdown.newest),
+            "CountdownBlock": str(target),
+            "RemainingBlock": str(countdown.remaining),
+            "EstimateTimeInSec": countdown.seconds,
+        }
+    )
+
+
+def newest_block(_parameters: Parameters) -> RpcReply:
+    """Return the newest indexed block in JSON-RPC's form, as Blockscout does."""
+    return RpcReply("result", hex(_newest()))
+
+
+def _newest() -> int:
+    newest = blocks.newest_number(reader())
+    if newest is None:
+        raise Failure(NOTHING_INDEXED)
+    return newest
+
+
+def _block_number(parameters: Parameters) -> int:
+    parameters.required("blockno")
+    return min(parameters.integer("blockno", 0), BIGINT_MAX)

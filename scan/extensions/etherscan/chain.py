@@ -1,0 +1,122 @@
+"""module=block, transaction, token and gastracker."""
+
+from datetime import date
+
+import orjson
+
+from scan.errors import NotFound
+from scan.ethereum.units import GWEI_DECIMALS, in_units
+from scan.extensions.etherscan.account import NO_DATA
+from scan.extensions.etherscan.parameters import Parameters
+from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.http.requests import reader
+from scan.queries import blocks, daily_stats, gas, tokens, transactions
+from scan.queries.network import token_standard
+from scan.queries.pages import Window
+
+LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
+NO_SUCH_BLOCK = "Error! No closest block found"
+
+
+def block_by_time(parameters: Parameters) -> Reply:
+    parameters.required("timestamp")
+    closest = parameters.text("closest", "before").lower()
+    if closest not in ("before", "after"):
+        raise Failure("Error! Invalid closest: before or after")
+    time_s = min(parameters.integer("timestamp", 0), LATEST_S)
+    before, after = blocks.nearest(reader(), time_s)
+    number = before if closest == "before" else after
+    if number is None:
+        raise Failure(NO_SUCH_BLOCK)
+    return Reply(str(number))
+
+
+def fees_of_day(parameters: Parameters) -> Reply:
+    """Return the fees of a day (UTC) in wei."""
+    text = parameters.required("date")
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise Failure("An incorrect date provided") from None
+    [row] = orjson.loads(daily_stats.days(reader(), day, day).data) or [None]
+    if row is None:
+        raise Failure("Error! No blocks of this day are indexed")
+    return Reply({"total_fees": row["fees"]})
+
+
+def receipt_status(parameters: Parameters) -> Reply:
+    """Return a receipt's status, which is empty if the transaction is not indexed."""
+    status = transactions.status(reader(), parameters.hash32("txhash"))
+    return Reply({"status": "" if status is None else str(int(status))})
+
+
+def execution_status(parameters: Parameters) -> Reply:
+    body = transactions.get(reader(), parameters.hash32("txhash"))
+    if body is None:
+        raise Failure("Error! The transaction is not indexed")
+    failure = transactions.failure(reader(), orjson.loads(body))
+    if failure is None:
+        return Reply({"isError": "0", "errDescription": ""})
+    return Reply({"isError": "1", "errDescription": failure.reason.sentence})
+
+
+def token(parameters: Parameters) -> Reply:
+    try:
+        record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
+    except NotFound:
+        return rows_reply([], NO_DATA)
+    row = {
+        "contractAddress": record["address"],
+        "tokenName": record["name"],
+        "symbol": record["symbol"],
+        "divisor": str(record["decimals"]),
+        "tokenType": token_standard(record["type"]).replace("-", ""),
+        "totalSupply": record["totalSupply"],
+    }
+    return rows_reply([row], NO_DATA)
+
+
+def token_holder_count(parameters: Parameters) -> Reply:
+    try:
+        record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
+    except NotFound:
+        return Reply("0")
+    return Reply(str(record["holderCount"]))
+
+
+def token_holders(parameters: Parameters) -> Reply:
+    limit, offset = parameters.limit_and_offset()
+    address = parameters.address("contractaddress")
+    try:
+        page = tokens.holders(reader(), address, Window(limit, offset))
+    except NotFound:
+        return rows_reply([], NO_DATA, 0)
+    rows = [
+        {"TokenHolderAddress": holder["address"], "TokenHolderQuantity": holder["balance"]}
+        for holder in orjson.loads(page.data)
+    ]
+    return rows_reply(rows, NO_DATA, page.total)
+
+
+def gas_oracle(_parameters: Parameters) -> Reply:
+    """Return prices in gwei, with the base fee; the ratios are of the newest five blocks."""
+    prices = gas.price(reader())
+    suggestions = prices["suggestions"]
+    if suggestions is None:
+        raise Failure("Error! No transactions in the newest blocks")
+    base_fee = prices["nextBaseFeePerGas"] or prices["baseFeePerGas"] or "0"
+    return Reply(
+        {
+            "LastBlock": str(prices["blockNumber"]),
+            "SafeGasPrice": _gwei(suggestions["slow"]["gasPrice"]),
+            "ProposeGasPrice": _gwei(suggestions["standard"]["gasPrice"]),
+            "FastGasPrice": _gwei(suggestions["fast"]["gasPrice"]),
+            "suggestBaseFee": _gwei(base_fee),
+            "gasUsedRatio": ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5]),
+        }
+    )
+
+
+def _gwei(wei: str) -> str:
+    """Return a price in gwei, with all its digits."""
+    return in_units(int(wei), GWEI_DECIMALS)

@@ -1,0 +1,17 @@
+"""/api and /v2/api among the interfaces."""
+
+from collections.abc import Sequence
+
+from flask import Flask
+
+from scan.extensions.etherscan.blueprint import blueprint
+from scan.extensions.etherscan.replies import ETHERSCAN
+from scan.http.interfaces import Interface
+from scan.http.services import Services
+
+APIS = ("/api",)
+
+
+def register(app: Flask, _services: Services) -> Sequence[Interface]:
+    app.register_blueprint(blueprint)
+    return (ETHERSCAN,)

@@ -1,0 +1,113 @@
+"""module=proxy: a list of allowed JSON-RPC methods, with checked parameters."""
+
+from collections.abc import Callable, Mapping
+
+from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.extensions.etherscan.parameters import Parameters
+from scan.extensions.etherscan.replies import Failure, RpcReply
+from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import reader
+from scan.http.services import services
+
+MOST_GAS = 30_000_000
+NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS is off)"
+
+
+def method(name: str) -> Callable[[Parameters], RpcReply]:
+    """Return the action of a JSON-RPC method: the node's own result or error."""
+
+    @requires(Prerequisite.NODE)
+    def call(parameters: Parameters) -> RpcReply:
+        params = METHODS[name](parameters)
+        try:
+            return RpcReply("result", reader().node.call(name, *params))
+        except AnswerTooLarge:
+            raise Failure("Error! The node's response is too large; request less data") from None
+        except RpcError as error:
+            return RpcReply("error", _error(error))
+
+    return call
+
+
+def _error(error: RpcError) -> dict[str, object]:
+    message = error.message if "://" not in error.message else "the node rejected the call"
+    fields: dict[str, object] = {"code": error.code, "message": message}
+    return fields if error.data is None else {**fields, "data": error.data}
+
+
+def _no_params(parameters: Parameters) -> list[object]:
+    return []
+
+
+def _block_params(parameters: Parameters) -> list[object]:
+    parameters.required("tag")
+    whole_transactions = parameters.text("boolean", "false").lower()
+    if whole_transactions not in ("true", "false"):
+        raise Failure("Error! Invalid boolean: true or false")
+    return [parameters.block_tag(), whole_transactions == "true"]
+
+
+def _hash_params(parameters: Parameters) -> list[object]:
+    return [to_hex(parameters.hash32("txhash"))]
+
+
+def _address_params(parameters: Parameters) -> list[object]:
+    return [to_hex(parameters.address()), parameters.block_tag()]
+
+
+def _storage_params(parameters: Parameters) -> list[object]:
+    parameters.required("position")
+    return [
+        to_hex(parameters.address()),
+        hex(parameters.integer("position", 0)),
+        parameters.block_tag(),
+    ]
+
+
+def _call_params(parameters: Parameters) -> list[object]:
+    """Return the parameters of eth_call, with a limit of gas even if the node has none."""
+    parameters.address("to")
+    return [{"gas": hex(MOST_GAS), **_call_object(parameters)}, parameters.block_tag()]
+
+
+def _estimate_params(parameters: Parameters) -> list[object]:
+    return [_call_object(parameters)]
+
+
+def _call_object(parameters: Parameters) -> dict[str, object]:
+    message: dict[str, object] = {}
+    for name in ("to", "from"):
+        address = parameters.optional_address(name)
+        if address is not None:
+            message[name] = to_hex(address)
+    if parameters.text("data"):
+        message["data"] = parameters.hex_data("data")
+    for name in ("value", "gas", "gasPrice"):
+        if parameters.text(name.lower()):
+            message[name] = hex(parameters.integer(name.lower(), 0))
+    if "gas" in message:
+        message["gas"] = hex(min(parameters.integer("gas", 0), MOST_GAS))
+    return message
+
+
+def _raw_params(parameters: Parameters) -> list[object]:
+    if not services().settings.sends_transactions:
+        raise Failure(NOT_SENDING)
+    parameters.required("hex")
+    return [parameters.hex_data("hex")]
+
+
+METHODS: Mapping[str, Callable[[Parameters], list[object]]] = {
+    "eth_blockNumber": _no_params,
+    "eth_getBlockByNumber": _block_params,
+    "eth_getTransactionByHash": _hash_params,
+    "eth_getTransactionReceipt": _hash_params,
+    "eth_getTransactionCount": _address_params,
+    "eth_getCode": _address_params,
+    "eth_getStorageAt": _storage_params,
+    "eth_call": _call_params,
+    "eth_estimateGas": _estimate_params,
+    "eth_gasPrice": _no_params,
+    "eth_sendRawTransaction": _raw_params,
+}

@@ -1,0 +1,76 @@
+"""Tokens in Blockscout's form: of an address, one token, and its holders."""
+
+import orjson
+
+from scan.errors import NotFound
+from scan.extensions.etherscan.parameters import Parameters
+from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.http.requests import reader
+from scan.queries import tokens
+from scan.queries.addresses import items_held, tokens_held
+from scan.queries.network import token_standard
+from scan.queries.pages import Window
+
+NO_TOKENS = "No tokens found"
+NO_CONTRACT = "Contract address not found"
+
+
+def token_list(parameters: Parameters) -> Reply:
+    """Return the tokens that an address holds; for ERC-1155 a row each id."""
+    limit, offset = parameters.limit_and_offset()
+    address, window = parameters.address(), Window(limit, offset)
+    page = tokens_held(reader(), address, window)
+    held = orjson.loads(page.data)
+    rows = [_held(token) for token in held if token["type"] != "BEP1155"]
+    if len(rows) < len(held):
+        items = orjson.loads(items_held(reader(), address, window).data)
+        ids = [
+            {**_held({**item, "decimals": ""}), "id": item["tokenId"]}
+            for item in items
+            if item["type"] == "BEP1155"
+        ]
+        rows = [*rows, *ids]
+    return rows_reply(rows, NO_TOKENS)
+
+
+def _held(token: dict[str, object]) -> dict[str, object]:
+    return {
+        "balance": token["balance"],
+        "contractAddress": token["tokenAddress"],
+        "name": token["name"],
+        "decimals": str(token["decimals"]),
+        "symbol": token["symbol"],
+        "type": token_standard(str(token["type"])),
+    }
+
+
+def get_token(parameters: Parameters) -> Reply:
+    try:
+        record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
+    except NotFound:
+        raise Failure(NO_CONTRACT) from None
+    return Reply(
+        {
+            "type": token_standard(record["type"]),
+            "name": record["name"],
+            "symbol": record["symbol"],
+            "totalSupply": record["totalSupply"],
+            "decimals": str(record["decimals"]),
+            "contractAddress": record["address"],
+            "cataloged": True,
+        }
+    )
+
+
+def get_token_holders(parameters: Parameters) -> Reply:
+    limit, offset = parameters.limit_and_offset()
+    address = parameters.address("contractaddress")
+    try:
+        page = tokens.holders(reader(), address, Window(limit, offset))
+    except NotFound:
+        raise Failure(NO_CONTRACT) from None
+    rows = [
+        {"address": holder["address"], "value": holder["balance"]}
+        for holder in orjson.loads(page.data)
+    ]
+    return rows_reply(rows, NO_TOKENS, page.total)

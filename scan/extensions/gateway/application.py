@@ -1,0 +1,253 @@
+"""The gateway as a WSGI application: it finds a request's chain by path, query or form."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
+from scan.extensions.etherscan.chain_list import chain_list, public_url, record
+from scan.extensions.etherscan.replies import CHAIN_LIST, ETHERSCAN
+from scan.extensions.gateway.chains import Chain, read_chains
+from scan.extensions.gateway.forwarding import REQUESTS_AT_ONCE, Forwarded, Service, ServiceState
+from scan.extensions.sourcify import chains
+from scan.extensions.sourcify.errors import SOURCIFY, UnsupportedChain
+from scan.http.interfaces import interface_of
+from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
+from scan.server.wsgi import Environ, WsgiResponse, json_response
+from scan.settings import Settings
+
+METHODS = ("GET", "HEAD", "POST")
+NO_CHAIN = (
+    "Missing or unsupported chainid parameter (required for v2 api), please see /v2/chainlist"
+    " for the list of supported chainids"
+)
+JOB_READ_S = 15.0  # a service waits 10 s for the end of a job that it has
+PAGE = Path(__file__).with_name("chains.html")
+
+_CHAIN_OF_SOURCIFY = re.compile(r"(?:/server)?/v2/(?:contracts?|verify(?:/[a-z]+)?)/([^/]*)/.+")
+_JOB = re.compile(r"(?:/server)?/v2/verify/[^/]+")
+_URLENCODED_FIELD = b"&chainid="
+_MULTIPART_FIELD = b'; name="chainid"\r\n'
+
+Response = WsgiResponse | Forwarded
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+
+
+def create_app(file: str) -> "Gateway":
+    """Create the gateway of a file of chains; gunicorn calls it in its worker."""
+    settings = Settings.from_environment()
+    return Gateway(read_chains(Path(file), settings), settings.trusted_proxies)
+
+
+def thread_count(chains: Sequence[Chain]) -> int:
+    """Return how many threads the gateway needs, so that no chain's requests wait for another's."""
+    return REQUESTS_AT_ONCE * len(chains) + 8
+
+
+class Gateway:
+    """A WSGI application that keeps nothing between requests but connections to services."""
+
+    def __init__(self, chains: Sequence[Chain], trusted_proxies: int) -> None:
+        services = [Service(chain, trusted_proxies) for chain in chains]
+        self._of_path = {service.chain.path: service for service in services}
+        self._of_id = {str(service.chain.chain_id): service for service in services}
+        self._trusted_proxies = trusted_proxies
+        self._page = _page(chains)
+        # A service takes at most REQUESTS_AT_ONCE of these threads, however slow it is.
+        self._pool = ThreadPoolExecutor(REQUESTS_AT_ONCE * len(chains))
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        path = str(environ["PATH_INFO"])
+        try:
+            response = self._respond(environ, path)
+        except ScanError as error:
+            response = interface_of(path, environ, (ETHERSCAN, SOURCIFY), None).refuse(error)
+        if isinstance(response, Forwarded):
+            start_response(response.status_line, response.headers)
+            return response.body
+        start_response(response.status, [*response.headers, *CORS])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [response.body]
+
+    def _respond(self, environ: Environ, path: str) -> Response:
+        service = self._of_path.get(path.split("/", 2)[1] if path[:1] == "/" else "")
+        if service is not None:
+            return self._below_path(environ, service, path)
+        if environ["REQUEST_METHOD"] == "OPTIONS":
+            requested = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", SENT_HEADERS)
+            allow = ", ".join(sorted((*METHODS, "OPTIONS")))
+            return WsgiResponse("204 No Content", preflight_headers(allow, requested), b"")
+        if environ["REQUEST_METHOD"] not in METHODS:
+            raise MethodNotAllowed("Method not allowed.")
+        return self._by_chain_id(environ, path.rstrip("/"))
+
+    def _below_path(self, environ: Environ, service: Service, path: str) -> Response:
+        prefix = f"/{service.chain.path}"
+        target = _target(environ).removeprefix(prefix)
+        if path == prefix:
+            query = target.partition("?")[2]
+            location = f"{prefix}/{'?' * bool(query)}{query}"
+            return WsgiResponse("308 Permanent Redirect", [("Location", location)], b"")
+        if not target.startswith("/") or _is_of_operators(path, service.chain.path):
+            raise NotFound("Not found.")
+        return service.forward(environ, target, _body(environ))
+
+    def _by_chain_id(self, environ: Environ, path: str) -> Response:
+        if path == CHAIN_LIST:
+            return self._chain_list(environ)
+        if ETHERSCAN.has(path):
+            return self._etherscan(environ)
+        if match := _CHAIN_OF_SOURCIFY.fullmatch(path):
+            return self._sourcify_chain(match[1]).forward(environ, _target(environ), _body(environ))
+        if _JOB.fullmatch(path):
+            return self._verification_job(environ)
+        if path in ("/chains", "/server/chains"):
+            listed = [chains.record(chain.chain_id, chain.name) for chain in self._chains]
+            return json_response(200, listed, [])
+        if path == "/readyz":
+            return self._readiness()
+        if path == "/healthz":
+            return json_response(200, {"status": "ok"}, [])
+        if path == "":
+            return self._page
+        paths = ", ".join(f"/{path}/" for path in self._of_path)
+        raise NotFound(f"Not found; the chains are at {paths}.")
+
+    @property
+    def _chains(self) -> list[Chain]:
+        return [service.chain for service in self._of_path.values()]
+
+    def _etherscan(self, environ: Environ) -> Forwarded:
+        body = _body(environ)
+        chain_id = _chain_id(environ, body)
+        service = self._of_id.get(chain_id.lstrip("0"))
+        if service is None:
+            raise InvalidParameter(NO_CHAIN)
+        return service.forward(environ, _target(environ), body)
+
+    def _sourcify_chain(self, chain_id: str) -> Service:
+        service = self._of_id.get(chains.canonical_id(chain_id))
+        if service is None:
+            raise UnsupportedChain(chain_id)
+        return service
+
+    def _verification_job(self, environ: Environ) -> Forwarded:
+        """Ask the services of all chains at once: a job's id does not tell its chain."""
+        target, body = _target(environ), _body(environ)
+        unavailable, not_found = None, None
+        requests = [
+            self._pool.submit(service.forward, dict(environ), target, body, JOB_READ_S)
+            for service in self._of_path.values()
+        ]
+        for request in as_completed(requests):
+            try:
+                response = request.result()
+            except Unavailable as error:
+                unavailable = error
+                continue
+            if response.status != 404:
+                return response
+            not_found = response
+        if unavailable is not None or not_found is None:
+            raise unavailable or Unavailable("No chain's service answers; try again shortly.")
+        return not_found
+
+    def _states(self) -> list[ServiceState]:
+        return list(self._pool.map(Service.state, self._of_path.values()))
+
+    def _readiness(self) -> WsgiResponse:
+        """Return /readyz of all chains in one: ready if all are, with the largest lag."""
+        states = self._states()
+        problems = [f"{state.chain.path}: {state.problem}" for state in states if state.problem]
+        value = {
+            "status": "unavailable" if problems else "ready",
+            "problem": "; ".join(problems) or None,
+            "lagBlocks": max((state.lag_blocks or 0 for state in states), default=0),
+            "chains": [
+                {
+                    "path": state.chain.path,
+                    "chainId": state.chain.chain_id,
+                    "lagBlocks": state.lag_blocks,
+                    "problem": state.problem or None,
+                }
+                for state in states
+            ],
+        }
+        return json_response(503 if problems else 200, value, [])
+
+    def _chain_list(self, environ: Environ) -> WsgiResponse:
+        base = public_url(environ, self._trusted_proxies)
+        records = [
+            record(
+                *(str(chain.chain_id), chain.name, f"{base}/{chain.path}/", f"{base}/v2/api"),
+                is_answering=is_answering,
+            )
+            for chain, is_answering, *_ in self._states()
+        ]
+        return json_response(200, chain_list(records), [])
+
+
+def _target(environ: Environ) -> str:
+    """Return the path and the query as they were sent."""
+    target = str(environ["RAW_URI"])
+    if not target.startswith("/"):
+        raise InvalidParameter("The request must name a path.")
+    return target
+
+
+def _is_of_operators(path: str, chain_path: str) -> bool:
+    """Return whether a path is /metrics of a chain, however a service or a proxy before it may read
+    the path: decoded again, with dots, with other slashes or letter case, or below the chain's path
+    more than once."""
+    names: list[str] = []
+    for name in unquote(path).lower().replace("\\", "/").split("/"):
+        if name == "..":
+            del names[-1:]
+        elif name not in ("", ".", chain_path):
+            names.append(name.partition(";")[0])
+    return names[:1] == ["metrics"]
+
+
+def _body(environ: Environ) -> bytes:
+    return bytes(environ["wsgi.input"].read())
+
+
+def _chain_id(environ: Environ, body: bytes) -> str:
+    """Return the `chainid` of the form, else of the query; the name may be in any letter case.
+
+    A form is searched for this field, not parsed: 5 MB would take 50 ms.
+    """
+    return _chain_id_of_form(environ.get("CONTENT_TYPE", ""), body) or _chain_id_of_query(environ)
+
+
+def _chain_id_of_form(content_type: str, body: bytes) -> str:
+    names = body.lower()
+    if content_type.lower().startswith("multipart/"):
+        start = names.find(_MULTIPART_FIELD)
+        value = body[start:].partition(b"\r\n\r\n")[2] if start >= 0 else b""
+        return value.partition(b"\r\n")[0][:100].decode("latin-1").strip()
+    start = (b"&" + names).rfind(_URLENCODED_FIELD)
+    value = body[start + len(_URLENCODED_FIELD) - 1 :] if start >= 0 else b""
+    return value.partition(b"&")[0][:100].decode("latin-1").strip()
+
+
+def _chain_id_of_query(environ: Environ) -> str:
+    values: Iterator[str] = (
+        value.strip()
+        for name, value in reversed(parse_qsl(environ["QUERY_STRING"]))
+        if name.lower() == "chainid"
+    )
+    return next(values, "")
+
+
+def _page(chains: Sequence[Chain]) -> WsgiResponse:
+    items = "\n".join(
+        f'<li><a href="/{chain.path}/">{escape(chain.name)}</a> <span></span></li>'
+        for chain in chains
+    )
+    body = PAGE.read_text(encoding="utf-8").replace("<!-- chains -->", items).encode()
+    headers = [("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(body)))]
+    return WsgiResponse("200 OK", headers, body)

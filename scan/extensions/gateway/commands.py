@@ -1,0 +1,8 @@
+"""`scan gateway`."""
+
+COMMANDS = {
+    "gateway": (
+        "serve several chains, each with its own service, at one address",
+        "scan.extensions.gateway.gateway_command",
+    )
+}

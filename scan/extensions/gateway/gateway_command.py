@@ -1,0 +1,33 @@
+"""`scan gateway`: replaces this process by gunicorn with the gateway of several chains."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from scan.extensions.gateway.application import thread_count
+from scan.extensions.gateway.chains import read_chains
+from scan.settings import ROOT, Settings, environment_with
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+    command.add_argument("file", metavar="FILE", type=Path, help="the chains, a table for each")
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """Serve the gateway at HOST and PORT. It needs no database and no node."""
+    threads = thread_count(read_chains(options.file, settings))
+    file = str(options.file.absolute())
+    os.execve(
+        sys.executable,
+        [
+            *(sys.executable, "-m", "gunicorn", "--config", str(ROOT / "gunicorn.conf.py")),
+            *(
+                "--threads",
+                str(threads),
+                f"scan.extensions.gateway.application:create_app({file!r})",
+            ),
+        ],
+        environment_with({"DATABASE_URL": ""}),
+    )

@@ -1,0 +1,65 @@
+"""`scan run --chains`: `scan run` for each chain, and the gateway in front of them."""
+
+import logging
+import os
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from scan.commands.child_process import GRACE_S, ChildProcess, stop_all
+from scan.commands.startup import on_stop_signals
+from scan.errors import SettingError
+from scan.extensions.gateway.chains import Chain, read_chains
+from scan.settings import Settings, environment_with, without_password
+
+log = logging.getLogger(__name__)
+
+OPTION = "--chains"
+HELP = "run several chains behind one address: a table of FILE for each"
+CHECK_EVERY_S = 0.5
+STOP_S = GRACE_S + 15.0  # a chain's `scan run` stops its children, then PostgreSQL
+
+
+def run(settings: Settings, file: Path) -> int:
+    """Run until Ctrl-C, which stops all processes, and return the exit code."""
+    if settings.database_url:
+        reason = "must not be set with --chains; set it in the tables of the chains"
+        raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
+    chains = read_chains(file, settings)
+    stop = threading.Event()
+    on_stop_signals(stop.set)
+    children = [
+        *(ChildProcess(chain.path, _environment(settings, chain), "run") for chain in chains),
+        ChildProcess("gateway", environment_with({}), "gateway", str(file)),
+    ]
+    links = "\n".join(f"  {settings.base_url}/{chain.path}/  {chain.name}" for chain in chains)
+    print(f"\n{settings.base_url} serves these chains (Ctrl-C to stop):\n{links}", flush=True)
+    parent = os.getppid()
+    try:
+        while not stop.is_set():
+            for child in children:
+                child.keep_running()
+            if settings.started_by_make and os.getppid() != parent:
+                log.info("the parent process `make` has ended; stopping")
+                break
+            stop.wait(CHECK_EVERY_S)
+    finally:
+        stop_all(children, STOP_S)
+    return 0
+
+
+def _environment(settings: Settings, chain: Chain) -> dict[str, str]:
+    """Return the environment of a chain's process, which only the gateway can reach and which
+    trusts it."""
+    address = urlsplit(chain.url)
+    if address.hostname != "127.0.0.1" or address.port is None:
+        raise SettingError("url", chain.url, "must be http://127.0.0.1:PORT, or left out")
+    return environment_with(
+        {
+            **chain.environment,
+            "HOST": "127.0.0.1",
+            "PORT": str(address.port),
+            "SCAN_DATA_DIR": str(settings.data_dir / chain.path),
+            "SCAN_TRUSTED_PROXIES": "1",
+        }
+    )

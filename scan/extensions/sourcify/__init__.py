@@ -1,0 +1,11 @@
+"""The Sourcify-compatible API, version 2: verified contracts and verification.
+
+Input: requests below /v2/contract, /v2/verify, /chains and /server. Output: records and errors in
+Sourcify's form; verification jobs for scan/verification.
+Start with blueprint.py, then contract_record.py (contracts), submissions.py (verification
+requests) and errors.py.
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension("the Sourcify-compatible API at /v2 and /server")

@@ -1,0 +1,129 @@
+"""Endpoints for contracts, verification and the list of chains, which has one entry."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, request
+
+from scan import parameters
+from scan.errors import InvalidParameter, NotFound
+from scan.extensions.sourcify import chains, fields, submissions
+from scan.extensions.sourcify.contract_record import (
+    columns_of,
+    contract_record,
+    minimal_record,
+    usual_fields,
+)
+from scan.extensions.sourcify.errors import (
+    AlreadyVerified,
+    ContractNotDeployed,
+    JobNotFound,
+    UnsupportedChain,
+)
+from scan.http.requests import client_address, json_object, query_arguments, reader
+from scan.http.responses import Response, json_value
+from scan.http.services import services
+from scan.json_bodies import MAX_SOURCES_BYTES
+from scan.queries import contracts
+from scan.queries.network import name_of
+from scan.verification.jobs import Job
+
+WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
+WAIT_FOR_JOB_S = 10.0  # less than a stopping worker waits for its requests
+
+blueprint = Blueprint("sourcify", __name__)
+
+
+@blueprint.get("/v2/contract/<chain_id>/<address>")
+def get_contract(chain_id: str, address: str) -> Response:
+    contract = parameters.address(address)
+    selection = fields.selected(query_arguments("fields", "omit"))
+    own_chain = _require_own_chain(chain_id)
+    stored = contracts.get(reader(), contract, columns_of(selection))
+    if not stored.is_verified:
+        return json_value(minimal_record(own_chain, contract, None, None), 404)
+    return json_value(contract_record(reader(), own_chain, contract, stored, selection))
+
+
+@blueprint.post("/v2/verify/<chain_id>/<address>")
+def verify(chain_id: str, address: str) -> Response:
+    return _submit(chain_id, address, submissions.from_standard_json(address, _body()))
+
+
+@blueprint.post("/v2/verify/metadata/<chain_id>/<address>")
+def verify_metadata(chain_id: str, address: str) -> Response:
+    return _submit(chain_id, address, submissions.from_metadata(address, _body()))
+
+
+@blueprint.get("/v2/verify/<verification_id>")
+def get_verification(verification_id: str) -> Response:
+    """Return a job, after waiting up to WAIT_FOR_JOB_S for its end to spare clients requests."""
+    job = services().jobs.wait(verification_id, WAIT_FOR_JOB_S)
+    if job is None:
+        raise JobNotFound(f"No verification job found for id {verification_id[:100]}")
+    return json_value(_job_record(job))
+
+
+@blueprint.get("/chains")
+def list_chains() -> Response:
+    chain_id = reader().sources.chain_id.read()
+    if chain_id is None:
+        return json_value([])
+    name = name_of(chain_id, services().settings.chain_name)
+    return json_value([chains.record(int(chain_id), name)])
+
+
+def _body() -> dict[str, object]:
+    request.max_content_length = MAX_SOURCES_BYTES
+    return json_object()
+
+
+def _require_own_chain(chain_id: str) -> str:
+    """Return the chain's id; raises UnsupportedChain for any chain other than the indexed one."""
+    canonical, own_chain = chains.canonical_id(chain_id), reader().sources.chain_id.read()
+    if own_chain is None or own_chain != canonical:
+        raise UnsupportedChain(chain_id)
+    return own_chain
+
+
+def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
+    _require_own_chain(chain_id)
+    stored = contracts.get(reader(), parameters.address(address), ())
+    if stored.verifier is None and stored.match == stored.creation_match == "full":
+        raise AlreadyVerified(
+            f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"
+            " creationMatch both being exact matches."
+        )
+    try:
+        job_id = services().jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    except InvalidParameter as error:
+        if error.field == "sourceCode":
+            message = error.message.replace("sourceCode", "stdJsonInput")
+            raise InvalidParameter(message, field="stdJsonInput") from None
+        raise
+    except NotFound as error:
+        raise ContractNotDeployed(error.message) from None
+    return json_value({"verificationId": job_id}, 202)
+
+
+def _job_record(job: Job) -> dict[str, Any]:
+    chain_id = reader().sources.chain_id.read() or ""
+    contract = minimal_record(chain_id, job.address, job.match, job.creation_match)
+    if job.match is not None:
+        contract |= usual_fields(contracts.get(reader(), job.address, ()))
+    record: dict[str, Any] = {
+        "isJobCompleted": job.is_over,
+        "verificationId": job.id,
+        "jobStartTime": _iso(job.created_at),
+    }
+    if job.finished_at is not None:
+        record["jobFinishTime"] = _iso(job.finished_at)
+    if job.error_code is not None:
+        error = {"customCode": job.error_code, "message": job.message, "errorId": job.id}
+        record["error"] = error
+    return {**record, "contract": contract}
+
+
+def _iso(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,185 @@
+"""A verified contract in Sourcify's form.
+
+Values that are not stored are null: the compiler's bytecode, source maps and storage layout.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from eth_utils.address import to_checksum_address
+
+from scan.extensions.sourcify.errors import error_value
+from scan.extensions.sourcify.fields import Selection
+from scan.hex import to_hex
+from scan.http.responses import json_fragment
+from scan.queries import contracts
+from scan.queries.contract_sources import libraries_by_file
+from scan.queries.contracts import Contract
+from scan.queries.reader import Reader
+from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
+from scan.verification.verifier import MESSAGES
+
+# Sourcify's names of proxies; other kinds keep Scan's names.
+PROXY_TYPES = {
+    "eip1167": "EIP1167Proxy",
+    "eip1967": "EIP1967Proxy",
+    "eip2535": "DiamondProxy",
+    "eip7702": "EIP7702",
+    "safe": "GnosisSafeProxy",
+    "immutable-args-clone": "FixedProxy",
+    "openzeppelin": "ZeppelinOSProxy",
+}
+MATCHES = {FULL: "exact_match", PARTIAL: "match", RUNTIME: "match", None: None}
+# The optional columns of queries.contracts that a field needs.
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "runtimeBytecode": ("code",),
+    "deployment": ("deployment",),
+    "sources": ("sources",),
+    "compilation": ("settings",),
+    "abi": ("abi",),
+    "metadata": ("metadata",),
+    "userdoc": ("metadata",),
+    "devdoc": ("metadata",),
+    "stdJsonInput": ("settings", "sources"),
+    "stdJsonOutput": ("abi", "metadata"),
+    "proxyResolution": ("code",),
+}
+
+
+def columns_of(selection: Selection) -> set[str]:
+    """Return the optional columns of queries.contracts that these fields need."""
+    return {column for field in selection for column in _COLUMNS.get(field, ())}
+
+
+def minimal_record(
+    chain_id: str, address: bytes, match: str | None, creation_match: str | None
+) -> dict[str, Any]:
+    """Return the fields of every answer; `creationMatch` is null both for creation code that
+    differs, which a `warning` says, and for code that was not compared."""
+    record = {
+        "match": MATCHES[match],
+        "creationMatch": MATCHES[creation_match],
+        "runtimeMatch": MATCHES[match],
+        "chainId": chain_id,
+        "address": to_checksum_address(address),
+    }
+    return {**record, "warning": MESSAGES[RUNTIME]} if match == RUNTIME else record
+
+
+def usual_fields(contract: Contract) -> dict[str, Any]:
+    return {"verifiedAt": contract.verified_at, "matchId": contract.match_id}
+
+
+def contract_record(
+    reader: Reader, chain_id: str, address: bytes, stored: Contract, selection: Selection
+) -> dict[str, Any]:
+    """Return the contract's record; `reader` is used only for a proxy's implementation."""
+    record = minimal_record(chain_id, address, stored.match, stored.creation_match)
+    if stored.warning is not None:
+        record["warning"] = stored.warning
+    record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
+    for field, build in _BUILDERS.items():
+        if field in selection:
+            record[field] = _members(build(stored), selection[field])
+    if "proxyResolution" in selection:
+        resolution = _proxy_resolution(reader, address, stored)
+        if "proxyResolutionError" not in resolution:
+            resolution = _members(resolution, selection["proxyResolution"])
+        record["proxyResolution"] = resolution
+    return record
+
+
+def _members(value: Any, names: tuple[str, ...]) -> Any:
+    return {name: value.get(name) for name in names} if names else value
+
+
+def _runtime_bytecode(stored: Contract) -> dict[str, Any]:
+    return {"onchainBytecode": None if stored.code is None else to_hex(bytes(stored.code))}
+
+
+def _deployment(stored: Contract) -> dict[str, Any]:
+    if stored.transaction_hash is None or stored.deployer is None:
+        return {}
+    return {
+        "transactionHash": to_hex(bytes(stored.transaction_hash)),
+        "blockNumber": str(stored.block_number),
+        "transactionIndex": str(stored.transaction_index),
+        "deployer": to_checksum_address(bytes(stored.deployer)),
+    }
+
+
+def _compilation(stored: Contract) -> dict[str, Any]:
+    return {
+        "language": "Solidity",
+        "compiler": "solc",
+        "compilerVersion": stored.compiler_version,
+        "compilerSettings": _settings(stored),
+        "name": stored.name,
+        "fullyQualifiedName": f"{stored.path}:{stored.name}",
+    }
+
+
+def _settings(stored: Contract) -> dict[str, Any]:
+    """Return the settings as in standard JSON, where libraries are grouped by file."""
+    settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
+    libraries = libraries_by_file(settings.get("libraries", {}))
+    return {**settings, "libraries": libraries} if libraries else settings
+
+
+def _standard_input(stored: Contract) -> dict[str, Any]:
+    settings = _settings(stored)
+    return {"language": "Solidity", "sources": json_fragment(stored.sources), "settings": settings}
+
+
+def _standard_output(stored: Contract) -> dict[str, Any]:
+    """Return the compiler's output for this contract alone, as Sourcify does, with the values that
+    are stored."""
+    contract = {
+        "abi": json_fragment(stored.abi),
+        "userdoc": _documentation(stored, "userdoc"),
+        "devdoc": _documentation(stored, "devdoc"),
+        "metadata": stored.metadata,
+    }
+    return {"contracts": {stored.path: {stored.name: contract}}}
+
+
+def _documentation(stored: Contract, kind: str) -> Any:
+    """Return `userdoc` or `devdoc` from the metadata file."""
+    if stored.metadata is None:
+        return None
+    return orjson.loads(stored.metadata).get("output", {}).get(kind)
+
+
+_BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
+    "creationBytecode": lambda stored: {},
+    "runtimeBytecode": _runtime_bytecode,
+    "deployment": _deployment,
+    "sources": lambda stored: json_fragment(stored.sources),
+    "compilation": _compilation,
+    "abi": lambda stored: json_fragment(stored.abi),
+    "metadata": lambda stored: json_fragment(stored.metadata),
+    "storageLayout": lambda stored: None,
+    "userdoc": lambda stored: _documentation(stored, "userdoc"),
+    "devdoc": lambda stored: _documentation(stored, "devdoc"),
+    "stdJsonInput": _standard_input,
+    "stdJsonOutput": _standard_output,
+}
+
+
+def _proxy_resolution(reader: Reader, address: bytes, stored: Contract) -> dict[str, Any]:
+    lookup = contracts.proxy_of(reader, address, stored)
+    if not lookup.is_known:
+        error = error_value("proxy_resolution_error", "The node does not respond.")
+        return {"proxyResolutionError": error}
+    if lookup.proxy is None:
+        return {"isProxy": False, "proxyType": None, "implementations": []}
+    implementations = []
+    for target in lookup.proxy.implementations:
+        implementation: dict[str, str] = {"address": to_checksum_address(target)}
+        verified = contracts.get(reader, target, ())
+        if verified.is_verified:
+            implementation["name"] = verified.name
+        implementations.append(implementation)
+    kind = PROXY_TYPES.get(lookup.proxy.kind, lookup.proxy.kind)
+    return {"isProxy": True, "proxyType": kind, "implementations": implementations}

@@ -1,0 +1,18 @@
+"""/v2 and /server among the interfaces."""
+
+from collections.abc import Sequence
+
+from flask import Flask
+
+from scan.extensions.sourcify.blueprint import blueprint
+from scan.extensions.sourcify.errors import SOURCIFY
+from scan.http.interfaces import Interface
+from scan.http.services import Services
+
+APIS = ("/v2",)
+
+
+def register(app: Flask, _services: Services) -> Sequence[Interface]:
+    app.register_blueprint(blueprint)
+    app.register_blueprint(blueprint, name="sourcify_server", url_prefix="/server")
+    return (SOURCIFY,)

@@ -1,0 +1,41 @@
+"""Reads of blocks that several clients behind the newest one share.
+
+After a restart many clients resume at nearby positions, and advance in turns.
+"""
+
+import time
+from collections.abc import Collection
+
+from scan.database.connection import Database
+from scan.ethereum.sized_cache import SizedCache
+from scan.extensions.streams import block_events
+from scan.extensions.streams.block_events import Events, OrphanedEvents, Position
+
+CACHE_BYTES = 32 * 1024 * 1024
+# A block's events do not change, but those that a fork removed are known for a limited time.
+MAX_AGE_S = 60.0
+# In memory: a record takes about four times its text, which is kept too, and the event itself.
+RECORD_TIMES, EVENT_BYTES = 5, 500
+
+
+class SharedReads:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._read: SizedCache[tuple[Events, float]] = SizedCache(CACHE_BYTES)
+        self.orphaned = OrphanedEvents(database)
+
+    def read_next(self, position: Position, types: Collection[str]) -> Events:
+        """Return the same as block_events.read_next(), perhaps from memory: where a fork has
+        removed the block since, its events come first, and its removal after them."""
+        key = (position, types)
+        cached = self._read.get(key)
+        if cached is not None and time.monotonic() - cached[1] < MAX_AGE_S:
+            return cached[0]
+        events = block_events.read_next(self._database, position, types, self.orphaned)
+        if events.position != position and not (events.is_newest or events.is_ahead):
+            self._read.store(key, (events, time.monotonic()), _bytes(events))
+        return events
+
+
+def _bytes(events: Events) -> int:
+    return EVENT_BYTES + sum(EVENT_BYTES + RECORD_TIMES * len(e.json) for e in events.events)

@@ -1,0 +1,356 @@
+"""Every route of API v2: its responses are as published, and its lists have each row once."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.extensions.blockscout import addresses, tokens
+from tests.conftest import Played
+from tests.extensions.blockscout.published import DOCUMENT, MARKET, faults, route_of
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.truth import Truth
+
+MOST_PAGES = 400
+UNSEEN = "0x" + "9d" * 20
+NOBODY = "http://127.0.0.1:9"
+
+
+class Asking:
+    def __init__(self, client: FlaskClient) -> None:
+        self.client = client
+
+    def __call__(self, path: str, **parameters: Any) -> Any:
+        response = self.client.get(f"/api/v2{path}", query_string=parameters)
+        assert response.status_code == 200, (path, response.text)
+        return response.json
+
+    def pages(self, path: str, **parameters: Any) -> Iterator[list[Any]]:
+        """As clients do: what next_page_params has is sent back."""
+        following: Mapping[str, Any] = {}
+        for _ in range(MOST_PAGES):
+            body = self(path, **parameters, **following)
+            yield body["items"]
+            following = body["next_page_params"]
+            if following is None:
+                return
+        raise AssertionError(f"{path} has no end")
+
+    def rows(self, path: str, **parameters: Any) -> list[Any]:
+        return [item for page in self.pages(path, **parameters) for item in page]
+
+
+@pytest.fixture(scope="session")
+def ask(client: FlaskClient) -> Asking:
+    return Asking(client)
+
+
+@pytest.fixture(scope="session")
+def truth(scenario: Played) -> Truth:
+    return scenario.truth
+
+
+def most(truth: Truth, count: str) -> str:
+    return max(truth.addresses, key=lambda address: truth.addresses[address][count])
+
+
+@pytest.fixture(scope="session")
+def examples(truth: Truth) -> dict[str, list[str]]:
+    """Values of each argument of a path."""
+    draw = random.Random(38)
+    of_types = {token["type"]: token["address"] for token in truth.tokens}
+    items = {t["tokenId"] for t in truth.token_transfers if t["tokenId"] is not None}
+    people = [*draw.sample(sorted(truth.addresses), 8), most(truth, "txCount"), UNSEEN]
+    fullest = max(truth.blocks, key=lambda block: block["txCount"])
+    sent = [t["hash"] for t in draw.sample(truth.transactions, 12)]
+    sent += [t["hash"] for t in truth.transactions if not t["status"]][:2]
+    return {
+        "address_hash": [*people, *of_types.values()],
+        "transaction_hash": sent,
+        "block": [str(fullest["number"]), fullest["hash"], "0"],
+        "token_id": sorted(items)[:3],
+        "operation_hash": [],
+    }
+
+
+def test_every_response_is_as_published(
+    ask: Asking, examples: dict[str, list[str]], client: FlaskClient
+) -> None:
+    """What is 404 for an example is another kind of thing; each route has one that is not."""
+    rules = [
+        rule.rule
+        for rule in client.application.url_map.iter_rules()
+        if rule.rule.startswith("/api/v2/")
+    ]
+    wrong, unanswered = [], []
+    for rule in rules:
+        answered = False
+        for path in _filled(rule, examples):
+            if rule.endswith("/countdown"):
+                path = re.sub(r"/blocks/[^/]+/", "/blocks/99999/", path)
+            response = client.get(path)
+            assert response.status_code in (200, 404), (path, response.text)
+            if response.status_code == 200:
+                answered = True
+                if route_of(rule) in DOCUMENT["paths"] and rule != MARKET:
+                    wrong += faults(route_of(rule), response.json)
+        if not answered and "operation_hash" not in rule:
+            unanswered.append(rule)
+    assert not wrong, "\n".join(dict.fromkeys(re.sub(r"\d+", "0", each) for each in wrong))
+    assert not unanswered
+
+
+def _filled(rule: str, examples: dict[str, list[str]]) -> list[str]:
+    paths = [rule]
+    for name in re.findall(r"<(\w+)>", rule):
+        paths = [p.replace(f"<{name}>", value) for p in paths for value in examples[name]]
+    return paths
+
+
+def test_lists_of_all_have_each_row_once(ask: Asking, truth: Truth) -> None:
+    assert [b["hash"] for b in ask.rows("/blocks")] == [b["hash"] for b in truth.blocks]
+    hashes = [t["hash"] for t in truth.transactions]
+    assert [t["hash"] for t in ask.rows("/transactions")] == hashes
+    transfers = [(t["transactionHash"], t["logIndex"], t["value"]) for t in truth.token_transfers]
+    shown = ask.rows("/token-transfers")
+    assert [(t["transaction_hash"], t["log_index"]) for t in shown] == [t[:2] for t in transfers]
+    internal = [(t["transactionHash"], t["transferIndex"]) for t in truth.internal_transfers]
+    rows = ask.rows("/internal-transactions")
+    assert [(t["transaction_hash"], t["index"]) for t in rows] == internal
+
+
+def test_lists_of_the_busiest_have_each_row_once(ask: Asking, truth: Truth) -> None:
+    busy = most(truth, "txCount")
+    path = f"/addresses/{busy}"
+    sent = [t["hash"] for t in truth.transactions_of(busy)]
+    assert len(sent) > 60
+    assert [t["hash"] for t in ask.rows(f"{path}/transactions")] == sent
+    oldest = ask.rows(f"{path}/transactions", sort="block_number", order="asc")
+    assert [t["hash"] for t in oldest] == sent[::-1]
+    counters = ask(f"{path}/counters")
+    assert counters["transactions_count"] == str(len(sent))
+    for side in ("from", "to"):
+        of_side = ask.rows(f"{path}/transactions", filter=side)
+        assert all(t[side]["hash"].lower() == busy for t in of_side)
+    moved = [
+        (t["transactionHash"], t["logIndex"])
+        for t in truth.token_transfers
+        if busy in (t["fromAddress"], t["toAddress"])
+    ]
+    rows = ask.rows(f"{path}/token-transfers")
+    assert [(t["transaction_hash"], t["log_index"]) for t in rows] == moved
+    assert counters["token_transfers_count"] == str(len(moved))
+    nfts = ask.rows(f"{path}/token-transfers", type="ERC-721,ERC-1155")
+    assert nfts == [t for t in rows if t["token_type"] != "ERC-20"]
+
+
+def test_places_can_be_made_of_items(ask: Asking, truth: Truth) -> None:
+    """As Blockscout's MCP server makes them, with fewer names than next_page_params has."""
+    busy = most(truth, "txCount")
+    for path in ("/transactions", f"/addresses/{busy}/transactions"):
+        rows = ask.rows(path)
+        for place in (3, 57, len(rows) - 1):
+            at = {"block_number": rows[place]["block_number"], "index": rows[place]["position"]}
+            assert ask(path, **at)["items"] == rows[place + 1 : place + 51]
+    moved = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)
+    [(emitter, _)] = moved.most_common(1)
+    logs = ask.rows(f"/addresses/{emitter}/logs")
+    for place in (0, len(logs) // 2, len(logs) - 1):
+        at = {"block_number": logs[place]["block_number"], "index": logs[place]["index"]}
+        assert ask(f"/addresses/{emitter}/logs", **at)["items"] == logs[place + 1 : place + 51]
+    newest = ask("/transactions")["items"]
+    assert ask("/transactions", block_number=2**62, index=2**62)["items"] == newest
+    assert ask("/transactions", block_number=0)["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "replaced"), [(15, 3), (5, 12), (8, 0)], ids=["above", "around", "shorter"]
+)
+def test_a_list_goes_on_by_place_after_a_fork(database_url: str, kept: int, replaced: int) -> None:
+    """Rows of blocks that are still in the chain come once, and none of the other branch's."""
+    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
+        chain = Chain(database)
+        ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+        for _ in range(20):
+            chain.append([Move(address("sender"), address("receiver"))] * 5)
+        pages = ask.pages("/transactions", _=kept)
+        first = next(pages)
+        chain.unwind(kept)
+        for _ in range(replaced):
+            chain.append([Move(address("sender"), address("receiver"))] * 3)
+        rest = [row["hash"] for page in pages for row in page]
+        now = ask.rows("/transactions", _="now")
+    place = (first[-1]["block_number"], first[-1]["position"])
+    common = [row["hash"] for row in now if row["block_number"] <= kept]
+    seen = [row["hash"] for row in first if row["block_number"] <= kept] + rest
+    assert [hash_ for hash_ in seen if hash_ in common] == common
+    assert rest == [row["hash"] for row in now if (row["block_number"], row["position"]) < place]
+
+
+def test_what_a_transaction_moved(ask: Asking, truth: Truth) -> None:
+    by_transaction: dict[str, list[int]] = {}
+    for transfer in reversed(truth.token_transfers):
+        by_transaction.setdefault(transfer["transactionHash"], []).append(transfer["logIndex"])
+    fullest = max(by_transaction, key=lambda each: len(by_transaction[each]))
+    draw = random.Random(2)
+    for sent in [fullest, *draw.sample(sorted(by_transaction), 12)]:
+        rows = ask.rows(f"/transactions/{sent}/token-transfers")
+        assert [row["log_index"] for row in rows] == by_transaction[sent]
+        shown = ask(f"/transactions/{sent}")
+        assert shown["token_transfers"] == rows[:10]
+        assert shown["token_transfers_overflow"] is (len(rows) > 10)
+        assert "token_transfer" in shown["transaction_types"]
+    without = next(t for t in truth.transactions if t["hash"] not in by_transaction)
+    assert ask.rows(f"/transactions/{without['hash']}/token-transfers") == []
+    assert "token_transfer" not in ask(f"/transactions/{without['hash']}")["transaction_types"]
+
+
+def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
+    for block in random.Random(3).sample(truth.blocks, 20):
+        shown = ask(f"/blocks/{block['number']}")
+        rows = ask.rows(f"/blocks/{block['number']}/transactions")
+        assert len(rows) == shown["transactions_count"] == block["txCount"]
+        for field, of_block in (
+            ("priority_fee", "priority_fee"),
+            ("transaction_burnt_fee", "burnt_fees"),
+        ):
+            assert str(sum(int(row[field]) for row in rows)) == shown[of_block]
+        fees = sum(int(row["gas_used"]) * int(row["gas_price"]) for row in rows)
+        assert shown["transaction_fees"] == str(fees)
+
+
+def test_coin_balances_follow_each_other(ask: Asking, scenario: Played, truth: Truth) -> None:
+    node = scenario.anvil
+    assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
+    for person in [most(truth, "txCount"), *random.Random(4).sample(sorted(truth.addresses), 6)]:
+        rows = ask.rows(f"/addresses/{person}/coin-balance-history")
+        for row in rows[:: max(1, len(rows) // 8)]:
+            wei = int(node.call("eth_getBalance", person, hex(row["block_number"])), 16)
+            assert row["value"] == str(wei), (person, row)
+        if rows:
+            days = ask(f"/addresses/{person}/coin-balance-history-by-day")["items"]
+            assert days[-1]["value"] == rows[0]["value"]
+
+
+def test_addresses_are_listed_by_balance(
+    ask: Asking,
+    client: FlaskClient,
+    scenario: Played,
+    truth: Truth,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By what the node says of each; cursors end on rows, however few a page has."""
+    monkeypatch.setattr(addresses, "ROWS", 7)
+    by_address = {
+        address: int(scenario.anvil.call("eth_getBalance", address, "latest"), 16)
+        for address in truth.addresses
+    }
+    rich = sorted(((wei, a) for a, wei in by_address.items() if wei >= 10**18), reverse=True)
+    assert 14 < len(rich) < len(by_address)
+    rows = ask.rows("/addresses", sort="balance", order="desc")
+    assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
+    assert [row["transactions_count"] for row in rows] == [
+        str(truth.addresses[address]["txCount"]) for _, address in rich
+    ]
+    at = {"fetched_coin_balance": rows[9]["coin_balance"], "hash": rows[9]["hash"]}
+    assert ask("/addresses", **at)["items"] == rows[10:17]
+    assert ask("/addresses", fetched_coin_balance=10**18, hash="0x" + 40 * "0")["items"] == []
+    for refused in ({"sort": "transactions_count"}, {"order": "asc"}, {"hash": "0x1"}):
+        assert client.get("/api/v2/addresses", query_string=refused).status_code == 422
+
+
+def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:
+    listed = ask.rows("/tokens")
+    assert {t["address_hash"].lower() for t in listed} == {t["address"] for t in truth.tokens}
+    assert len(listed) == len(truth.tokens)
+    for token in truth.tokens:
+        holders = ask.rows(f"/tokens/{token['address']}/holders")
+        assert len(holders) == token["holderCount"]
+        amounts = [int(holder["value"]) for holder in holders]
+        assert amounts == sorted(amounts, reverse=True)
+        counters = ask(f"/tokens/{token['address']}/counters")
+        assert counters["token_holders_count"] == str(len(holders))
+
+
+def test_items_of_a_token_are_listed_by_their_first_transfers(
+    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "ROWS", 2)
+    most_pages = 0
+    for token in truth.tokens:
+        if token["type"] != "BEP20":
+            moved = [
+                transfer["tokenId"]
+                for transfer in reversed(truth.token_transfers)
+                if transfer["tokenAddress"] == token["address"] and transfer["tokenId"] is not None
+            ]
+            pages = list(ask.pages(f"/tokens/{token['address']}/instances"))
+            assert [row["id"] for page in pages for row in page] == list(dict.fromkeys(moved))[::-1]
+            most_pages = max(most_pages, len(pages))
+    assert most_pages > 2
+
+
+def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
+    holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
+    held = {t["tokenAddress"]: t for t in truth.tokens_held_by(holder)}
+    for path in ("tokens", "token-balances"):
+        rows = ask(f"/addresses/{holder}/{path}")
+        rows = rows if isinstance(rows, list) else ask.rows(f"/addresses/{holder}/{path}")
+        amounts = {row["token"]["address_hash"].lower(): row["value"] for row in rows}
+        assert amounts == {address: token["balance"] for address, token in held.items()}
+    only = ask.rows(f"/addresses/{holder}/tokens", type="ERC-20")
+    assert {row["token"]["type"] for row in only} == {"ERC-20"}
+    items = ask.rows(f"/addresses/{holder}/nft")
+    assert len(items) == len({(i["token"]["address_hash"], i["id"]) for i in items})
+    collections = ask.rows(f"/addresses/{holder}/nft/collections")
+    nfts = {address for address, token in held.items() if token["type"] != "BEP20"}
+    assert {c["token"]["address_hash"].lower() for c in collections} == nfts
+
+
+def test_search_redirects_to_hashes_alone(ask: Asking, truth: Truth) -> None:
+    block, sent = truth.blocks[3], truth.transactions[5]["hash"]
+    by_hash = ask("/search/check-redirect", q=block["hash"])
+    assert by_hash == {"redirect": True, "type": "block", "parameter": str(block["number"])}
+    redirect = ask("/search/check-redirect", q=sent)
+    assert redirect == {"redirect": True, "type": "transaction", "parameter": sent}
+    assert ask("/search/check-redirect", q="nothing at all")["redirect"] is False
+    symbols = {token["symbol"] for token in truth.tokens if 0 < len(token["symbol"]) <= 100}
+    assert not any(ask("/search/check-redirect", q=text)["redirect"] for text in symbols)
+    symbol = truth.tokens[0]["symbol"]
+    results = ask("/search", q=symbol)["items"]
+    assert truth.tokens[0]["address"] in {r["address_hash"].lower() for r in results}
+    assert {result["reputation"] for result in results} == {None}
+    assert ask("/search/quick", q=symbol) == results
+    assert ask("/search/quick", q="a") == []
+
+
+def test_the_chain_in_numbers(ask: Asking, truth: Truth) -> None:
+    stats = ask("/stats")
+    assert stats["total_blocks"] == str(len(truth.blocks))
+    assert stats["total_transactions"] == str(len(truth.transactions))
+    assert stats["total_gas_used"] == str(sum(int(b["gasUsed"]) for b in truth.blocks))
+    assert stats["coin_price"] is None
+    assert ask("/main-page/blocks")[0]["height"] == truth.blocks[0]["number"]
+    assert len(ask("/main-page/transactions")) == 6
+    status = ask("/main-page/indexing-status")
+    assert (status["indexed_blocks_ratio"], status["finished_indexing"]) == (1.0, True)
+
+
+def test_paths_may_end_in_a_slash_and_with_a_key(ask: Asking) -> None:
+    assert ask("/tokens/", apikey="unknown", key="x") == ask("/tokens")
+
+
+def test_query_strings_urlencoded_as_clients_do(client: FlaskClient) -> None:
+    first = client.get("/api/v2/tokens").json
+    assert first is not None
+    place = {**{"fiat_value": "", "value": "null"}, **(first["next_page_params"] or {})}
+    assert client.get(f"/api/v2/tokens?{urlencode(place)}").status_code == 200

@@ -1,0 +1,226 @@
+"""Actions that Blockscout has beside Etherscan's, beside what the node says."""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+
+from app import create_app
+from scan.database.connection import Database
+from scan.extensions.etherscan.not_offered import NOT_OFFERED
+from tests.conftest import Played
+from tests.extensions.etherscan.conftest import Asking
+from tests.indexer.test_ordinals import NOWHERE
+from tests.support.database import Postgres, execute
+from tests.support.etherscan_truth import EtherscanTruth
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+
+STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
+
+
+def test_mined_blocks_are_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    miners = Counter(block["miner"] for block in etherscan_truth.blocks)
+    miner, count = miners.most_common(1)[0]
+    mined = [block for block in reversed(etherscan_truth.blocks) if block["miner"] == miner]
+    rows = ask.rows("account", "getminedblocks", address=miner)
+    assert [(row["blockNumber"], row["timeStamp"]) for row in rows] == [
+        (str(int(block["number"], 16)), str(int(block["timestamp"], 16))) for block in mined
+    ]
+    page = ask.rows("account", "getminedblocks", address=miner, page=2, offset=3)
+    assert page == rows[3:6]
+    assert count > 6
+    empty = ask("account", "getminedblocks", address="0x" + "9d" * 20)
+    assert (empty["status"], empty["message"], empty["result"]) == ("0", "No blocks found", [])
+    refused = ask("account", "getminedblocks", address=miner, page=3, offset=5000)
+    assert refused["result"] is None and refused["message"].startswith("Result window")
+
+
+def test_a_block_reward_is_what_its_transactions_left_to_the_producer(
+    ask: Asking, etherscan_truth: EtherscanTruth
+) -> None:
+    block = max(etherscan_truth.blocks, key=lambda b: len(b["transactions"]))
+    base_fee = int(block["baseFeePerGas"], 16)
+    left = sum(
+        (int(receipt["effectiveGasPrice"], 16) - base_fee) * int(receipt["gasUsed"], 16)
+        for receipt in (etherscan_truth.receipts[t["hash"]] for t in block["transactions"])
+    )
+    assert ask.result("block", "getblockreward", blockno=int(block["number"], 16)) == {
+        "blockNumber": str(int(block["number"], 16)),
+        "timeStamp": str(int(block["timestamp"], 16)),
+        "blockMiner": block["miner"],
+        "blockReward": str(left),
+        "uncles": [],
+        "uncleInclusionReward": "0",
+    }
+    assert ask("block", "getblockreward", blockno=10**30)["result"] == "Block does not exist"
+    assert ask("block", "getblockreward")["result"] == "Error! Missing blockno"
+
+
+def test_mined_blocks_have_the_reward_for_their_mining(postgres: Postgres, template: str) -> None:
+    """Not that for an uncle, which is a credit of the same block."""
+    with postgres.cloned(template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        chain = Chain(database)
+        for _ in range(3):
+            chain.append([Move(address("sender"), address("recipient"))], base_fee=3)
+        database.close()
+        client = create_app(settings_for(url, NOWHERE)).test_client()
+        miner = client.get("/api/v1/blocks").json["blocks"][0]["miner"]
+        path = f"/api?module=account&action=getminedblocks&address={miner}"
+        fees = [int(row["blockReward"]) for row in client.get(path).json["result"]]
+        for block, place, kind, amount in ((2, 0, 2, 700), (2, 1, 3, 50), (1, 0, 3, 9)):
+            execute(
+                url,
+                "INSERT INTO credits VALUES (first_ordinal_in(%s) + %s, %s, NULL, %s, %s, %s)",
+                *(block, place, block, kind, bytes.fromhex(miner[2:]), amount),
+            )
+        rows = create_app(settings_for(url, NOWHERE)).test_client().get(path).json["result"]
+        rewards = [int(row["blockReward"]) for row in rows]
+        assert rewards == [fees[0] + 700, *fees[1:]] and len(rewards) == 3
+
+
+def test_mined_blocks_end_where_their_range_or_their_producer_does(
+    postgres: Postgres, template: str
+) -> None:
+    with postgres.cloned(template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        chain = Chain(database)
+        for _ in range(3):
+            chain.append([Move(address("sender"), address("recipient"))])
+        execute(url, "UPDATE blocks SET miner = 'other' WHERE number = 0")
+        [(miner,)] = execute(url, "SELECT miner FROM blocks WHERE number = 2")
+        for limit, since, before, numbers, following in (
+            (1, 0, 9, [2], 2),
+            (2, 0, 9, [2, 1], None),
+            (2, 1, 9, [2, 1], None),
+            (1, 2, 9, [2], None),
+            (2, 2, 9, [2], None),
+            (2, 0, 2, [1], None),
+        ):
+            row = database.prepared_row(
+                "queries/blocks_list_by_miner",
+                **{"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before},
+            )
+            assert row is not None
+            assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
+        database.close()
+
+
+def test_a_countdown_goes_by_the_newest_blocks(
+    ask: Asking, etherscan_truth: EtherscanTruth
+) -> None:
+    newest = etherscan_truth.blocks[-100:]
+    span = int(newest[-1]["timestamp"], 16) - int(newest[0]["timestamp"], 16)
+    head = etherscan_truth.head
+    assert ask.result("block", "getblockcountdown", blockno=head + 500) == {
+        "CurrentBlock": str(head),
+        "CountdownBlock": str(head + 500),
+        "RemainingBlock": "500",
+        "EstimateTimeInSec": f"{span / (len(newest) - 1) * 500:.1f}",
+    }
+    assert ask("block", "getblockcountdown", blockno=head)["result"].endswith("already pass")
+    assert ask("block", "getblockcountdown", blockno=-1)["status"] == "0"
+    assert ask("block", "getblockcountdown", blockno=2**256 - 1)["status"] == "1"
+
+
+def test_json_rpc_forms(ask: Asking, scenario: Played, etherscan_truth: EtherscanTruth) -> None:
+    person = scenario.stage.people[2]
+    assert ask("block", "eth_block_number")["result"] == hex(etherscan_truth.head)
+    for block in ("latest", "0x5"):
+        balance = scenario.anvil.call("eth_getBalance", person, block)
+        assert ask("account", "eth_get_balance", address=person, block=block)["result"] == balance
+
+
+def test_tokens_of_an_address(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    truth = etherscan_truth.truth
+    holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
+    held = {token["tokenAddress"]: token for token in truth.tokens_held_by(holder)}
+    rows = ask.rows("account", "tokenlist", address=holder)
+    assert {row["contractAddress"] for row in rows} == set(held)
+    for row in rows:
+        token = held[row["contractAddress"]]
+        assert row["type"] == STANDARDS[token["type"]]
+        assert (row["name"], row["symbol"]) == (token["name"], token["symbol"])
+        assert ("id" in row) == (token["type"] == "BEP1155")
+        if token["type"] == "BEP20":
+            assert row["balance"] == token["balance"]
+    assert ask("account", "tokenlist", address="0x" + "9d" * 20)["message"] == "No tokens found"
+
+
+def test_a_token_and_its_holders(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    token = next(t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20")
+    record = ask.result("token", "getToken", contractaddress=token["address"])
+    assert record == {
+        "type": "ERC-20",
+        "name": token["name"],
+        "symbol": token["symbol"],
+        "totalSupply": token["totalSupply"],
+        "decimals": str(token["decimals"]),
+        "contractAddress": token["address"],
+        "cataloged": True,
+    }
+    holders = ask.rows("token", "getTokenHolders", contractaddress=token["address"], offset=5)
+    same = ask.rows("token", "tokenholderlist", contractaddress=token["address"], offset=5)
+    assert [(row["address"], row["value"]) for row in holders] == [
+        (row["TokenHolderAddress"], row["TokenHolderQuantity"]) for row in same
+    ]
+    unknown = ask("token", "getToken", contractaddress="0x" + "9d" * 20)
+    assert unknown["result"] == "Contract address not found"
+
+
+def test_a_transaction_with_its_logs(
+    ask: Asking, etherscan_truth: EtherscanTruth, scenario: Played
+) -> None:
+    most = max(etherscan_truth.receipts.values(), key=lambda receipt: len(receipt["logs"]))
+    sent = etherscan_truth.by_hash[most["transactionHash"]]
+    logs, following = [], None
+    while True:
+        parameters = {} if following is None else following
+        info = ask.result("transaction", "gettxinfo", txhash=sent["hash"], **parameters)
+        logs += info["logs"]
+        following = info["next_page_params"]
+        if following is None:
+            break
+    assert [(log["address"], int(log["index"]), log["data"]) for log in logs] == [
+        (log["address"], int(log["logIndex"], 16), log["data"]) for log in most["logs"]
+    ]
+    assert [topic for topic in logs[0]["topics"] if topic] == most["logs"][0]["topics"]
+    assert len(logs[0]["topics"]) == 4
+    assert (info["input"], info["success"]) == (sent["input"], True)
+    assert info["gasUsed"] == str(int(most["gasUsed"], 16))
+    reverted = next(
+        receipt["transactionHash"]
+        for receipt in etherscan_truth.receipts.values()
+        if receipt["status"] == "0x0"
+    )
+    assert ask.result("transaction", "gettxinfo", txhash=reverted)["success"] is False
+    missing = ask("transaction", "gettxinfo", txhash="0x" + "9d" * 32)
+    assert missing["result"] == "Transaction not found"
+
+
+def test_fees_of_a_day(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    days: Counter[str] = Counter()
+    for transaction in etherscan_truth.truth.transactions:
+        days[transaction["timestamp"][:10]] += int(transaction["fee"])
+    for day, fees in days.items():
+        assert ask.result("stats", "totalfees", date=day) == {"total_fees": str(fees)}
+    assert ask("stats", "totalfees", date="1999-01-01")["status"] == "0"
+    assert ask("stats", "totalfees", date="2026-02-30")["result"] == "An incorrect date provided"
+
+
+@pytest.mark.parametrize(("module", "action"), sorted(NOT_OFFERED))
+def test_what_is_not_offered_says_why(ask: Asking, module: str, action: str) -> None:
+    body = ask(module, action.upper())
+    assert body["status"] == "0"
+    assert body["result"] == f"Error! {action} is not offered: {NOT_OFFERED[module, action]}"
+    for path in re.findall(r"/api/v1/\S+", body["result"]):
+        assert ask.client.get(path).status_code == 200
+
+
+def test_verified_contracts_are_listed_with_their_abis(ask: Asking) -> None:
+    body = ask("contract", "listcontracts", filter="verified")
+    assert body["message"] in ("OK", "No contracts found")
+    assert json.dumps(body["result"])
+    assert ask("contract", "listcontracts", filter="not_decompiled")["status"] == "0"

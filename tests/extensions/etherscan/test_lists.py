@@ -1,0 +1,202 @@
+"""Lists beside the node, row for row: random ranges, pages and orders."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app import create_app
+from tests.conftest import Played
+from tests.extensions.etherscan.conftest import Asking
+from tests.support.database import Postgres
+from tests.support.etherscan_truth import EtherscanTruth
+from tests.support.indexing import Indexing, settings_for
+
+TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
+ROUNDS = 60
+NOBODY = "http://127.0.0.1:9"
+Row = dict[str, Any]
+
+
+def window(draw: random.Random, head: int) -> dict[str, Any]:
+    """A page of a range in an order; each part may be left out."""
+    first, last = sorted(draw.sample(range(head + 3), 2))
+    whole: dict[str, Any] = {
+        "startblock": draw.choice([0, first, first]),
+        "endblock": draw.choice([9999999999, last, last, 99999999]),
+        "page": draw.choice([0, 1, 1, 2, 3, 7]),
+        "offset": draw.choice([1, 3, 10, 100, 10_000]),
+        "sort": draw.choice(["asc", "desc"]),
+    }
+    return {name: value for name, value in whole.items() if draw.random() < 0.85}
+
+
+def expected(rows: list[Row], asked: dict[str, Any]) -> list[Row]:
+    first, last = asked.get("startblock", 0), asked.get("endblock", 9999999999)
+    found = [row for row in rows if first <= int(row["blockNumber"]) <= last]
+    if asked.get("sort") == "desc":
+        found.reverse()
+    size = asked.get("offset", 10_000)
+    start = (max(asked.get("page", 1), 1) - 1) * size
+    return found[start : start + size]
+
+
+def test_txlist_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    draw = random.Random(15)
+    people = [a for a, record in etherscan_truth.truth.addresses.items() if record["txCount"]]
+    for address in draw.sample(sorted(people), min(40, len(people))):
+        rows = etherscan_truth.transactions(address)
+        for _ in range(3):
+            asked = window(draw, etherscan_truth.head)
+            found = ask.rows("account", "txlist", address=address, **asked)
+            assert found == expected(rows, asked), (address, asked)
+
+
+def test_txlist_of_the_busiest_at_every_page(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    """Its list is long enough for checkpoints."""
+    counts = {a: record["txCount"] for a, record in etherscan_truth.truth.addresses.items()}
+    busiest = max(counts, key=lambda each: counts[each])
+    rows = etherscan_truth.transactions(busiest)
+    assert len(rows) > 128
+    draw = random.Random(16)
+    for _ in range(ROUNDS):
+        asked = window(draw, etherscan_truth.head)
+        assert ask.rows("account", "txlist", address=busiest, **asked) == expected(rows, asked)
+    for sort in ("asc", "desc"):
+        for page in range(1, len(rows) // 40 + 3):
+            asked = {"page": page, "offset": 40, "sort": sort, "startblock": 5}
+            found = ask.rows("account", "txlist", address=busiest, **asked)
+            assert found == expected(rows, asked)
+
+
+def test_txlistinternal_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    draw = random.Random(18)
+    transfers = etherscan_truth.truth.internal_transfers
+    counts = Counter(t["fromAddress"] for t in transfers)
+    [(busiest, most)] = counts.most_common(1)
+    assert most > 128
+    for _ in range(ROUNDS):
+        chosen, asked = draw.choice(transfers), window(draw, etherscan_truth.head)
+        for form in (
+            {"address": busiest},
+            {"address": chosen["toAddress"]},
+            {"transaction": chosen["transactionHash"]},
+            {},
+        ):
+            rows = etherscan_truth.internal_transfers(**form)
+            given = dict(asked)
+            if "transaction" in form:  # which is in one block
+                form = {"txhash": form["transaction"]}
+                given = {k: v for k, v in asked.items() if not k.endswith("block")}
+            found = ask.rows("account", "txlistinternal", **form, **given)
+            assert found == expected(rows, given), (form, given)
+
+
+@pytest.mark.parametrize("action", TRANSFERS)
+def test_token_transfers_are_the_nodes(
+    ask: Asking, etherscan_truth: EtherscanTruth, action: str
+) -> None:
+    kind = TRANSFERS[action]
+    draw = random.Random(17)
+    transfers = [t for t in etherscan_truth.truth.token_transfers if t["tokenType"] == kind]
+    for _ in range(ROUNDS):
+        chosen = draw.choice(transfers)
+        parties = {
+            "address": draw.choice([chosen["fromAddress"], chosen["toAddress"]]),
+            "contractaddress": chosen["tokenAddress"],
+        }
+        given = draw.choice([["address"], ["contractaddress"], ["address", "contractaddress"]])
+        asked = {**window(draw, etherscan_truth.head), **{name: parties[name] for name in given}}
+        rows = etherscan_truth.transfers(kind, asked.get("address"), asked.get("contractaddress"))
+        assert ask.rows("account", action, **asked) == expected(rows, asked), asked
+
+
+def test_a_token_is_listed_as_what_it_is(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    for token in etherscan_truth.truth.tokens:
+        for action, kind in TRANSFERS.items():
+            rows = ask.rows("account", action, contractaddress=token["address"], startblock=1)
+            assert bool(rows) == (
+                kind == token["type"]
+                and bool(etherscan_truth.transfers(kind, None, token["address"]))
+            )
+
+
+@pytest.fixture(scope="module", params=["none", "standard", "all"])
+def ask_logs(
+    request: pytest.FixtureRequest, postgres: Postgres, template: str, scenario: Played
+) -> Iterator[Asking]:
+    """With SCAN_LOGS as given; where all are stored, there is no node to ask."""
+    with postgres.cloned(template) as url:
+        Indexing(url, scenario.anvil.url, logs=request.param).run_until(scenario.anvil.head())
+        node = NOBODY if request.param == "all" else scenario.anvil.url
+        yield Asking(create_app(settings_for(url, node)).test_client())
+
+
+def test_logs_of_an_address_are_the_nodes(
+    ask_logs: Asking, etherscan_truth: EtherscanTruth
+) -> None:
+    draw = random.Random(18)
+    emitters = sorted({log["address"] for log in etherscan_truth.logs})
+    for _ in range(ROUNDS):
+        address = draw.choice(emitters)
+        logs = [log for log in etherscan_truth.logs if log["address"] == address]
+        check_logs(ask_logs, etherscan_truth, draw, logs, {"address": address})
+
+
+def test_logs_by_topics_are_the_nodes(ask_logs: Asking, etherscan_truth: EtherscanTruth) -> None:
+    draw = random.Random(19)
+    for _ in range(ROUNDS):
+        chosen = draw.choice([log for log in etherscan_truth.logs if log["topics"]])
+        given = draw.sample(range(len(chosen["topics"])), draw.randint(1, len(chosen["topics"])))
+        topics = {f"topic{place}": chosen["topics"][place] for place in given}
+        logs = [
+            log
+            for log in etherscan_truth.logs
+            if all(
+                len(log["topics"]) > place and log["topics"][place] == chosen["topics"][place]
+                for place in given
+            )
+        ]
+        check_logs(ask_logs, etherscan_truth, draw, logs, topics)
+
+
+def test_topics_joined_by_or(ask_logs: Asking, etherscan_truth: EtherscanTruth) -> None:
+    draw = random.Random(20)
+    long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
+    for _ in range(ROUNDS):
+        one, other, third = (draw.choice(long)["topics"][place] for place in (0, 1, 2))
+
+        def has(log: Row, place: int, topic: str) -> bool:
+            return len(log["topics"]) > place and bool(log["topics"][place] == topic)
+
+        either = {"topic0": one, "topic1": other, "topic0_1_opr": "or"}
+        both_after = {**either, "topic2": third, "topic1_2_opr": "and"}
+        logs = [log for log in etherscan_truth.logs if has(log, 0, one) or has(log, 1, other)]
+        check_logs(ask_logs, etherscan_truth, draw, logs, either)
+        logs = [log for log in logs if has(log, 2, third)]
+        check_logs(ask_logs, etherscan_truth, draw, logs, both_after)
+
+
+def check_logs(
+    ask: Asking,
+    truth: EtherscanTruth,
+    draw: random.Random,
+    logs: list[Row],
+    asked: dict[str, Any],
+) -> None:
+    first, last = sorted(draw.sample(range(truth.head + 3), 2))
+    size, page = draw.choice([1, 5, 100, 1000]), draw.choice([1, 1, 2, 3])
+    found = ask.rows(
+        "logs",
+        "getLogs",
+        **asked,
+        fromBlock=first,
+        toBlock=draw.choice([last, last, "latest"]) if last >= truth.head else last,
+        page=page,
+        offset=size,
+    )
+    matching = [log for log in logs if first <= int(log["blockNumber"], 16) <= last]
+    start = (page - 1) * size
+    assert found == truth.log_rows(matching[start : start + size]), (asked, first, last, page)

@@ -1,0 +1,258 @@
+"""How a request may be put: methods, forms, letter case, and anything at all."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import Client
+
+from app import create_app
+from scan.extensions.etherscan.actions import MODULES
+from tests.conftest import Played
+from tests.support.indexing import Indexing
+
+PATHS = ("/api", "/api/", "/v2/api", "/v2/api/")
+NASTY = (
+    "", "0", "-1", "1e3", "0x", "0xzz", "\0", "\ud800".encode("utf-8", "surrogatepass").decode(
+        "latin-1"), "9" * 400, "latest", "null", "[]", "{}", "true", "' OR 1=1 --", "%00", "é", "٣",
+    "0x" + "f" * 64, "0x" + "00" * 20, "0x" + "F" * 40, "," * 30, "1.5", " 7 ", "0X10",
+    "18446744073709551616", "340282366920938463463374607431768211456", "99999999999999999999",
+)  # fmt: skip
+NAMES = (
+    "address", "contractaddress", "contractaddresses", "startblock", "endblock", "page", "offset",
+    "sort", "tag", "txhash", "timestamp", "closest", "fromBlock", "toBlock", "topic0", "topic1",
+    "topic0_1_opr", "to", "data", "from", "value", "gas", "gasPrice", "position", "boolean", "hex",
+    "chainid", "apikey", "guid", "sourceCode", "contractname", "compilerversion", "codeformat",
+    "constructorArguements", "optimizationUsed", "runs", "evmversion", "licenseType",
+)  # fmt: skip
+
+
+def in_form(response: Any) -> Any:
+    """The body, after checking that it has one of the two shapes."""
+    assert response.status_code == 200, (response.status_code, response.text)
+    assert response.content_type == "application/json"
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    body = response.json
+    if "jsonrpc" in body:
+        assert body["jsonrpc"] == "2.0" and ("result" in body) != ("error" in body)
+        return body
+    assert body.keys() == {"status", "message", "result"}
+    assert body["status"] in ("0", "1")
+    return body
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_way_to_ask_is_the_same(client: FlaskClient, scenario: Played, path: str) -> None:
+    asked = {
+        "module": "account",
+        "action": "txlist",
+        "address": scenario.stage.people[0],
+        "offset": "3",
+    }
+    shouted = {name.upper(): value for name, value in asked.items()}
+    half = {name: asked[name] for name in ("module", "action")}
+    rest = {name: asked[name] for name in ("address", "offset")}
+    responses = [
+        client.get(path, query_string=asked),
+        client.get(path, query_string=shouted),
+        client.get(path, query_string={**asked, "action": "TxList", "module": "ACCOUNT"}),
+        client.post(path, data=asked),
+        client.post(path, data=asked, content_type="multipart/form-data"),
+        client.post(path, query_string=half, data=rest),
+        client.post(path, query_string=rest, data=half, content_type="multipart/form-data"),
+        client.post(path, query_string=asked),
+        client.get(path, query_string={**asked, "apikey": "YourApiKeyToken", "chainid": "31337"}),
+        client.get(path, query_string={**asked, "apikey": "", "unknown": "1"}),
+    ]
+    bodies = [in_form(response) for response in responses]
+    assert len(bodies[0]["result"]) == 3
+    assert all(body == bodies[0] for body in bodies)
+
+
+@pytest.mark.parametrize("method", ["put", "delete", "patch"])
+def test_other_methods(client: FlaskClient, method: str) -> None:
+    response = getattr(client, method)("/api")
+    assert in_form(response)["status"] == "0"
+    assert "GET" in response.headers["Allow"]
+
+
+@pytest.mark.parametrize("path", ["/api//", "/v2/api///"])
+def test_slashes(client: FlaskClient, path: str) -> None:
+    in_form(client.get(path))
+
+
+def test_preflights(client: FlaskClient) -> None:
+    response = client.options("/api", headers={"Access-Control-Request-Method": "POST"})
+    assert response.status_code == 204
+    assert "POST" in response.headers["Access-Control-Allow-Methods"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "result"),
+    [
+        ({}, "Error! Missing Or invalid Module name"),
+        ({"module": "wallet", "action": "x"}, "Error! Missing Or invalid Module name"),
+        ({"module": "account"}, "Error! Missing Or invalid Action name"),
+        ({"module": "block", "action": "chainsize"},
+         "Error! Missing Or invalid Action name"),
+        ({"module": "stats", "action": "chainsize"}, "Error! Missing Or invalid Action name"),
+        ({"module": "account", "action": "balance"}, "Error! Invalid address format"),
+        ({"module": "account", "action": "txlist", "address": "0x12"},
+         "Error! Invalid address format"),
+        ({"module": "contract", "action": "getabi", "address": "0x" + "9d" * 20},
+         "Contract source code not verified"),
+    ],
+)  # fmt: skip
+def test_faults(client: FlaskClient, asked: dict[str, str], result: str) -> None:
+    body = in_form(client.get("/api", query_string=asked))
+    assert body == {"status": "0", "message": "NOTOK", "result": result}
+
+
+def test_empty_lists(client: FlaskClient) -> None:
+    for module, action, message in (
+        ("account", "txlist", "No transactions found"),
+        ("account", "tokentx", "No transactions found"),
+        ("logs", "getLogs", "No records found"),
+    ):
+        asked = {"module": module, "action": action, "address": "0x" + "9d" * 20}
+        body = in_form(client.get("/api", query_string=asked))
+        assert body == {"status": "0", "message": message, "result": []}
+
+
+def test_a_page_of_more_than_10000(client: FlaskClient, scenario: Played) -> None:
+    asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
+    body = in_form(client.get("/api", query_string={**asked, "page": 1, "offset": 10_001}))
+    assert body == {
+        "status": "0",
+        "message": "Result window is too large, Offset size must be less than or equal to 10000,"
+        " at any PageNo",
+        "result": None,
+    }
+    body = in_form(client.get("/api", query_string={**asked, "page": 10**9, "offset": 10_000}))
+    assert body == {"status": "0", "message": "No transactions found", "result": []}
+    logs = {"module": "logs", "action": "getLogs", "address": scenario.stage.people[0]}
+    body = in_form(client.get("/api", query_string={**logs, "offset": 1001}))
+    assert "less than or equal to 1000," in body["message"]
+
+
+def test_an_unverified_contract_has_one_row(client: FlaskClient, scenario: Played) -> None:
+    address = scenario.stage.contracts["harbor"].address
+    asked = {"module": "contract", "action": "getsourcecode", "address": address}
+    body = in_form(client.get("/api", query_string=asked))
+    [row] = body["result"]
+    assert body["status"] == "1"
+    assert (row["SourceCode"], row["ABI"]) == ("", "Contract source code not verified")
+    assert row["Proxy"] == "0"
+
+
+def test_anything_at_all_is_answered_in_form(client: FlaskClient, scenario: Played) -> None:
+    draw = random.Random(15)
+    people = [*scenario.stage.people, *(c.address for c in scenario.stage.contracts.values())]
+    actions = [(module, action) for module, found in MODULES.items() for action in found]
+    for number in range(1500):
+        module, action = actions[number % len(actions)]
+        asked: dict[str, str] = {"module": module, "action": action}
+        for name in draw.sample(NAMES, draw.randint(0, 8)):
+            usual = draw.random() < 0.5 and name.startswith(("address", "contract", "to", "from"))
+            asked[name] = draw.choice(people) if usual else draw.choice(NASTY)
+        if draw.random() < 0.5:
+            in_form(client.get(draw.choice(PATHS), query_string=asked))
+        else:
+            kind = draw.choice(["multipart/form-data", "application/x-www-form-urlencoded"])
+            in_form(client.post(draw.choice(PATHS), data=asked, content_type=kind))
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"{}", "application/json"),
+        (b"\xff\xfe=%zz&&&=", "application/x-www-form-urlencoded"),
+        (b"module=account&" * 3000, "application/x-www-form-urlencoded"),
+        (b"--x\r\nContent-Disposition: form-data; name=module", "multipart/form-data; boundary=x"),
+        (b"--x--", "multipart/form-data"),
+        (
+            b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n",
+            "multipart/form-data; boundary=x",
+        ),
+        (b"x" * 6_000_000, "application/x-www-form-urlencoded"),
+        (b"\0\0", "text/plain"),
+    ],
+)
+def test_strange_bodies(client: FlaskClient, body: bytes, content_type: str) -> None:
+    assert in_form(client.post("/api", data=body, content_type=content_type))["status"] == "0"
+
+
+def test_a_form_may_be_large(client: FlaskClient) -> None:
+    asked = {"module": "block", "action": "getblocknobytime", "timestamp": "1800000000"}
+    large = {**asked, "sourceCode": "x" * 1_048_576}
+    for kind in ("multipart/form-data", "application/x-www-form-urlencoded"):
+        assert in_form(client.post("/api", data=large, content_type=kind))["status"] == "1"
+
+
+def test_limits(indexed: Indexing) -> None:
+    """Refusals keep HTTP 200, since most clients read the body of nothing else."""
+    app = create_app(replace(indexed.settings, rate_limit_anonymous="5/minute"))
+    client = app.test_client()
+    asked = {"module": "proxy", "action": "eth_blockNumber", "apikey": "unknown"}
+    for left in range(4, -1, -1):
+        response = client.get("/api", query_string=asked)
+        assert in_form(response)["jsonrpc"] == "2.0"
+        assert response.headers["X-RateLimit-Remaining"] == str(left)
+    response = client.post("/v2/api", data=asked)
+    body = in_form(response)
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
+    assert body["result"].startswith("Max rate limit reached")
+    assert 1 <= int(response.headers["Retry-After"]) <= 60
+    assert client.get("/api/v1/stats").status_code == 429  # one budget
+
+
+def test_totals(client: FlaskClient, scenario: Played) -> None:
+    """Of lists whose length is known; tokentx by address has none."""
+    transfer = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
+    token, address = transfer["tokenAddress"], transfer["fromAddress"]
+    inner = scenario.truth.internal_transfers[0]
+    for asked in (
+        {"action": "txlistinternal"},
+        {"action": "txlistinternal", "address": inner["fromAddress"]},
+        {"action": "txlistinternal", "txhash": inner["transactionHash"]},
+        {"action": "tokentx", "contractaddress": token},
+        {"action": "tokennfttx", "contractaddress": token},  # of another type: none
+    ):
+        response = client.get("/api", query_string={"module": "account", **asked})
+        total = response.headers["X-Total-Count"]
+        assert total == str(len(in_form(response)["result"]))
+    asked = {"module": "account", "action": "tokentx", "address": address}
+    assert "X-Total-Count" not in client.get("/api", query_string=asked).headers
+
+
+def test_lists_are_cached_until_the_index_changes(client: FlaskClient, scenario: Played) -> None:
+    asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
+    first = client.get("/api", query_string=asked)
+    assert first.headers["X-Total-Count"] == str(len(first.json["result"]))
+    plain = Client(client.application)
+    again = plain.get("/api", query_string=asked, headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_the_list_of_chains_has_the_indexed_one(client: FlaskClient, indexed: Indexing) -> None:
+    settings = replace(indexed.settings, base_path="/dev", chain_name="Devnet")
+    named = create_app(settings).test_client()
+    listed = named.get("/dev/v2/chainlist", base_url="http://a.test")
+    chain = {
+        "chainname": "Devnet",
+        "chainid": "31337",
+        "blockexplorer": "http://a.test/dev/",
+        "apiurl": "http://a.test/dev/v2/api?chainid=31337",
+        "status": 1,
+        "comment": "",
+    }
+    assert (listed.json["totalcount"], listed.json["result"]) == (1, [chain])
+    of_sourcify = {"name": "Devnet", "chainId": 31337, "supported": True}
+    assert named.get("/dev/chains").json == [of_sourcify]
+    # Nothing that one client sends as its host is shown to another.
+    for host in ("evil.test", "evil.test/<x>"):
+        client.get("/v2/chainlist", headers={"Host": host})
+    assert "evil" not in client.get("/v2/chainlist").text
+    assert in_form(client.get("/v2/chainlist?x=1"))["status"] == "0"

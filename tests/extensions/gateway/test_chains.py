@@ -1,0 +1,54 @@
+"""The file of chains: what stops the start, by name and value."""
+
+from pathlib import Path
+
+import pytest
+
+from scan.errors import SettingError
+from scan.extensions.gateway.chains import read_chains
+from scan.settings import Settings
+
+pytestmark = pytest.mark.check
+
+
+def read(tmp_path: Path, text: str, port: int = 8000) -> dict[str, str]:
+    file = tmp_path / "chains.toml"
+    file.write_text(text)
+    return {chain.path: chain.url for chain in read_chains(file, Settings(port=port))}
+
+
+def test_chains_without_an_url_get_the_ports_after_the_gateways(tmp_path: Path) -> None:
+    text = (
+        '[eth]\nchain_id = 1\n[bsc]\nchain_id = 56\n[far]\nchain_id = 2\nurl = "https://h/bsc/"\n'
+    )
+    assert read(tmp_path, text, 9000) == {
+        "eth": "http://127.0.0.1:9001",
+        "bsc": "http://127.0.0.1:9002",
+        "far": "https://h/bsc",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("", "1 to 100 tables"),
+        ("[eth", "cannot be read"),
+        ("eth = 1", "must be a table"),
+        ("[eth]", "chain_id"),
+        ('[eth]\nchain_id = "1"', "chain_id"),
+        ("[eth]\nchain_id = true", "chain_id"),
+        ("[eth]\nchain_id = 0", "chain_id"),
+        ("[eth]\nchain_id = 1\n[bsc]\nchain_id = 1", "same chain_id twice"),
+        ("[api]\nchain_id = 1", "a path of Scan itself"),
+        ('["a/b"]\nchain_id = 1', "lower-case letters"),
+        ('[eth]\nchain_id = 1\nurl = "http://user@h"', "http or https URL"),
+        ('[eth]\nchain_id = 1\nurl = "http://h/?a"', "http or https URL"),
+        ("[eth]\nchain_id = 1\nPORT = 1", "PORT of the chain eth"),
+        ("[eth]\nchain_id = 1\nother = 1", "other of the chain eth"),
+        ('[eth]\nchain_id = 1\nRPC_URL = "ftp://h"', "RPC_URL"),
+        (f'[eth]\nchain_id = 1\nname = "{"n" * 51}"', "50 printable characters"),
+    ],
+)
+def test_a_wrong_file_stops_the_start(tmp_path: Path, text: str, named: str) -> None:
+    with pytest.raises(SettingError, match=named):
+        read(tmp_path, text)

@@ -1,0 +1,289 @@
+"""Clients that are behind: what they share, and how much one is sent at once."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from scan.database.connection import Database
+from scan.database.transaction import Row
+from scan.extensions.streams import block_events, broadcaster, shared_reads
+from scan.extensions.streams.block_events import Events, OrphanedEvents, Position
+from scan.extensions.streams.broadcaster import Streams
+from scan.extensions.streams.fair_queue import FairQueue
+from scan.extensions.streams.filters import StreamFilter
+from scan.extensions.streams.shared_reads import SharedReads
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import wait_until
+
+ANNA, BERT = address("anna"), address("bert")
+TYPES = frozenset({"heads", "transactions"})
+
+
+class CountingDatabase(Database):
+    def __init__(self, url: str) -> None:
+        super().__init__(url, statement_timeout_ms=10_000)
+        self.reads = 0
+
+    def prepared_row(self, statement: str, **params: object) -> Row | None:
+        self.reads += 1
+        return super().prepared_row(statement, **params)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[CountingDatabase]:
+    counting = CountingDatabase(database_url)
+    yield counting
+    counting.close()
+
+
+@pytest.fixture
+def chain(database_url: str) -> Iterator[Chain]:
+    writes = Database(database_url, statement_timeout_ms=0)
+    yield Chain(writes)
+    writes.close()
+
+
+def newest(database: Database) -> Position:
+    position = block_events.newest_position(database)
+    assert position is not None
+    return position
+
+
+def read_next(database: Database, position: Position, types: frozenset[str] = TYPES) -> Events:
+    return block_events.read_next(database, position, types, OrphanedEvents(database))
+
+
+def read_all(
+    read: Callable[[Position], Events], position: Position
+) -> tuple[list[tuple[str, Any]], Position]:
+    """What came, with whether it was removed, and where that ended."""
+    received = []
+    while True:
+        events = read(position)
+        received += [(e.type, e.record.get("removed", False)) for e in events.events]
+        position = events.position
+        if events.is_newest:
+            return received, position
+
+
+def test_a_block_that_several_clients_come_to_is_read_once(
+    database: CountingDatabase, chain: Chain
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(20):
+        chain.append([Move(ANNA, BERT)])
+    shared, before = SharedReads(database), database.reads
+    expected, end = read_all(lambda p: read_next(database, p), start)
+    alone = database.reads - before
+    for _ in range(10):
+        assert read_all(lambda p: shared.read_next(p, TYPES), start) == (expected, end)
+    # Only whether the end is the newest block is read by each.
+    assert database.reads - before - alone == alone + 9
+    heads, _ = read_all(lambda p: shared.read_next(p, frozenset({"heads"})), start)
+    assert heads == [("heads", False)] * 20
+
+
+def test_a_fork_under_shared_blocks_takes_them_back(
+    database: CountingDatabase, chain: Chain
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(4):
+        chain.append([Move(ANNA, BERT)])
+    shared = SharedReads(database)
+    read_all(lambda p: shared.read_next(p, TYPES), start)
+    chain.unwind(chain.number - 2)
+    chain.append([Move(BERT, ANNA), Move(BERT, ANNA)])
+    received, position = read_all(lambda p: shared.read_next(p, TYPES), start)
+    held: list[str] = []
+    for event_type, is_removed in received:
+        if is_removed:
+            assert held.pop() == event_type
+        else:
+            held.append(event_type)
+    assert held == ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
+    assert position == newest(database)
+
+
+def test_an_orphaned_block_is_read_in_pieces_and_shared(
+    database: CountingDatabase, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From any position in it, the last event first, as if it were read whole."""
+    chain.append()
+    chain.append([Move(ANNA, BERT)] * 20)
+    orphaned = newest(database)
+    chain.unwind(chain.number - 1)
+
+    def removed(read: Callable[[Position], Events], position: Position) -> list[tuple[str, str]]:
+        events, received = read(position), []
+        while not events.is_newest:
+            received += [(event.position, event.type) for event in events.events]
+            assert len(events.events) <= block_events.MAX_EVENTS
+            events = read(events.position)
+        return received
+
+    def read_alone(position: Position) -> Events:
+        return read_next(database, position)
+
+    whole = removed(read_alone, orphaned)
+    assert [kind for _, kind in whole] == ["transactions"] * 20 + ["heads"]
+    monkeypatch.setattr(block_events, "MAX_EVENTS", 6)
+    assert removed(read_alone, orphaned) == whole
+    assert removed(read_alone, orphaned._replace(event_count=8)) == whole[-8:]
+    assert removed(read_alone, orphaned._replace(event_count=0)) == []
+    shared, before = SharedReads(database), database.reads
+    for _ in range(5):
+        assert removed(lambda p: shared.read_next(p, TYPES), orphaned) == whole
+    assert database.reads - before == 4 + 1 + 5  # its pieces and its events once
+    events = read_next(database, orphaned, frozenset())
+    assert (events.events, events.position.number) == ([], orphaned.number - 1)
+
+
+def test_addresses_take_turns_whatever_number_of_streams_they_have() -> None:
+    turns = FairQueue[str]()
+    for number in range(4):
+        turns.add("a", f"a{number}")
+    turns.add("b", "b0")
+    assert [turns.next() for _ in range(2)] == ["a0", "b0"]
+    turns.add("b", "b1")
+    turns.add("c", "c0")
+    assert [turns.next() for _ in range(5)] == ["a1", "b1", "c0", "a2", "a3"]
+
+
+def test_what_was_read_is_kept_briefly_and_within_bounds(
+    database: CountingDatabase, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(3):
+        chain.append([Move(ANNA, BERT)] * 5)
+    shared = SharedReads(database)
+
+    def reads() -> int:
+        before = database.reads
+        shared.read_next(start, TYPES)
+        return database.reads - before
+
+    assert [reads(), reads()] == [1, 0]
+    monkeypatch.setattr(shared_reads, "MAX_AGE_S", 0.0)
+    assert reads() == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(shared_reads, "CACHE_BYTES", 1000)
+    shared = SharedReads(database)
+    assert [reads(), reads()] == [1, 1]
+
+
+class Client:
+    """Takes what it is sent when it is told to."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.has_ended = False
+        self._then: list[Callable[[], object]] = []
+        self._lock = threading.Lock()
+
+    def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
+        with self._lock:
+            self.sent.append(data)
+            if then is not None:
+                self._then.append(then)
+
+    def end(self) -> None:
+        self.has_ended = True
+
+    def take(self) -> None:
+        with self._lock:
+            waiting, self._then = self._then, []
+        for then in waiting:
+            then()
+
+    @property
+    def events(self) -> list[bytes]:
+        texts = b"".join(self.sent).split(b"\n\n")
+        return [text for text in texts if b"event: " in text]
+
+
+@pytest.fixture
+def open_streams(database: CountingDatabase) -> Streams:
+    return Streams(database, None)
+
+
+def attached(opened: Streams, position: Position | None = None) -> Client:
+    client = Client()
+    opened.open("somebody", StreamFilter(TYPES), position).attach(client)
+    return client
+
+
+def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
+    open_streams: Streams,
+    database: CountingDatabase,
+    chain: Chain,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Behind, and live where one block has more; nothing is lost or repeated."""
+    monkeypatch.setattr(broadcaster, "MOST_SENT_BYTES", 3000)
+    chain.append()
+    start = newest(database)
+    for _ in range(3):
+        chain.append([Move(ANNA, BERT)] * 20)
+    client, live = attached(open_streams, start), attached(open_streams)
+    wait_until(lambda: len(client.events) > 0)
+    time.sleep(0.5)
+    held = [len(client.events)]
+    assert sum(map(len, client.sent)) < 5000
+
+    def has(events: int) -> bool:
+        client.take()
+        live.take()
+        return len(client.events) >= events
+
+    wait_until(lambda: has(63))
+    wait_until(lambda: len(open_streams._live_streams()) == 2)
+    chain.append([Move(BERT, ANNA)] * 20)
+    wait_until(lambda: len(live.events) > 0)
+    time.sleep(0.5)
+    assert 0 < len(live.events) < 21
+    wait_until(lambda: has(84) and len(live.events) >= 21)
+    assert held < [63]
+    for events in (client.events, live.events):
+        identifiers = [text.split(b"\n")[0] for text in events]
+        assert len(identifiers) == len(set(identifiers))
+    assert (len(client.events), len(live.events)) == (84, 21)
+    assert all(len(data) < 5000 for data in (*client.sent, *live.sent))
+    chain.append()
+    wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
+
+
+def test_nothing_is_lost_where_the_database_fails_between_blocks(
+    open_streams: Streams,
+    database: CountingDatabase,
+    chain: Chain,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(6):
+        chain.append([Move(ANNA, BERT)])
+    next_events, calls = block_events.read_next, iter(range(1000))
+
+    def failing(*arguments: Any) -> Events:
+        if next(calls) % 3 == 2:
+            raise broadcaster.Unavailable("The database is away.")
+        return next_events(*arguments)
+
+    client = Client()
+    stream = open_streams.open("somebody", StreamFilter(TYPES), start)
+    monkeypatch.setattr(block_events, "read_next", failing)
+    stream.attach(client)
+
+    def has_all() -> bool:
+        client.take()
+        return len(client.events) >= 12
+
+    wait_until(has_all)
+    identifiers = [text.split(b"\n")[0] for text in client.events]
+    assert len(identifiers) == len(set(identifiers)) == 12

@@ -1,0 +1,136 @@
+"""A consumer that is killed again and again, while blocks come and forks take them back, has in the
+end exactly what the chain has: nothing lost, nothing twice."""
+
+import random
+import threading
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+import requests
+
+from scan.database.connection import Database
+from tests.extensions.streams.conftest import WITHOUT_LIMITS, announce_blocks
+from tests.support.event_source import EventSource
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import gunicorn
+
+pytestmark = pytest.mark.long
+
+TYPES = ("heads", "transactions", "token_transfers")
+PEOPLE = [address(name) for name in ("anna", "bert", "carl")]
+# With 50 kills, 2,000 events and 5 restarts it takes minutes.
+KILLS, EVENTS, RESTARTS = 12, 150, 1
+
+
+class Growing(threading.Thread):
+    """Adds blocks and takes some back, until it is stopped; the last block is empty."""
+
+    def __init__(self, database_url: str, seed: int) -> None:
+        super().__init__(name="growing", daemon=True)
+        self._database = Database(database_url, statement_timeout_ms=0)
+        announce_blocks(database_url)
+        self.chain = Chain(self._database)
+        self.chain.append()
+        self._random = random.Random(seed)
+        self._is_over = threading.Event()
+        self.forks = 0
+
+    def run(self) -> None:
+        while not self._is_over.wait(self._random.random() / 20):
+            if self._random.random() < 0.25:
+                self.chain.unwind(max(0, self.chain.number - self._random.randint(1, 4)))
+                self.forks += 1
+            self.chain.append([self._move() for _ in range(self._random.randint(0, 5))])
+        self.chain.append()
+
+    def stop(self) -> None:
+        self._is_over.set()
+        self.join(30)
+        self._database.close()
+
+    def _move(self) -> Move:
+        tokens = self._random.randint(1, 9) if self._random.random() < 0.4 else None
+        return Move(*self._random.sample(PEOPLE, 2), tokens=tokens)
+
+
+class Consumer:
+    """Keeps what it received, and takes out again what was removed."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[str, dict[str, Any]]] = []
+        self.last_id = ""
+        self.received = 0
+
+    def consume(self, server: str, count: int) -> None:
+        """So many events, after which it is killed: what has come beyond is lost to it."""
+        source = EventSource(server, types=",".join(TYPES))
+        source.last_id = self.last_id
+        with source:
+            for event in source.events():
+                self.received += 1
+                if event.data.pop("removed", False):
+                    assert self.held.pop() == (event.type, event.data)
+                else:
+                    self.held.append((event.type, event.data))
+                self.last_id = event.id
+                count -= 1
+                if count == 0:
+                    return
+
+    def reach(self, server: str, number: int) -> None:
+        while not self.held or self.held[-1] != ("heads", newest(server)):
+            self.consume(server, 1)
+        assert self.held[-1][1]["number"] == number
+
+
+def newest(server: str) -> dict[str, Any]:
+    blocks = requests.get(f"{server}/api/v1/blocks", params={"limit": 1}, timeout=10).json()
+    return dict(blocks["blocks"][0])
+
+
+def indexed(server: str) -> list[tuple[str, dict[str, Any]]]:
+    """What lists have, in the order of streams."""
+    rows = []
+    for event_type, entity, number in (
+        ("heads", "blocks", "number"),
+        ("transactions", "transactions", "blockNumber"),
+        ("token_transfers", "token_transfers", "blockNumber"),
+    ):
+        records = whole_list(server, entity)
+        rows += [(r[number], TYPES.index(event_type), i, r) for i, r in enumerate(records)]
+    return [(TYPES[place], record) for _, place, _, record in sorted(rows, key=lambda r: r[:3])]
+
+
+def whole_list(server: str, entity: str) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = []
+    while True:
+        body = {"entity": entity, "orderBy": "asc", "limit": 100, "offset": len(records)}
+        answer = requests.post(f"{server}/api/v1/query", json=body, timeout=10).json()
+        if not answer["data"]:
+            return records
+        records += answer["data"]
+
+
+def run(database_url: str, seed: int, kills: int, events: int, restarts: int) -> str:
+    growing, consumer, choice = Growing(database_url, seed), Consumer(), random.Random(seed)
+    restart_at = choice.sample(range(kills), restarts)
+    with ExitStack() as servers:
+        server = servers.enter_context(gunicorn(database_url, **WITHOUT_LIMITS))
+        consumer.last_id = f"0-{newest(server)['hash']}-0"
+        growing.start()
+        for kill in range(kills):
+            consumer.consume(server, choice.randint(1, 2 * events // kills))
+            if kill in restart_at:
+                servers.pop_all().close()
+                server = servers.enter_context(gunicorn(database_url, **WITHOUT_LIMITS))
+        while consumer.received < events:
+            consumer.consume(server, events - consumer.received)
+        growing.stop()
+        consumer.reach(server, growing.chain.number)
+        assert consumer.held == indexed(server)
+    return f"seed {seed}: {consumer.received} events, {growing.forks} forks"
+
+
+def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url: str) -> None:
+    assert run(database_url, random.randrange(10**6), KILLS, EVENTS, RESTARTS)

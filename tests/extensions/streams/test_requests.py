@@ -1,0 +1,199 @@
+"""Which streams may be opened: hostile positions, filters, and how many."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from app import create_app
+from scan.database.connection import Database
+from scan.errors import RateLimited, Unavailable
+from scan.extensions.streams import block_events, broadcaster, stream_limits
+from tests.support.database import Postgres, execute
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+
+NOWHERE = "http://127.0.0.1:1"
+ANNA, BERT = address("anna"), address("bert")
+HASH = "0x" + 64 * "a"
+
+
+@pytest.fixture
+def chain(database_url: str) -> Iterator[Chain]:
+    database = Database(database_url, statement_timeout_ms=0)
+    yield Chain(database)
+    database.close()
+
+
+@pytest.fixture
+def client(database_url: str, chain: Chain) -> FlaskClient:
+    for _ in range(3):
+        chain.append([Move(ANNA, BERT)])
+    return create_app(settings_for(database_url, NOWHERE)).test_client()
+
+
+@pytest.fixture(scope="module")
+def read_only(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+    """Over three blocks that no test changes."""
+    with postgres.cloned(template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        chain = Chain(database)
+        for _ in range(3):
+            chain.append([Move(ANNA, BERT)])
+        database.close()
+        yield create_app(settings_for(url, NOWHERE)).test_client()
+
+
+def opened(client: FlaskClient, last_id: str | None = None, **parameters: str) -> TestResponse:
+    headers = {} if last_id is None else {"Last-Event-ID": last_id}
+    return client.get("/api/v1/stream", query_string=parameters, headers=headers)
+
+
+def newest(client: FlaskClient) -> str:
+    """The id with which a stream begins."""
+    with opened(client) as response:
+        assert response.mimetype == "text/event-stream"
+        assert response.headers["X-Accel-Buffering"] == "no"
+        assert response.headers["Cache-Control"] == "no-store"
+        return response.text.split("id: ")[1].strip()
+
+
+@pytest.mark.parametrize(
+    "last_id",
+    [
+        *("x", "0", "-1", "1-2", f"1-{HASH}", f"1-{HASH}-", f"1-{HASH}--1", f" 1-{HASH}-1"),
+        *(f"-1-{HASH}-0", f"01-{HASH}-0", f"1-{HASH.upper()}-0", f"1-{HASH[:-1]}-0"),
+        *(f"{10**18}-{HASH}-0", f"1-{HASH}-{2**31}", f"1-{HASH}-{10**30}", f"1-{HASH}-0\t0"),
+        *("\u0661-" + HASH + "-0", "1-" + 70_000 * "a", "'; DROP TABLE blocks; --", "null"),
+    ],
+)
+def test_what_is_no_position_is_refused(read_only: FlaskClient, last_id: str) -> None:
+    response = opened(read_only, lastEventId=last_id)
+    assert (response.status_code, response.json["code"]) == (400, "invalid_parameter")
+    if last_id.isascii():
+        response = opened(read_only, last_id.strip("\t"))
+        assert (response.status_code, response.json["field"]) == (400, "Last-Event-ID")
+
+
+def test_the_header_is_the_newer_one_and_an_empty_one_is_none(client: FlaskClient) -> None:
+    last_id = newest(client)
+    assert opened(client, last_id, lastEventId="x").status_code == 200
+    assert opened(client, "", lastEventId=last_id).status_code == 200
+    assert opened(client, "").status_code == 200
+
+
+def test_positions_that_cannot_be_gone_on_from_are_conflicts(
+    client: FlaskClient, chain: Chain, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last_id = newest(client)
+    assert opened(client, f"1-{HASH}-0").json["code"] == "position_lost"
+    assert opened(client, last_id.replace("2-", "1-", 1)).status_code == 409
+    for _ in range(3):
+        chain.append()
+    monkeypatch.setattr(block_events, "MAX_BLOCKS", 2)
+    assert opened(client, last_id).status_code == 409
+    monkeypatch.undo()
+    assert opened(client, last_id).status_code == 200
+    chain.unwind(1)
+    chain.append()
+    assert opened(client, last_id).status_code == 200
+    execute(database_url, "UPDATE orphaned_blocks SET events = NULL")
+    response = opened(client, last_id)
+    assert (response.status_code, response.json["code"]) == (409, "position_lost")
+
+
+def test_a_position_ahead_of_the_database_waits_for_it(client: FlaskClient) -> None:
+    """As after a failover to a standby that lacks the newest block."""
+    assert opened(client, f"3-{HASH}-1").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        ({"types": ""}, "types"),
+        ({"types": "blocks"}, "types"),
+        ({"types": "heads,"}, "types"),
+        ({"address": "0x1"}, "types"),
+        ({"types": "transactions", "address": "0x1"}, "address"),
+        ({"types": "transactions", "address": ",".join(["0x" + 40 * "a"] * 101)}, "address"),
+        ({"types": "transactions", "token": "0x" + 40 * "a"}, "types"),
+        ({"types": "transactions", "topic0": HASH}, "types"),
+        ({"types": "logs", "topic0": "0x1"}, "topic0"),
+        ({"addres": "0x" + 40 * "a"}, "addres"),
+    ],
+)
+def test_filters_that_mean_nothing_are_refused(
+    read_only: FlaskClient, parameters: dict[str, str], field: str
+) -> None:
+    response = opened(read_only, **parameters)
+    assert response.status_code == 400
+    if field != "address" or "0x1" in parameters["address"]:
+        assert response.json["field"] in (field, "address")
+
+
+def test_a_stream_of_logs_that_are_not_stored_says_so(
+    client: FlaskClient, chain: Chain, database_url: str
+) -> None:
+    execute(
+        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
+    )
+    response = opened(client, types="logs")
+    assert (response.status_code, response.json["field"]) == (400, "types")
+    assert "SCAN_LOGS" in response.json["error"]
+    with opened(client, types="heads,logs") as response:
+        comment, _, opening = response.text.partition("\n\n")
+        assert comment.startswith(": ") and "SCAN_LOGS" in comment
+        assert opening.startswith("retry: ")
+    execute(database_url, "UPDATE chain SET stored_logs = 'all'")
+    with opened(client, types="logs") as response:
+        assert response.text.startswith("retry: ")
+
+
+def test_an_empty_index_has_no_streams_yet(database_url: str) -> None:
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    response = opened(client)
+    assert (response.status_code, "Retry-After" in response.headers) == (503, True)
+
+
+def test_streams_are_counted_for_each_client_and_in_all(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = client.application
+    kept = application.extensions["scan"].sources.get(broadcaster.Streams)
+    place = kept.open("a", broadcaster.StreamFilter(frozenset(("heads",))), None)
+    others = [kept.open("a", place.filter, None) for _ in range(9)]
+    with pytest.raises(RateLimited):
+        kept.open("a", place.filter, None)
+    monkeypatch.setattr(stream_limits, "MAX_STREAMS", 11)
+    other = kept.open("b", place.filter, None)
+    with pytest.raises(Unavailable):
+        kept.open("c", place.filter, None)
+    for stream in (place, other, *others):
+        stream.close()
+        stream.close()
+    kept.open("a", place.filter, None).close()
+
+
+def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything_is_read(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = client.application.extensions["scan"].sources.get(broadcaster.Streams)
+    monkeypatch.setattr(stream_limits, "MAX_STREAMS_PER_ADDRESS", 3)
+    heads = broadcaster.StreamFilter(frozenset(("heads",)))
+    opened_streams = [kept.open(key, heads, None, "192.0.2.1") for key in range(3)]
+    monkeypatch.setattr(block_events, "read_next", None)
+    position = opened_streams[0].position
+    with pytest.raises(RateLimited, match="3 streams are open"):
+        kept.open(4, heads, position, "192.0.2.1")
+    monkeypatch.undo()
+    assert kept.open(4, heads, position, "192.0.2.2").position == position
+
+
+def test_what_is_never_sent_holds_no_place(client: FlaskClient) -> None:
+    for _ in range(2 * stream_limits.MAX_STREAMS_PER_CLIENT):
+        assert client.head("/api/v1/stream").status_code == 200
+        with opened(client) as response:
+            assert response.status_code == 200
+    assert client.options("/api/v1/stream").headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert client.post("/api/v1/stream").status_code == 405
