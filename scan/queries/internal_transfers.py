@@ -2,7 +2,7 @@
 
 from scan.errors import NotFound
 from scan.queries.filters import Value
-from scan.queries.pages import Form, Page, Window, filtered_page
+from scan.queries.pages import Form, Page, Window, filtered_page, form_of
 from scan.queries.reader import Reader
 
 
@@ -31,7 +31,7 @@ def of_transaction(
     data, count, total, is_traced, *edges = reader.row(
         "queries/internal_transfers_list_by_transaction",
         hash=transaction_hash,
-        form=form,
+        **form_of("internal_transfers", form),
         direction=window.direction,
         limit=window.limit,
         offset=window.offset,

@@ -78,6 +78,11 @@ class Window(NamedTuple):
         }
 
 
+def form_of(entity: str, form: Form) -> dict[str, Any]:
+    """Return the parameter for the form of records, of statements whose entity has several."""
+    return {"form": form} if all_entities()[entity].forms else {}
+
+
 def in_blocks(reader: Reader, window: Window) -> Window:
     """Return the same window with its times as blocks: those that are in both ranges."""
     if window.time_from is None and window.time_to is None:
@@ -160,8 +165,7 @@ def filtered_page(
         block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
     )
     values = window.params(traversal)
-    if all_entities()[entity].forms:
-        values["form"] = form
+    values |= form_of(entity, form)
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
     listed = all_entities()[entity].listed
     is_counted = all_entities()[entity].is_sparse  # all rows are a list, too, by an empty key

@@ -74,3 +74,12 @@ ERROR_RESPONSES: Json = {
     **{str(status): _error(status) for status in ERRORS if status not in ALWAYS},
     "default": _error(*ALWAYS),
 }
+
+
+def foreign_response(description: str, *names: str) -> Json:
+    """Return a response whose content its interface's publisher documents."""
+    return {
+        "description": description,
+        "headers": headers(*names),
+        "content": {"application/json": {"schema": {"description": "See its documentation."}}},
+    }

@@ -391,12 +391,3 @@ def sends(schema: Json, **examples: object) -> Json:
         "schema": schema,
         "examples": {name: {"value": value} for name, value in examples.items()},
     }
-
-
-def foreign_response(description: str, *names: str) -> Json:
-    """Return a response whose content its interface's publisher documents."""
-    return {
-        "description": description,
-        "headers": headers(*names),
-        "content": {"application/json": {"schema": {"description": "See its documentation."}}},
-    }

@@ -1,6 +1,7 @@
 """Paths of the Etherscan-compatible API, whose publisher documents the details."""
 
-from scan.api.openapi.schemas import OPTIONAL_HEADERS, RATE_HEADERS, Json, foreign_response
+from scan.api.openapi.errors import foreign_response
+from scan.api.openapi.schemas import OPTIONAL_HEADERS, RATE_HEADERS, Json
 from scan.extensions.etherscan.actions import PUBLISHED
 
 TAG = "Etherscan"

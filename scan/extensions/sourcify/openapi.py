@@ -1,6 +1,7 @@
 """Paths of the Sourcify-compatible API, whose publisher documents the details."""
 
-from scan.api.openapi.schemas import RATE_HEADERS, Json, foreign_response, ref
+from scan.api.openapi.errors import foreign_response
+from scan.api.openapi.schemas import RATE_HEADERS, Json, ref
 
 TAG = "Sourcify"
 TAGS = (
