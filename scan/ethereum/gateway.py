@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call, Node, NodeError, RpcError, StateUnavailable
+from scan.ethereum.node_errors import TimedOut
 
 BUDGET_S = 8.0  # of one request, for all its calls
 PLACE_WAIT_S = 0.25
@@ -30,6 +31,10 @@ class NodeAway(Unavailable):
 
     def __init__(self) -> None:
         super().__init__(NOT_ANSWERING, retry_after_s=RETRY_AFTER_S)
+
+
+class NodeTimedOut(UpstreamFailed):
+    """A call was not answered in its time; the node may answer a smaller one."""
 
 
 class Places(Protocol):
@@ -81,7 +86,8 @@ class NodeGateway:
             except NodeError as error:
                 self._is_away = True
                 retry_after_s = max(RETRY_AFTER_S, int(error.retry_after_s or 0))
-                raise UpstreamFailed(NOT_ANSWERING, retry_after_s=retry_after_s) from None
+                kind = NodeTimedOut if isinstance(error, TimedOut) else UpstreamFailed
+                raise kind(NOT_ANSWERING, retry_after_s=retry_after_s) from None
 
     def _is_known_away(self) -> bool:
         return self._is_away and self._probing.locked()
@@ -189,7 +195,7 @@ class NodeSession:
     def _time_s(self) -> float:
         left_s = self.left_s()
         if left_s <= 0:
-            raise UpstreamFailed(TOO_LATE)
+            raise NodeTimedOut(TOO_LATE)
         return left_s
 
     def _look_at(self, results: Sequence[Any]) -> None:

@@ -109,12 +109,16 @@ def _node_page(
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
         logs, total = node_logs.read_page_and_total(reader, log_filter, span, offset, limit)
+        has_more = len(logs) == limit and (total is None or offset + limit < total)
     else:
         after = None
         if traversal.cursor is not None:
             block, index = traversal.cursor.position
             after = int(block), int(index)
-        logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit, after)
+        logs, has_more = node_logs.read_page(
+            *(reader, log_filter, span, direction, offset, limit, after),
+            may_end_early=window.max_entries is not None,
+        )
         require_same_chain(
             reader,
             traversal,
@@ -124,8 +128,9 @@ def _node_page(
         total = None
         if has_total:
             _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
+        has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
     following = None
-    if len(logs) == limit and (total is None or offset + limit < total):
+    if has_more:
         newest = logs[0] if direction == "desc" else logs[-1]
         following = traversal.next(
             (logs[-1].block_number, logs[-1].log_index),

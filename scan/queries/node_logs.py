@@ -1,10 +1,11 @@
 """Logs that are not stored, read from the node in the blocks that the index names.
 
 For an emitter only the blocks are requested in which it emitted logs, without one all blocks of the
-range. A list that is too long for one request is refused, never cut short and never estimated. The
+range. A page that takes too long ends early with a cursor, or is refused; no list is estimated. The
 node's logs are compared with the indexed chain, and with the request.
 """
 
+import time
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.gateway import NodeSession, NodeTimedOut
 from scan.ethereum.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
 from scan.queries.reader import Reader
@@ -22,7 +23,10 @@ MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have mo
 TIMEOUT_S = 6.0  # of a request's time at the node; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
-FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # in one batch
+FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 8, 1000  # in one batch
+BATCH_TIMEOUT_S = 1.5  # a batch that takes longer is halved
+COUNT_S = 2.0  # to count a list after its page was read
+UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
 NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one range
 ENTRY_BYTES = 600  # of a cached list without its block numbers
 TOO_MUCH = (
@@ -64,10 +68,14 @@ def read_page(
     offset: int,
     limit: int,
     after: tuple[int, int] | None = None,
-) -> list[NodeLog]:
-    """Return a page of the list in either order; logs beyond the page are not read.
+    *,
+    may_end_early: bool = False,
+) -> tuple[list[NodeLog], bool]:
+    """Return a page of the list in either order, and whether more may follow; logs beyond the page
+    are not read.
 
-    `after` is the block number and log index that the page begins after.
+    `after` is the block number and log index that the page begins after. With `may_end_early` it
+    ends where the time does, if it has a log by then.
     """
     is_descending = direction == "desc"
     if after is not None and is_descending:
@@ -75,43 +83,69 @@ def read_page(
     elif after is not None:
         span = BlockSpan(max(span.first, after[0]), span.last)
     if span.first > span.last:
-        return []
+        return [], False
     expected_hash = hash_at(reader, span.last)
     blocks = _candidate_blocks(reader, log_filter, span, direction)
     logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=is_descending))
     if after is not None:
         logs = (log for log in logs if (log[:2] < after if is_descending else log[:2] > after))
-    page = _collected(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit))
+    logs = islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit)
+    page: list[NodeLog] = []
+    try:
+        _collect(logs, page)
+        has_more = len(page) == limit
+    except (NodeTimedOut, TooManyLogs):
+        if not (page and may_end_early):
+            raise
+        has_more = True
     _require_same_chain(reader, span.last, expected_hash)
-    return page
+    return page, has_more
 
 
 def read_page_and_total(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, offset: int, limit: int
-) -> tuple[list[NodeLog], int]:
-    """Return a page of the whole list, newest first, and the list's exact length.
+) -> tuple[list[NodeLog], int | None]:
+    """Return a page of the whole list, newest first, and the list's exact length; None where it
+    cannot be counted in the time.
 
     The block of each entry is cached, so that other pages need only their own blocks.
     """
     expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
     block_of_entry = reader.sources.log_blocks.get(key)
+    if block_of_entry is UNCOUNTED:
+        return read_page(reader, log_filter, span, "desc", offset, limit)[0], None
     if block_of_entry is not None:
         page = _page_of_blocks(reader, log_filter, block_of_entry, offset, limit)
         return page, len(block_of_entry)
     numbers = array("q")
     blocks = _candidate_blocks(reader, log_filter, span, "desc")
 
-    def on_page() -> Iterator[NodeLog]:
+    def counted() -> Iterator[NodeLog]:
         for log in _bounded(_logs_in(reader, log_filter, blocks, is_descending=True)):
             numbers.append(log.block_number)
-            if offset < len(numbers) <= offset + limit:
-                yield log
+            yield log
 
-    page = _collected(on_page())
+    logs = counted()
+    page = []
+    _collect(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit), page)
+    is_counted = _is_passed_in_time(logs)
     _require_same_chain(reader, span.last, expected_hash)
-    reader.sources.log_blocks.store(key, numbers, ENTRY_BYTES + numbers.itemsize * len(numbers))
-    return page, len(numbers)
+    kept = numbers if is_counted else UNCOUNTED
+    reader.sources.log_blocks.store(key, kept, ENTRY_BYTES + kept.itemsize * len(kept))
+    return page, len(numbers) if is_counted else None
+
+
+def _is_passed_in_time(logs: Iterator[NodeLog]) -> bool:
+    """Pass over the rest of a list, and return whether its end was reached."""
+    ends_at = time.monotonic() + COUNT_S
+    try:
+        for _ in logs:
+            if time.monotonic() >= ends_at:
+                return False
+    except (NodeTimedOut, TooManyLogs):
+        return False
+    return True
 
 
 def _page_of_blocks(
@@ -127,7 +161,8 @@ def _page_of_blocks(
         return []
     skipped = offset - block_of_entry.index(numbers[0])  # entries of its first block before it
     logs = _logs_in(reader, log_filter, list(dict.fromkeys(numbers)), is_descending=True)
-    page = _collected(islice(logs, skipped, skipped + limit))
+    page: list[NodeLog] = []
+    _collect(islice(logs, skipped, skipped + limit), page)
     if [log.block_number for log in page] != list(numbers):
         raise UpstreamFailed(ANOTHER_CHAIN)
     return page
@@ -141,16 +176,14 @@ def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
         yield log
 
 
-def _collected(logs: Iterator[NodeLog]) -> list[NodeLog]:
-    """Return the logs of a page; raises TooManyLogs where its data is too large for one."""
-    page: list[NodeLog] = []
+def _collect(logs: Iterator[NodeLog], page: list[NodeLog]) -> None:
+    """Add the logs to a page; raises TooManyLogs where their data is too large for one."""
     size = 0
     for log in logs:
         size += len(log.data)
         if page and size > MOST_DATA_BYTES:
             raise TooManyLogs(TOO_LARGE)
         page.append(log)
-    return page
 
 
 def _candidate_blocks(
@@ -177,24 +210,26 @@ def _logs_in(
 ) -> Iterator[NodeLog]:
     """Yield logs of some blocks, in order, read in as many batches as the node needs.
 
-    Batches grow while the node answers, and are halved where it refuses one as too large. Raises
-    TooManyLogs where time or blocks exceed their bounds.
+    Batches grow while the node answers, and are halved where it refuses one as too large or does
+    not answer in time. Raises TooManyLogs where time or blocks exceed their bounds.
     """
     node = reader.node.within(TIMEOUT_S)
-    start, count = 0, FIRST_BLOCKS
+    start, count, most = 0, FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE
+    late: NodeTimedOut | None = None
     while start < len(blocks):
         if node.left_s() <= 0 or (log_filter.address is not None and start >= MOST_BLOCKS):
-            raise TooManyLogs(TOO_MUCH)
+            raise late or TooManyLogs(TOO_MUCH)
         spans = _joined(sorted(blocks[start : start + count]))
         try:
-            logs = _read(reader, node, log_filter, spans)
-        except (RpcError, AnswerTooLarge):
+            logs = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, spans)
+        except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
-                raise TooManyLogs(TOO_MUCH) from None
-            count //= 2
+                raise error if isinstance(error, NodeTimedOut) else TooManyLogs(TOO_MUCH) from None
+            late = error if isinstance(error, NodeTimedOut) else late
+            count = most = count // 2
             continue
         yield from sorted(logs, reverse=is_descending)
-        start, count = start + count, min(2 * count, MOST_BLOCKS_AT_ONCE)
+        start, count = start + count, min(2 * count, most)
 
 
 def _joined(numbers: Sequence[int]) -> list[BlockSpan]:

@@ -74,7 +74,7 @@ _TOPIC_FILTER: Json = {
 WANTED_TOPICS = ref("WantedTopics")
 SCHEMAS: Json = {
     "WantedTopics": _TOPIC_FILTER,
-    "LogPage": page_of("logs", "Log", "Logs, newest first.", keeps_all=False),
+    "LogPage": page_of("logs", "Log", "Logs, newest first.", "QueryTotal"),
     "Log": extended(
         "TransactionLog",
         "A log and its position.",
