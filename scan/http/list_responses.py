@@ -84,7 +84,7 @@ def _send_file(
     folder = services().settings.data_dir / FOLDER
     with ExitStack() as until_sent:
         until_sent.enter_context(places.open.place(client))
-        with places.writing.place():
+        with places.writing(client):
             charged = services().limiter.charge_file(client)
             if not charged.allowed:
                 refusal = rate_limited(charged, "files")
