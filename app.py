@@ -20,7 +20,6 @@ from scan.api import (
     health,
     items,
     keys,
-    logos,
     logs,
     metrics,
     network,
@@ -69,7 +68,6 @@ from scan.queries.reader import ChainId, FirstBlock, PartitionedTables, Retentio
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
-from scan.unit_prices.price_source import PriceSource
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
@@ -93,14 +91,13 @@ BLUEPRINTS = (
     gas,
     addresses,
     contracts,
-    logos,
     logs,
     query_api,
     search,
     keys,
     webhooks,
 )
-INTERFACES = (logos.INTERFACE, REST)
+INTERFACES = (REST,)
 OUTSIDE = (health, metrics)  # the version and the rate limits
 SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 
@@ -147,12 +144,6 @@ def _item_media(settings: Settings) -> ItemMedia:
         return ItemMedia(None)
     fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
     return ItemMedia(fetcher, settings.ipfs_gateway, settings.webhook_allow_networks)
-
-
-def _price_source(settings: Settings) -> PriceSource:
-    is_url = "://" in settings.prices
-    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
-    return PriceSource(settings.prices, fetcher, settings.webhook_allow_networks)
 
 
 def _services(settings: Settings) -> Services:
@@ -209,7 +200,6 @@ def _services(settings: Settings) -> Services:
         large_forms(),
         waiting_threads,
         FilePlaces(),
-        _price_source(settings),
     )
 
 
@@ -235,7 +225,7 @@ def _middleware(app: Flask, of_extensions: Sequence[Interface]) -> Middleware:
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if listener is None else None,
-        (*INTERFACES, *of_extensions, *(() if pages is None else (PICTURES, pages))),
+        (*of_extensions, *INTERFACES, *(() if pages is None else (PICTURES, pages))),
         pages,
         {
             *SERVICE_PATHS,

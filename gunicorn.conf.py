@@ -5,6 +5,7 @@ import resource
 import sys
 from pathlib import Path
 
+from scan import registry
 from scan.commands.startup import require_usable_database
 from scan.errors import SettingError
 from scan.rate_limits.limiter import counts_in_process, make_limiter
@@ -98,12 +99,11 @@ def post_worker_init(worker):
         services = worker.wsgi.extensions["scan"]
         worker.verification_jobs = JobRunner(services.writes, services.verifier, services.jobs)
         worker.verification_jobs.start()
-        if _settings.sources_dir is not None:
-            from scan.contract_import.kept_sources import KeptSources
-
-            folder = _settings.sources_dir
-            worker.kept_sources = KeptSources(folder, services.writes, services.jobs)
-            worker.kept_sources.start()
+        worker.of_extensions = [
+            thread for module in registry.parts("worker") for thread in module.threads(services)
+        ]
+        for thread in worker.of_extensions:
+            thread.start()
     if _settings.delivers and _settings.database_url:
         from scan.webhooks.dispatcher import Dispatcher
 
@@ -113,8 +113,8 @@ def post_worker_init(worker):
 
 def worker_exit(server, worker):
     """Gives back the leases, and writes what is still only in memory: the usage of keys."""
-    if hasattr(worker, "kept_sources"):
-        worker.kept_sources.stop()
+    for thread in getattr(worker, "of_extensions", ()):
+        thread.stop()
     if hasattr(worker, "verification_jobs"):
         worker.verification_jobs.stop()
     if hasattr(worker, "deliveries"):

@@ -22,7 +22,7 @@ FLOORS = (
     "indexer webhooks verification",
     "item_media",
     "queries audit server",
-    "exports contract_import token_lists unit_prices",
+    "exports",
     "http streams bulk",
     "api pages",
     "app commands",
@@ -35,7 +35,7 @@ FLASK = (*("app", "scan.http", "scan.api", "scan.pages", "scan.extensions"),)
 # Where a library may be imported.
 PLACES = {
     "psycopg2": ("scan.database",),
-    "requests": ("scan.ethereum", "scan.webhooks", "scan.contract_import"),
+    "requests": ("scan.ethereum", "scan.webhooks", "scan.extensions.contract_import"),
     "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks", "scan.extensions.gateway"),
     "flask": FLASK,
     "werkzeug": FLASK,
@@ -48,7 +48,12 @@ PLACES = {
     "duckdb": ("scan.bulk",),
     "pebble": ("scan.bulk",),
     "distributed": ("scan.bulk",),
-    "msgspec": ("scan.ethereum", "scan.indexer", "scan.contract_import", "scan.token_lists"),
+    "msgspec": (
+        "scan.ethereum",
+        "scan.indexer",
+        "scan.extensions.contract_import",
+        "scan.extensions.token_lists",
+    ),
 }
 
 SQL = re.compile(

@@ -80,24 +80,5 @@ def get_finality() -> Response:
     )
 
 
-@blueprint.get("/prices")
-def get_prices() -> Response:
-    """Return the operator's prices, on which no amount of the chain depends."""
-    query_arguments()
-    prices, problem = services().prices.read(reader())
-    reader().do_not_cache()
-    if prices is None:
-        empty = dict.fromkeys(("currency", "source", "time", "coin"))
-        return json_value({**empty, "tokens": {}, "problem": problem})
-    return json_value(
-        {
-            **prices._asdict(),
-            "coin": None if prices.coin is None else f"{prices.coin:f}",
-            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
-            "problem": problem,
-        }
-    )
-
-
 def _quoted(day: str | None) -> str:
     return "null" if day is None else f'"{day}"'

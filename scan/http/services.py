@@ -15,7 +15,6 @@ from scan.queries.reader import Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
-from scan.unit_prices.price_source import PriceSource
 from scan.verification.jobs import VerificationJobs
 from scan.verification.verifier import Verifier
 
@@ -41,7 +40,6 @@ class Services:
     large_forms: ConcurrencyLimit
     waiting_threads: WaitingThreads
     file_places: FilePlaces
-    prices: PriceSource
 
     @property
     def reads(self) -> Database:

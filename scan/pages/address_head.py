@@ -8,7 +8,7 @@ from typing import Any
 from scan import registry
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.http.services import services
+from scan.pages.prices import unit_prices
 from scan.pages.records import names_of
 from scan.queries import addresses, contract_creations, entities
 from scan.queries.contract_creations import creation_record
@@ -41,7 +41,7 @@ def address_head(key: bytes) -> dict[str, Any]:
         "maker_names": names_of([], *(to_hex(maker) for maker in makers if maker)),
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
-        "prices": services().prices.read(reader()).prices,
+        "prices": unit_prices(),
         "sends_messages": MESSAGES in counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }

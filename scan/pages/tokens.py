@@ -6,11 +6,11 @@ from flask import Blueprint, Response
 
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.http.services import services
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.formatting import percent
 from scan.pages.items import thumbnails_of
 from scan.pages.largest_transfers import shown_day
+from scan.pages.prices import unit_prices
 from scan.pages.records import address_of, names_of, requested_tab
 from scan.pages.site import page
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart
@@ -58,7 +58,7 @@ def get_token(address: str) -> Response:
         "token.html",
         token=token,
         tab=tab,
-        prices=services().prices.read(reader()).prices,
+        prices=unit_prices(),
         shown=shown,
         shares=[
             percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)

@@ -13,9 +13,9 @@ from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
-from scan.http.services import services
 from scan.pages import transaction_traces
 from scan.pages.filtered_lists import entity_list
+from scan.pages.prices import unit_prices
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page
 from scan.pages.transaction_traces import addresses_in
@@ -95,7 +95,7 @@ def get_transaction(transaction_hash: str) -> Response:
         adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
         traces=traces,
         most_slots=transaction_traces.MAX_SLOTS,
-        prices=services().prices.read(reader()).prices,
+        prices=unit_prices(),
         names=names_of(
             [
                 *(record, *of_extensions, *transfers, *trades, *internal),

@@ -37,7 +37,7 @@ DELEGATION = "0xef0100"  # how the code of an account begins that delegates it (
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
     "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
-    **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/token_lists"),
+    **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
     "largerNamesake": "of a token: tests/contracts/test_misleading_transactions.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_pages.py",

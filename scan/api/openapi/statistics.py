@@ -27,7 +27,6 @@ from scan.queries import gas
 from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
 from scan.queries.largest_transfers import LARGEST, MAX_SAMPLE
 from scan.queries.pools import DEFAULT_CANDLES, INTERVALS_S, MAX_CANDLES, MAX_TRADES
-from scan.unit_prices.price_document import MAX_TOKENS
 
 
 def _date(description: str) -> Json:
@@ -63,11 +62,6 @@ PATHS: Json = {
         "get", "getGas", "Gas prices, and what common actions cost", ref("Gas"),
         description="Of the newest blocks and at most 5,000 transactions in them. A suggestion"
         " adds a percentile of their tips to the next base fee.",
-    ),
-    "/prices": operation(
-        "get", "getPrices", "Unit prices that the operator gives", ref("Prices"),
-        description="Read at times from a file, a URL or a pool (SCAN_PRICES): what its source"
-        " says, as of time. No other value of the API depends on them.",
     ),
     "/pools/{address}": operation(
         "get", "getPool", "One pool", ref("Pool"), parameters=(ADDRESS,), errors=(404,)
@@ -217,25 +211,6 @@ SCHEMAS: Json = {
             "volume0": ref("Sum"),
             "volume1": ref("Sum"),
             "trades": ref("Count"),
-        },
-    ),
-    "Prices": record(
-        "Of one whole coin or token, in currency; null and empty where there are none.",
-        {
-            "currency": nullable(text("A currency, or the symbol of the token.", "USD")),
-            "source": nullable(text("A host, the operator, or the pool.", "prices.example")),
-            "time": nullable(moment("As of when; of a pool, its last trade.")),
-            "coin": ref("Price"),
-            "tokens": {
-                "type": "object",
-                "description": "By address.",
-                "propertyNames": ref("HexAddress"),
-                "additionalProperties": ref("Price"),
-                "maxProperties": MAX_TOKENS,
-            },
-            "problem": nullable(
-                text("Why there are none, or no newer ones.", "No unit prices are configured.")
-            ),
         },
     ),
     "Sum": text("A whole number, of any size.", "1500", pattern="^[0-9]+$"),

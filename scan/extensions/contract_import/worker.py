@@ -1,0 +1,11 @@
+"""What runs beside serving: sources are kept for chains that begin anew."""
+
+from collections.abc import Iterable
+
+from scan.extensions.contract_import.kept_sources import KeptSources
+from scan.http.services import Services
+
+
+def threads(core: Services) -> Iterable[KeptSources]:
+    folder = core.settings.sources_dir
+    return () if folder is None else (KeptSources(folder, core.writes, core.jobs),)

@@ -1,0 +1,8 @@
+"""`scan labels`."""
+
+COMMANDS = {
+    "labels": (
+        "manage labels of addresses",
+        "scan.extensions.labels.labels_command",
+    )
+}

@@ -1,0 +1,8 @@
+"""`scan signatures`."""
+
+COMMANDS = {
+    "signatures": (
+        "manage signatures of functions and events",
+        "scan.extensions.signatures.signatures_command",
+    )
+}

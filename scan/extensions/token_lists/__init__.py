@@ -1,0 +1,11 @@
+"""Token lists (https://tokenlists.org) that operators import: names of tokens, and their logos.
+
+Input: a list that anybody may have written, and the files that it names. Output: rows of
+listed_tokens and logos, which responses show beside what contracts say of themselves.
+Start with token_list.py (the form), then importer.py (storing a list) and logo_fetcher.py
+(several logos at once).
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension("token lists and their logos, by `scan tokens`")

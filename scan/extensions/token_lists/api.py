@@ -1,0 +1,29 @@
+"""GET /api/v1/logos/:digest: logos of token lists."""
+
+from flask import Blueprint, Response
+
+from scan import parameters
+from scan.extensions.token_lists import logos
+from scan.http.interfaces import API, REST, Interface
+from scan.http.requests import query_arguments, reader
+
+# A page shows many logos, which are charged to the limit of the address over all keys alone.
+INTERFACE = Interface(REST.refuse, prefixes=(f"{API}/logos",), has_address_limit=True)
+# A logo may be an SVG with scripts. Opened by itself, nothing in it runs or is loaded.
+HEADERS = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Cross-Origin-Resource-Policy": "cross-origin",  # pages of others may show it
+    "X-Content-Type-Options": "nosniff",
+}
+
+blueprint = Blueprint("logos", __name__)
+BLUEPRINTS = (blueprint,)
+
+
+@blueprint.get("/logos/<digest>")
+def get_logo(digest: str) -> Response:
+    query_arguments()
+    logo = logos.get(reader(), parameters.digest(digest))
+    reader().do_not_cache()  # by the version of the index: the content never changes
+    return Response(logo.content, mimetype=logo.content_type, headers=HEADERS)

@@ -1,0 +1,13 @@
+"""The limit of /logos, which is not the API's."""
+
+from collections.abc import Sequence
+
+from flask import Flask
+
+from scan.extensions.token_lists.api import INTERFACE
+from scan.http.interfaces import Interface
+from scan.http.services import Services
+
+
+def register(_app: Flask, _services: Services) -> Sequence[Interface]:
+    return (INTERFACE,)

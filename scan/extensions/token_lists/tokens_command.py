@@ -1,0 +1,145 @@
+"""`scan tokens`: imports, lists and exports token lists with their logos."""
+
+import argparse
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tqdm import tqdm
+
+from scan import parameters
+from scan.commands.arguments import add_actions, add_command
+from scan.commands.startup import connected
+from scan.database.connection import Database
+from scan.database.transaction import Row
+from scan.errors import ScanError
+from scan.extensions.token_lists import importer, token_list
+from scan.extensions.token_lists.logo_fetcher import LogoFetcher
+from scan.extensions.token_lists.token_list import MAX_LIST_BYTES, ListedToken, TokenList
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
+from scan.queries.reader import ChainId
+from scan.settings import Settings
+
+NAME = "scan-tokens"
+LIST_TIMEOUTS = AttemptTimeouts(total_s=60.0, connect_s=5.0)
+MAX_SHOWN = 20
+
+IMPORT = """\
+Stores the tokens of a token list (tokenlists.org) that are on the indexed chain, and their logos:
+    scan tokens import https://tokens.uniswap.org
+    scan tokens import tokens.json
+A list replaces an earlier one of the same name. A token that several lists have is of the one
+imported last. Entries that are malformed are reported and left out. Logos are fetched once and
+served by Scan; an import that was interrupted goes on, and tries those again that failed."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = add_actions(group)
+    text = "store a token list and its logos"
+    load = add_command(actions, "import", text, IMPORT, import_list)
+    load.add_argument("source", metavar="URL|FILE.json", help="an https URL, or a file")
+    load.add_argument("--without-logos", action="store_true", help="fetch no logos")
+    add_command(actions, "list", "print every listed token with its list", run=list_all)
+    text = "write listed tokens to a file that `import` accepts"
+    export = add_command(actions, "export", text, run=export_list)
+    export.add_argument("file", type=Path, metavar="FILE.json")
+    export.add_argument("--list", metavar="NAME", help="of this list; all by default")
+    remove = add_command(actions, "remove", "remove a list and its logos", run=remove_list)
+    remove.add_argument("name", metavar="NAME")
+
+
+def import_list(settings: Settings, options: argparse.Namespace) -> int:
+    content = _content(settings, options.source)
+    with connected(settings, NAME) as database:
+        imported = token_list.read(content, _chain_id(database))
+        removed = importer.store(database, imported)
+        print(f"{imported.name}: {len(imported.tokens)} tokens stored, {removed} removed")
+        _report_differences(database, imported)
+        if not options.without_logos:
+            _fetch_logos(settings, database, imported.name)
+    return 0
+
+
+def _content(settings: Settings, source: str) -> bytes:
+    if "://" in source:
+        fetcher = DocumentFetcher(tls_context(settings.ca_bundle), LIST_TIMEOUTS)
+        try:
+            return fetcher.get(source, MAX_LIST_BYTES, settings.webhook_allow_networks)
+        except NotFetched as error:
+            raise ScanError(f"{source}: {error}") from None
+    try:
+        with Path(source).open("rb") as file:
+            content = file.read(MAX_LIST_BYTES + 1)
+    except OSError as error:
+        raise ScanError(f"{source}: {error.strerror}") from None
+    if len(content) > MAX_LIST_BYTES:
+        raise ScanError(f"{source}: the file has more than {MAX_LIST_BYTES} bytes")
+    return content
+
+
+def _chain_id(database: Database) -> int:
+    chain_id = ChainId(database).read()
+    if chain_id is None:
+        raise ScanError("no block is indexed yet")
+    return int(chain_id)
+
+
+def _report_differences(database: Database, imported: TokenList) -> None:
+    for index, reason in imported.refused[:MAX_SHOWN]:
+        print(f"token {index + 1} of the list is left out: {reason}", file=sys.stderr)
+    if len(imported.refused) > MAX_SHOWN:
+        print(f"{len(imported.refused)} tokens are left out in all", file=sys.stderr)
+    rows = database.rows("token_lists/listed_tokens_list_other_decimals", list=imported.name)
+    for address, listed, stored in rows[:MAX_SHOWN]:
+        print(f"{address}: {listed} decimals in the list, {stored} in the contract, which count")
+
+
+def _fetch_logos(settings: Settings, database: Database, name: str) -> None:
+    fetcher = LogoFetcher(
+        DocumentFetcher(tls_context(settings.ca_bundle)),
+        settings.ipfs_gateway,
+        settings.webhook_allow_networks,
+    )
+    uris = importer.missing_logos(database, name)
+    failures: Counter[str] = Counter()
+    # With `disable=None` the bar is shown only on a terminal.
+    with tqdm(total=len(uris), unit=" logos", disable=None, leave=False) as bar:
+        for count in importer.fetch_logos(database, fetcher, uris, failures):
+            bar.update(count)
+    print(f"{len(uris) - failures.total()} logos stored, {failures.total()} failed")
+    for reason, count in failures.most_common():
+        print(f"  {count}: {reason}")
+
+
+def list_all(settings: Settings, _options: argparse.Namespace) -> int:
+    for address, name, token, symbol, _, _, has_logo in _stored(settings, None):
+        print(address, f"{symbol}, {token} ({name}){'' if has_logo else ', no logo'}")
+    return 0
+
+
+def export_list(settings: Settings, options: argparse.Namespace) -> int:
+    tokens = [
+        ListedToken(parameters.address(address), name, symbol, decimals, uri)
+        for address, _, name, symbol, decimals, uri, _ in _stored(settings, options.list)
+    ]
+    with connected(settings, NAME) as database:
+        content = token_list.write(tokens, _chain_id(database), datetime.now(UTC))
+    try:
+        options.file.write_bytes(content)
+    except OSError as error:
+        raise ScanError(f"{options.file}: {error.strerror}") from None
+    print(f"{len(tokens)} tokens written")
+    return 0
+
+
+def remove_list(settings: Settings, options: argparse.Namespace) -> int:
+    with connected(settings, NAME) as database:
+        print(f"{importer.remove(database, options.name)} tokens removed")
+    return 0
+
+
+def _stored(settings: Settings, name: str | None) -> list[Row]:
+    with connected(settings, NAME) as database:
+        return database.rows("token_lists/listed_tokens_list", list=name)

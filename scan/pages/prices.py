@@ -1,0 +1,12 @@
+"""Unit prices on pages, where an extension gives them."""
+
+from typing import Any
+
+from scan import registry
+
+
+def unit_prices() -> Any | None:
+    """Return the prices of the coin and of tokens; None where there are none."""
+    for read in registry.values("pages", "unit_prices"):
+        return read()
+    return None
