@@ -42,6 +42,12 @@ def links(document: Path) -> list[str]:
     return _LINK.findall(_BLOCK.sub("", document.read_text(encoding="utf-8")))
 
 
+def is_missing(name: str) -> bool:
+    """Whether the tree lacks a file or folder, other than with its whole extension."""
+    extension = re.match(r".*\bextensions/\w+", name)
+    return not (ROOT / name).exists() and not (extension and not (ROOT / extension[0]).exists())
+
+
 def is_broken(document: Path, link: str) -> bool:
     """Whether a link within the repository leads nowhere."""
     path, _, fragment = link.partition("#")
