@@ -11,7 +11,9 @@ from scan.ethereum.client import Node, NodeError
 from scan.ethereum.node_errors import RpcError
 from scan.hex import to_hex
 from scan.indexer import chain_identity
+from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import WrongChain
+from scan.indexer.pruned_history import first_kept, is_kept
 from scan.settings import Settings
 
 TIMEOUT_S = 10.0
@@ -19,7 +21,7 @@ MOST_AHEAD_S = 15  # by which a block's time may be ahead of this machine's cloc
 QUIET_S = 600
 SLOW_MS = 100
 Outcome = tuple[str, str, str]  # level, text, advice
-ADVICE_EMPTY = "use a node with all of them, or set SCAN_START_BLOCK"
+ADVICE_EMPTY = "use a node with all of them, or set SCAN_START_BLOCK={}"
 ADVICE_BEGUN = (
     "use a node with all of them; SCAN_START_BLOCK takes effect in an empty database alone"
 )
@@ -42,17 +44,21 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Itera
     yield "ok", f"chain {chain_id}, block {number}, {median(times):.1f} ms a request", ""
     if median(times) > SLOW_MS:
         yield "warning", "it is far away", "index beside the node: catching up waits for it"
-    if database is not None:
-        try:
+    try:
+        chain_identity.read_identity(BlockSource(node))
+        if database is not None:
             chain_identity.check(node, database)
-        except WrongChain as error:
-            yield "error", str(error), "use one database for each chain"
-            return
+    except WrongChain as error:
+        yield "error", str(error), "use one database for each chain"
+        return
+    except NodeError as error:
+        yield "error", str(error), "use a node that has block 0"
+        return
     yield from _check_head(node, made_at_s)
     fixed = database.value("indexer/chain_get_first_block") if database is not None else None
     first = (settings.start_block or 0) if fixed is None else fixed
-    advice = ADVICE_BEGUN if fixed is not None else ADVICE_EMPTY
-    yield from _check_history(node, first, advice)
+    advice = ADVICE_EMPTY if fixed is None else ADVICE_BEGUN
+    yield from _check_history(node, max(first, 1), number, advice)
     yield from _check_traces(node, to_hex(block_hash), settings)
     yield from _check_state(node, BlockId(number, block_hash), first)
 
@@ -76,26 +82,30 @@ def _check_head(node: Node, made_at_s: int) -> Iterator[Outcome]:
         yield "warning", text, "check its peers, unless the chain makes blocks rarely"
 
 
-def _check_history(node: Node, start_block: int, advice: str) -> Iterator[Outcome]:
-    """Check that the node has the first block to index with its receipts: some prune them."""
-    number = hex(max(start_block, 1))
-    block = _try(node, "eth_getBlockByNumber", number, False)
-    if block is None:
-        return  # the chain is not that long
-    if isinstance(block, RpcError):
-        yield "error", f"it does not have block {int(number, 16)}: {block}", advice
+def _check_history(node: Node, number: int, head: int, advice: str) -> Iterator[Outcome]:
+    """Check that the node has the first block to index with its receipts: many nodes prune them."""
+    if number > head:
         return
-    receipts = _try(node, "eth_getBlockReceipts", number)
+    receipts = _try(node, "eth_getBlockReceipts", hex(number))
     if isinstance(receipts, RpcError) and receipts.is_missing_method:
         yield (
             "warning",
             "it does not offer eth_getBlockReceipts: receipts are requested one by one",
             "upgrade it; catching up takes several times as long",
         )
-    elif not isinstance(receipts, list):
-        yield "error", f"it does not have the receipts of block {int(number, 16)}", advice
+    try:
+        if is_kept(node, number):
+            yield "ok", f"has blocks and receipts from block {number}", ""
+            return
+        first = first_kept(node, number, head)
+    except NodeError as error:
+        yield "error", f"its history cannot be read: {error}", "see its log"
+        return
+    if first is None:
+        yield "error", f"it has neither block {number} nor its newest, {head}", "see its log"
     else:
-        yield "ok", f"has blocks and receipts from block {int(number, 16)}", ""
+        text = f"it has pruned blocks before {first}, or their receipts"
+        yield "error", text, advice.format(first)
 
 
 def _check_traces(node: Node, block_hash: str, settings: Settings) -> Iterator[Outcome]:

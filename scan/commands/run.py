@@ -27,7 +27,7 @@ from scan.commands.startup import (
 )
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
-from scan.ethereum.client import Node, NodeError
+from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
@@ -35,6 +35,7 @@ from scan.settings import Settings, child_environment, without_password
 
 log = logging.getLogger(__name__)
 
+UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised
 PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
 
@@ -173,7 +174,7 @@ def _database_of_chain(
     recording: Path | None,
 ) -> str:
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
-    the node is away, the name that it had last is used."""
+    the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
     source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
     key = settings.rpc_urls[0]
     while not stop.is_set():
@@ -188,6 +189,8 @@ def _database_of_chain(
             if last_name is not None:
                 return last_name
             log.warning("waiting for the node at RPC_URL: %s", error)
+            if isinstance(error, HistoryPruned):
+                return UNKNOWN_CHAIN
             stop.wait(2.0)
     return ""
 

@@ -12,6 +12,7 @@ from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
+    HistoryPruned,
     NodeError,
     RateLimited,
     RpcError,
@@ -25,6 +26,7 @@ __all__ = [
     "AnswerTooLarge",
     "BatchRefused",
     "Call",
+    "HistoryPruned",
     "Node",
     "NodeError",
     "RateLimited",

@@ -4,6 +4,7 @@ import re
 
 METHOD_NOT_FOUND = -32601
 RESOURCE_NOT_FOUND = -32001  # EIP-1474
+PRUNED_HISTORY = 4444  # execution-apis 636
 _REVERT_CODES = (3, -32015)
 _RATE_LIMIT_CODES = (429, -32005, -32097)
 _RATE_LIMIT_WORDS = re.compile(r"rate.?limit|too many requests|limit exceeded|capacity", re.I)
@@ -49,6 +50,10 @@ class RateLimited(NodeError):
     """The node's rate limit is exceeded."""
 
 
+class HistoryPruned(NodeError):
+    """The node has dropped old blocks, or their receipts; the message says what helps."""
+
+
 class StateUnavailable(NodeError):
     """The node answers, but not with the state of the block: it is on another fork, has pruned the
     state, or returns errors."""
@@ -83,13 +88,16 @@ class RpcError(Exception):
 
     @property
     def is_missing_block(self) -> bool:
-        """Whether the node lacks the block, after a reorg or because the block is too new."""
-        return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
+        """Whether the node lacks the block: after a reorg, or because it is too new or pruned."""
+        return self.code in (RESOURCE_NOT_FOUND, PRUNED_HISTORY) or self._matches(
+            _MISSING_BLOCK_WORDS
+        )
 
     @property
     def is_transient(self) -> bool:
         """Whether this is a failure of the node, unrelated to the call."""
-        return self._matches(_PASSING_WORDS)
+        is_pruned = self.code == PRUNED_HISTORY or "pruned" in self.message.lower()
+        return self._matches(_PASSING_WORDS) and not is_pruned
 
     @property
     def is_rate_limit(self) -> bool:

@@ -35,15 +35,24 @@ def transaction_hashes(header: Any, number: int) -> list[Any]:
     return [transaction.hash for transaction in block.transactions]
 
 
+class MissingPart(NodeError):
+    """The node returns null or an error for a part of a block. pruned_history.py finds out why."""
+
+    def __init__(self, message: str, *, number: int = 0) -> None:
+        super().__init__(message)
+        self.number = number
+
+
 def present(answer: Any, name: str, number: int) -> Any:
-    """Return the answer unchanged. Raises NodeError, which says that the node does not have `name`
-    `number`, if it is an error or null."""
+    """Return the answer unchanged. Raises MissingPart if it is an error or null."""
     if isinstance(answer, AnswerTooLarge):
         return answer
     if isinstance(answer, RpcError):
-        raise NodeError(f"the node returned an error for {name} {number}: {answer}")
+        raise MissingPart(
+            f"the node returned an error for {name} {number}: {answer}", number=number
+        )
     if answer is None:
-        raise NodeError(f"the node does not have {name} {number} yet")
+        raise MissingPart(f"the node does not have {name} {number}", number=number)
     return answer
 
 

@@ -23,6 +23,7 @@ from scan.ethereum.client import (
     MAX_BATCH,
     AnswerTooLarge,
     Call,
+    HistoryPruned,
     Node,
     NodeError,
     RpcError,
@@ -31,7 +32,9 @@ from scan.ethereum.forms import LIKE_ETHEREUM
 from scan.ethereum.forms.polygon import has_state_sync
 from scan.ethereum.traces import InternalTransfer
 from scan.hex import quantity
+from scan.indexer import pruned_history
 from scan.indexer.block_answers import (
+    MissingPart,
     block_hash,
     block_number,
     checked_answer,
@@ -113,6 +116,15 @@ class BlockSource:
 
     def chain_id(self) -> int:
         return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
+
+    def genesis_hash(self) -> bytes:
+        """Return the hash of block 0. Raises HistoryPruned, NodeError."""
+        if (genesis_hash := self.hash_at(0)) is not None:
+            return genesis_hash
+        missing = MissingPart("the node does not have block 0")
+        if isinstance(pruned_history.explained(self._node, missing), HistoryPruned):
+            raise HistoryPruned(f"{missing}, whose hash identifies the chain: use one that has it")
+        raise missing
 
     def hash_at(self, number: int) -> bytes | None:
         """Return the hash of the node's block `number`; None if the node has none."""
@@ -287,8 +299,26 @@ class BlockSource:
                 receipts = list(self._large_receipts(header, number))
             yield header, receipts
 
+    def require_kept(self, number: int) -> None:
+        """Raise HistoryPruned where the node has dropped a block or its receipts, NodeError where
+        it cannot be read. For block 0, which nodes keep, block 1 is checked."""
+        number = max(number, 1)
+        if not pruned_history.is_kept(self._node, number):
+            missing = MissingPart(f"the node does not have block {number}", number=number)
+            raise pruned_history.explained(self._node, missing)
+
     def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Yield blocks with their receipts, or AnswerTooLarge in place of either."""
+        """Yield blocks with their receipts, or AnswerTooLarge in place of either. Raises
+        HistoryPruned where the node has dropped any of them."""
+        try:
+            for number, (header, receipts) in enumerate(self._read_pairs(first, last), first):
+                if receipts == [] and transaction_hashes(header, number):
+                    raise MissingPart(f"the node has no receipts of block {number}", number=number)
+                yield header, receipts
+        except MissingPart as error:
+            raise pruned_history.explained(self._node, error) from None
+
+    def _read_pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         if self._has_block_receipts:
             calls = _block_calls(first, last)
             results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)

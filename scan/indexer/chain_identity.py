@@ -94,9 +94,7 @@ def check(node: Node, database: Database) -> StoredChain | None:
 
 def read_identity(source: BlockSource) -> ChainIdentity:
     """Return the node's chain id and genesis hash. Raises NodeError."""
-    genesis_hash = source.hash_at(0)
-    if genesis_hash is None:
-        raise NodeError("the node does not have its genesis block")
+    genesis_hash = source.genesis_hash()
     chain_id = source.chain_id()
     if chain_id >= 2**63:
         raise NodeError("the node's chain id is beyond 63 bits")

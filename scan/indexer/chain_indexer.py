@@ -100,6 +100,7 @@ class ChainIndexer:
         if head is None and self.bulk_backfill_blocks is not None:
             missing = node_head + 1 - first
             if missing >= self.bulk_backfill_blocks:
+                self._source.require_kept(first)
                 raise FarBehind(f"{missing} blocks are to be indexed in bulk")
         if first <= node_head:
             genesis_hash = session.chain.identity.genesis_hash

@@ -17,7 +17,7 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
 from tests.support.explorer import compiled, standard_input
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, prune
 from tests.support.indexing import settings_for
 from tests.support.scan_run import ScanRun, scan_run
 from tests.support.serving import accepts, free_port, wait_until
@@ -73,6 +73,21 @@ def test_one_wrong_response_is_no_other_chain(
         wait_until(lambda: wrong > 30)
         assert not watch.has_changed.is_set()
         watch.close()
+
+
+@pytest.mark.long
+def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil: Anvil, folder: Path) -> None:
+    """Once the node has the block, its chain is indexed."""
+    anvil.mine(5)
+    reason = "does not have block 0, whose hash identifies the chain"
+    with FaultyNode(anvil.url) as node:
+        node.fault = prune(3, "null", genesis=True)
+        with scan_run(SCAN, folder, RPC_URL=node.url) as run:
+            wait_until(lambda: reason in (run.ready().get("problem") or ""), run.process)
+            assert requests.get(f"{run.url}/healthz", timeout=30).status_code == 200
+            assert reason in requests.get(run.url, timeout=30).text
+            node.fault = None
+            run.wait_for_block(5)
 
 
 @pytest.mark.long

@@ -86,6 +86,43 @@ def null_receipts(calls: Calls, forward: Forward) -> Reply:
     return Reply(body=answers)
 
 
+def _replace(calls: Calls, forward: Forward, replacement: Callable[[Any], Any]) -> Reply:
+    """`replacement` of a call's method and first parameter is its answer, where there is one."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        replaced = replacement((call["method"], *call["params"][:1]))
+        if replaced is not None:
+            answer.pop("result", None)
+            answer.update(replaced)
+    return Reply(body=answers)
+
+
+def prune(first: int, way: str, genesis: bool = False) -> Fault:
+    """Blocks before `first` are dropped: they, or their receipts, are null or [], or an error."""
+    methods = ("eth_getBlockReceipts",) if "receipts" in way else ("eth_getBlockByNumber",)
+    answer: dict[str, Any] = {
+        "null": {"result": None},
+        "null receipts": {"result": None},
+        "no receipts": {"result": []},
+        "4444": {
+            "error": {
+                **_error(4444, "pruned history unavailable"),
+                "data": {"requested": "0x1", "earliest_available": hex(first)},
+            }
+        },
+        "-32000": {"error": _error(-32000, "history is not here")},
+    }[way]
+
+    def replacement(call: tuple[str, Any]) -> dict[str, Any] | None:
+        method, *params = call
+        if method not in methods or not str(params[0]).startswith("0x"):
+            return None
+        is_dropped = (0 if genesis else 1) <= int(params[0], 16) < first
+        return answer if is_dropped else None
+
+    return lambda calls, forward: _replace(calls, forward, replacement)
+
+
 def foreign_receipts(calls: Calls, forward: Forward) -> Reply:
     """Those of the block before."""
     asked = [dict(call) for call in calls]

@@ -1,0 +1,101 @@
+"""Nodes that have dropped old blocks: the first block that they have is named, and what helps."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from scan.ethereum.client import HistoryPruned, Node, NodeError
+from scan.indexer.block_source import BlockSource
+from tests.commands.test_command import scan
+from tests.indexer.test_node_faults import status
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode, prune
+from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
+
+WAYS = ("null", "4444", "-32000", "null receipts", "no receipts")
+HEAD, FIRST = 60, 23
+REASON = f"the node has pruned blocks before {FIRST}, and block 1 is needed"
+
+
+@pytest.fixture(scope="module")
+def chain() -> Iterator[Anvil]:
+    """A transaction in each block but every seventh."""
+    with Anvil() as anvil:
+        for number in range(1, HEAD + 1):
+            if number % 7:
+                anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+            anvil.mine()
+        yield anvil
+
+
+@pytest.fixture
+def node(chain: Anvil) -> Iterator[FaultyNode]:
+    with FaultyNode(chain.url) as proxy:
+        yield proxy
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_first_block_that_a_node_has_kept_is_named(node: FaultyNode, way: str) -> None:
+    node.fault = prune(FIRST, way)
+    source = BlockSource(Node((node.url,)))
+    with pytest.raises(HistoryPruned, match=f"{REASON}.* SCAN_START_BLOCK={FIRST} for"):
+        source.blocks(1, 5)
+    with pytest.raises(HistoryPruned, match=REASON):
+        source.require_kept(1)
+    assert [fetched.block.number for fetched in source.blocks(FIRST, FIRST + 2)] == [23, 24, 25]
+
+
+def test_a_missing_block_near_the_head_is_no_pruned_one(node: FaultyNode) -> None:
+    node.fault = prune(HEAD - 3, "null")
+    source = BlockSource(Node((node.url,)))
+    with pytest.raises(NodeError, match=f"does not have block {HEAD - 5}, but has block {HEAD}"):
+        source.blocks(HEAD - 5, HEAD)
+    with pytest.raises(NodeError, match=f"does not have block {HEAD + 1} yet"):
+        source.blocks(HEAD + 1, HEAD + 1)
+
+
+def test_another_node_that_has_the_block_is_read(chain: Anvil, node: FaultyNode) -> None:
+    node.fault = prune(FIRST, "null")
+    source = BlockSource(Node((node.url, chain.url)))
+    with pytest.raises(NodeError, match=r"does not have block 1$"):
+        source.blocks(1, 5)
+    assert len(source.blocks(1, 5)) == 5
+
+
+@pytest.mark.parametrize("way", ["null", "no receipts"])
+def test_a_pruned_block_is_told_and_asked_for_seldom(
+    node: FaultyNode, database_url: str, postgres: Postgres, template: str, way: str
+) -> None:
+    node.fault = prune(FIRST, way)
+    with Indexing(database_url, node.url):
+        wait_until(lambda: REASON in (status(database_url)["problem"] or ""))
+        before = node.requests
+        time.sleep(1.5)
+        assert node.requests == before
+    with postgres.cloned(template) as empty:
+        Indexing(empty, node.url, start_block=FIRST).run_until(HEAD)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_doctor_names_the_first_block_that_a_node_has(node: FaultyNode, way: str) -> None:
+    node.fault = prune(FIRST, way)
+    done = scan("doctor", RPC_URL=node.url)
+    assert f"it has pruned blocks before {FIRST}" in done.stdout, done.stdout
+    assert f"SCAN_START_BLOCK={FIRST}" in done.stdout
+
+
+@pytest.mark.parametrize("way", ["null", "no receipts"])
+def test_a_bulk_backfill_ends_with_the_reason(
+    node: FaultyNode, database_url: str, way: str, tmp_path: object
+) -> None:
+    node.fault = prune(FIRST, way)
+    done = scan(
+        *("backfill", "chain", f"--folder={tmp_path}", "--last-block=50"),
+        DATABASE_URL=database_url,
+        RPC_URL=node.url,
+    )
+    assert (done.returncode, REASON in done.stderr) == (1, True), done.stderr
+    assert "Traceback" not in done.stderr
