@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import Inspection, RangeInspector
@@ -36,17 +37,21 @@ from scan.bulk.warehouse import FILE, Warehouse
 from scan.bulk.worker_pool import start_pool
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
+from scan.errors import ScanError, Unavailable
 from scan.ethereum.client import Node, NodeError
+from scan.ethereum.retries import RETRIED, Retries
 from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector, load_factories
-from scan.indexer.writer import Writer, copy_contracts
+from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
+
 RANGE_BLOCKS = 500
-ATTEMPTS, MAX_PAUSE_S = 8, 20.0
+PATIENCE_S = 600.0  # with a node or database that fails while the backfill does not advance
 POLL_S = 0.2
 
 READINGS = 4  # of blocks that differ from the node, before a run fails
@@ -77,6 +82,9 @@ class ChainBackfill:
             node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
         )
         self._progress = Progress(database)
+        self._retries = Retries(PATIENCE_S)
+        self._logged = ("", 0.0)  # the kind of the last error, and the share that was done then
+        self._readings = 1
         self._writer_pid = 0
         self._requirements = Requirements(database, node, resources)
 
@@ -87,8 +95,11 @@ class ChainBackfill:
         SCAN_FINALITY blocks behind the node's head.
 
         Raises CannotBackfill, CannotBegin where a new one cannot begin, and NotTheWriter,
-        WrongChain, WrongLogs and NodeError, as the indexer does.
+        WrongChain, WrongLogs and, after PATIENCE_S, the errors of RETRIED.
         """
+        return self._repeated(lambda: self._begin(folder, range_blocks, last_block))
+
+    def _begin(self, folder: Path, range_blocks: int, last_block: int | None) -> Plan:
         self._acquire_lock()
         settings = self._settings
         if (plan := read_plan(self._database)) is not None:
@@ -116,6 +127,7 @@ class ChainBackfill:
             last_block = self._source.head()[0] - settings.finality
         if last_block < chain.start_block:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
+        self._source.require_kept(chain.start_block)
         try:
             requirements = self._requirements
             requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
@@ -151,31 +163,66 @@ class ChainBackfill:
     def run(self) -> bool:
         """Run all stages from the plan's on, until `stop` is set; return whether all completed.
 
-        Raises SpoolFailed, NodeError, CannotBackfill, duckdb's errors and those of begin().
+        Waits PATIENCE_S for a node or database that fails. Raises SpoolFailed, CannotBackfill,
+        duckdb's errors and those of begin().
         """
+        with self._progress:
+            while not self._stop.is_set():
+                if self._repeated(self._run_stage):
+                    return True
+        return False
+
+    def _repeated(self, step: Callable[[], _T]) -> _T:
+        """Return the result of a step. Repeat it after errors of node and database, until it has
+        failed for PATIENCE_S without any progress in between, or `stop` is set."""
+        while True:
+            try:
+                result = step()
+            except RETRIED as error:
+                self._wait_after(error)
+            else:
+                self._retries.succeeded()
+                return result
+
+    def _wait_after(self, error: Exception) -> None:
+        """Wait as long as the error demands, and log it unless it was logged since the last
+        progress. Raise it where the backfill ends."""
+        pause_s = self._retries.pause_s(error, self._progress.share)
+        kind = "database" if isinstance(error, ScanError) else str(error)
+        if (kind, self._progress.share) != self._logged:
+            self._logged = kind, self._progress.share
+            log.warning("%s; trying again for %.0f minutes", error, PATIENCE_S / 60)
+        self._progress.problem = str(error)
+        if self._stop.wait(pause_s):
+            raise error
+
+    def _run_stage(self) -> bool:
+        """Run the plan's stage, and return whether there was none left."""
+        self._acquire_lock()  # a lost connection has lost it
+        if (plan := read_plan(self._database)) is None:
+            return True
         stages = {
             "spool": self._spool,
             "inspect": self._inspect,
             "load": self._load,
             "accept": self._accept,
         }
-        readings = 1
-        with self._progress:
-            while not self._stop.is_set() and (plan := read_plan(self._database)) is not None:
-                try:
-                    stages[plan.stage](plan)
-                except Forked as error:
-                    log.warning("%s; reading again what differs", error)
-                    self._reset(plan)
-                except Differs as error:
-                    if readings == READINGS:
-                        raise CannotBackfill(str(error)) from None
-                    readings += 1
-                    log.warning("%s; reading these blocks and those beside them again", error)
-                    self._node.rest()
-                    remove_beside(RangeFiles(plan.folder), plan.ranges, error.blocks)
-                    self._reset(plan)
-        return read_plan(self._database) is None
+        try:
+            stages[plan.stage](plan)
+        except NotTheWriter:
+            raise Unavailable("the connection with the writer's lock was lost") from None
+        except Forked as error:
+            log.warning("%s; reading again what differs", error)
+            self._reset(plan)
+        except Differs as error:
+            if self._readings == READINGS:
+                raise CannotBackfill(str(error)) from None
+            self._readings += 1
+            log.warning("%s; reading these blocks and those beside them again", error)
+            self._node.rest()
+            remove_beside(RangeFiles(plan.folder), plan.ranges, error.blocks)
+            self._reset(plan)
+        return False
 
     def _acquire_lock(self) -> None:
         Writer(self._database).acquire_lock()
@@ -186,35 +233,30 @@ class ChainBackfill:
         files = RangeFiles(plan.folder)
         selection = log_selection.read_stored(self._database)
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
-        for attempt in range(ATTEMPTS):
-            missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
-            if missing:
-                total = len(plan.ranges)
-                progress = self._progress.part("spool", "ranges", total, total - len(missing))
-                tasks = make_tasks(self._settings, selection, missing)
-                pool = partial(start_pool, self._resources, self._source, files)
-                with spooling(pool, tasks, progress.advance, self._stop) as end:
-                    self._inspect_behind(inspection, end)
-            if self._stop.is_set():
-                return
-            damaged = [blocks for blocks in plan.ranges if not files.is_whole(blocks)]
-            for blocks in damaged:
-                log.warning("the files of blocks %d to %d are not whole", *blocks)
-                files.remove(blocks)
-            if damaged:
-                continue
-            broken = list(broken_links(files, plan.ranges))
-            if not broken:
-                break
-            for before, after in broken:
-                log.warning("block %d is not block %d's parent", before.last, after.first)
-                files.remove(before)
-                files.remove(after)
-                if inspection.has(before):
-                    raise Forked(f"block {before.last} was inspected already")
-            self._stop.wait(min(0.25 * 2.0**attempt, MAX_PAUSE_S))
-        else:
-            raise NodeError("the node's blocks do not name each other as parents")
+        missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
+        if missing:
+            total = len(plan.ranges)
+            progress = self._progress.part("spool", "ranges", total, total - len(missing))
+            tasks = make_tasks(self._settings, selection, missing)
+            pool = partial(start_pool, self._resources, self._source, files)
+            with spooling(pool, tasks, progress.advance, self._stop) as end:
+                self._inspect_behind(inspection, end)
+        if self._stop.is_set():
+            return
+        damaged = [blocks for blocks in plan.ranges if not files.is_whole(blocks)]
+        for blocks in damaged:
+            files.remove(blocks)
+        if damaged:
+            raise NodeError("the files of blocks {} to {} are not whole".format(*damaged[0]))
+        broken = list(broken_links(files, plan.ranges))
+        for before, after in broken:
+            files.remove(before)
+            files.remove(after)
+            if inspection.has(before):
+                raise Forked(f"block {before.last} was inspected already")
+        if broken:
+            before, after = broken[0]
+            raise NodeError(f"block {before.last} is not block {after.first}'s parent")
         self._set_stage("inspect")
 
     def _inspect_behind(self, inspection: Inspection, spooling: Future[None]) -> None:
@@ -226,11 +268,10 @@ class ChainBackfill:
                 continue
             if not inspection.is_next_whole() or not inspection.is_next_linked():
                 return
-            if inspector is None:
-                inspector = self._new_inspector(inspection.files)
             try:
+                inspector = inspector or self._new_inspector(inspection.files)
                 self._inspect_next(inspection, inspector)
-            except NodeError as error:  # the next stage inspects this range, and handles the error
+            except RETRIED as error:  # the next stage inspects this range, and handles the error
                 log.warning("%s", error)
                 return
 
@@ -243,22 +284,14 @@ class ChainBackfill:
         progress = self._progress.part(
             "inspect", "ranges", total, total - len(inspection.remaining)
         )
-        failures = 0
         while inspection.remaining and not self._stop.is_set():
             blocks = inspection.remaining[0]
             try:
                 self._inspect_next(inspection, inspector)
-            except NodeError as error:
-                failures += 1
+            except NodeError:
                 if self._has_another(files, blocks):
                     raise Forked(f"the node has another block {blocks.last} now") from None
-                if failures == ATTEMPTS:
-                    raise
-                log.warning("%s", error)
-                self._stop.wait(min(0.25 * 2.0**failures, MAX_PAUSE_S))
-                inspector = self._new_inspector(files)  # the old one may know unwritten contracts
-                continue
-            failures = 0
+                raise
             progress.advance(1)
         if not inspection.remaining:
             self._set_stage("load")

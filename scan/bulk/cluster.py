@@ -1,6 +1,7 @@
 """Workers on several machines, by a scheduler of dask.distributed. Only this module connects to
 it."""
 
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Collection
@@ -17,8 +18,11 @@ from scan.bulk.range_files import Range, RangeFiles
 from scan.bulk.range_store import RangeStore, StoreFailed
 from scan.bulk.resources import Cluster
 from scan.bulk.spool import RangeTask, SpoolFailed
+from scan.bulk.spool_queue import RangeFailed
 from scan.bulk.worker_pool import INCOMING
 from scan.indexer.chain_identity import ChainIdentity
+
+log = logging.getLogger(__name__)
 
 CONNECT_S = 30.0
 WORKERS_S = 1.0  # for which the list of workers is not asked for again
@@ -35,8 +39,6 @@ class _Submitted(NamedTuple):
 class ClusterPool:
     """A pool of the workers that a scheduler has at the time."""
 
-    attempts = 4
-
     def __init__(self, cluster: Cluster, chain: ChainIdentity, files: RangeFiles) -> None:
         self._cluster = cluster
         self._chain = chain
@@ -51,6 +53,7 @@ class ClusterPool:
         self._receiving = ThreadPoolExecutor(MAX_RANGES, "cluster")
 
     def slots(self) -> int:
+        self._require_scheduler()
         now = time.monotonic()
         if now - self._workers_at > WORKERS_S:
             self._workers, self._workers_at = dict(self._ask("nthreads")), now
@@ -81,11 +84,14 @@ class ClusterPool:
         try:
             stored: StoredRange = future.result()
         except KilledWorker:
-            raise SpoolFailed(f"{task}: every worker that had them was lost") from None
+            raise RangeFailed(f"{task}: every worker that had them was lost") from None
         except CancelledError:
-            raise SpoolFailed(f"the scheduler at {self._cluster.address} was lost") from None
+            raise self._scheduler_lost() from None
         except Exception as error:  # such as that of a worker without Scan
-            raise SpoolFailed(f"{task}: {error!r}") from None
+            self._require_scheduler()
+            raise RangeFailed(f"{task}: {error!r}") from None
+        if stored.permanent is not None:
+            raise stored.permanent
         try:
             if stored.problem:
                 raise StoreFailed(stored.problem)
@@ -93,7 +99,7 @@ class ClusterPool:
             self._store.take(self._files, task.blocks, stored.digest, folder)
         except StoreFailed as error:
             self._failed[task.blocks].add(stored.worker)
-            raise SpoolFailed(f"{task}: {error} (worker {stored.worker})") from None
+            raise RangeFailed(f"{task}: {error} (worker {stored.worker})") from None
         self._failed.pop(task.blocks, None)
         return stored.transactions
 
@@ -120,9 +126,18 @@ class ClusterPool:
         for the loss of its scheduler."""
         try:
             return getattr(self._client, method)(*args, **kwargs)
-        except Exception as error:
-            message = f"the scheduler at {self._cluster.address} was lost: {error}"
-            raise SpoolFailed(message) from None
+        except Exception:
+            log.debug("a request to the scheduler failed", exc_info=True)
+            raise self._scheduler_lost() from None
+
+    def _require_scheduler(self) -> None:
+        """Raise SpoolFailed where the connection to the scheduler was lost, and with it all work in
+        progress, even if it is made anew."""
+        if self._client.status != "running":
+            raise self._scheduler_lost()
+
+    def _scheduler_lost(self) -> SpoolFailed:
+        return SpoolFailed(f"the scheduler at {self._cluster.address} was lost")
 
 
 def _store(uri: str) -> RangeStore:

@@ -14,7 +14,7 @@ from distributed import get_worker
 from scan.bulk.range_files import RangeFiles
 from scan.bulk.range_store import RangeStore
 from scan.bulk.spool import RangeTask, SpoolFailed, spool_range
-from scan.ethereum.client import Node
+from scan.ethereum.client import HistoryPruned, Node
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import ChainIdentity, read_identity
 from scan.settings import Settings
@@ -36,6 +36,7 @@ class StoredRange(NamedTuple):
     transactions: int = 0
     digest: str = ""
     problem: str = ""
+    permanent: HistoryPruned | None = None
 
 
 def store_range(task: ClusterTask) -> StoredRange:
@@ -44,6 +45,8 @@ def store_range(task: ClusterTask) -> StoredRange:
     try:
         with TemporaryDirectory(dir=worker.local_directory) as folder:
             return _store(task, RangeFiles(Path(folder)), worker.address)
+    except HistoryPruned as error:
+        return StoredRange(worker.address, permanent=error)
     except Exception as error:
         return StoredRange(worker.address, problem=str(error) or repr(error))
 

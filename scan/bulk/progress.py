@@ -27,7 +27,8 @@ class Progress:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._record, name="progress", daemon=True)
         self._lock = threading.Lock()
-        self._share = 0.0  # of the whole that is done
+        self.share = 0.0  # of the whole that is done
+        self.problem: str | None = None  # because of which the backfill waits
         self._first: tuple[float, float] | None = None  # this run's first time and share
         self.node_head: int | None = None
 
@@ -47,29 +48,29 @@ class Progress:
 
     def set_share(self, share: float) -> None:
         with self._lock:
-            self._share = share
+            self.share, self.problem = share, None
             self._first = self._first or (time.monotonic(), share)
 
     def seconds_left(self) -> int | None:
         """Return the seconds left by the speed of this run; None before that is known."""
         with self._lock:
-            if self._first is None or self._share - self._first[1] < 0.001:
+            if self._first is None or self.share - self._first[1] < 0.001:
                 return None
             elapsed_s = time.monotonic() - self._first[0]
-            return round(elapsed_s * (1 - self._share) / (self._share - self._first[1]))
+            return round(elapsed_s * (1 - self.share) / (self.share - self._first[1]))
 
     def _record(self) -> None:
         while not self._stop.wait(EVERY_S):
             try:
                 self._database.rows(
                     "bulk/state_set_progress",
-                    progress=round(self._share, 4),
+                    progress=round(self.share, 4),
                     seconds_left=self.seconds_left(),
                 )
                 self._database.rows(
                     "indexer/chain_record_status",
                     node_head=self.node_head,
-                    problem=None,
+                    problem=self.problem,
                     by_hash=None,
                 )
             except ScanError as error:

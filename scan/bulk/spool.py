@@ -1,18 +1,18 @@
 """The work of a worker: it fetches and decodes a range of blocks, and writes its files."""
 
 import gc
-import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.bulk.block_columns import RangeTables
 from scan.bulk.range_files import Range, RangeFiles, split
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.client import Node, NodeError
+from scan.ethereum.retries import Retries
 from scan.indexer.block_source import BlockSource, FetchedBlock
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
@@ -20,14 +20,13 @@ from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 # With 20 blocks, a parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
 FETCH_BLOCKS = 5
 REQUESTS_AHEAD = 2  # of one worker
-ATTEMPTS = 8  # of one worker at a range
-MAX_PAUSE_S = 20.0
+PATIENCE_S = 60.0  # of a worker with a request; then the main process decides
 
 _sources: dict[tuple[Any, ...], BlockSource] = {}  # of this process
 
 
 class SpoolFailed(Exception):
-    """A range cannot be read from the nodes, or its files cannot be written."""
+    """The files of a range cannot be written, for a reason that no other try may mend."""
 
 
 class RangeTask(NamedTuple):
@@ -48,7 +47,8 @@ class RangeTask(NamedTuple):
 
 
 def spool_range(task: RangeTask, folder: Path) -> int:
-    """Write the files of a range, and return how many transactions it has. Raises SpoolFailed."""
+    """Write the files of a range, and return how many transactions it has. Raises the errors of
+    BlockSource.blocks(), and OSError."""
     selection, blocks = task.selection, task.blocks
     key = (task.rpc_urls, task.ca_bundle, task.traces, task.takes_unmatched_blocks)
     if key not in _sources:
@@ -57,20 +57,13 @@ def spool_range(task: RangeTask, folder: Path) -> int:
         _sources[key] = BlockSource(
             node, traces=task.traces, takes_unmatched=task.takes_unmatched_blocks
         )
-    for attempt in range(ATTEMPTS):
-        tables, transactions = RangeTables(selection), 0
-        try:
-            transactions = _read(_sources[key], blocks, tables, selection)
-            break
-        except (NodeError, RpcError, MalformedBlock) as error:
-            if attempt == ATTEMPTS - 1:
-                raise SpoolFailed(f"{task}: {error}") from None
-            time.sleep(min(0.25 * 2.0**attempt, MAX_PAUSE_S))
+    tables = RangeTables(selection)
+    transactions = _read(_sources[key], blocks, tables)
     RangeFiles(folder).write(blocks, tables.finish())
     return transactions
 
 
-def _read(source: BlockSource, blocks: Range, tables: RangeTables, selection: LogSelection) -> int:
+def _read(source: BlockSource, blocks: Range, tables: RangeTables) -> int:
     """Read a range into `tables`, and return how many transactions it has.
 
     Raises NodeError, also where blocks are not linked to each other.
@@ -107,7 +100,8 @@ def _fetch(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
 
 
 def _fetch_some(source: BlockSource, first: int, last: int) -> list[FetchedBlock]:
-    fetched = source.blocks(first, last)
-    while fetched[-1].block.number < last:
-        fetched += source.blocks(fetched[-1].block.number + 1, last)
+    retries, fetched = Retries(PATIENCE_S), list[FetchedBlock]()
+    while first <= last:
+        fetched += retries.run(partial(source.blocks, first, last))
+        first = fetched[-1].block.number + 1
     return fetched

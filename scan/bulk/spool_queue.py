@@ -19,6 +19,7 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 MAX_LOSSES = 20  # of workers with the same range
+MAX_FAILURES = 4  # of a range, each at another worker
 # A range that takes SLOW times the median of others is slow: its worker may be frozen.
 SLOW, LEAST_SLOW_S, FIRST_SLOW_S = 4.0, 30.0, 120.0
 REMEMBERED = 100  # ranges for the median
@@ -30,10 +31,12 @@ class WorkerLost(Exception):
     """A worker ended before the files of its range were written; the message says how."""
 
 
+class RangeFailed(SpoolFailed):
+    """A range failed at one of the workers, of which another one may have a better node."""
+
+
 class Pool(Protocol):
     """Workers that write the files of ranges."""
-
-    attempts: int  # at a range that fails, each by another worker
 
     def slots(self) -> int:
         """Return how many ranges may be in work now. Raises SpoolFailed."""
@@ -42,7 +45,8 @@ class Pool(Protocol):
         """Give a range to a worker that has none of its `copies`."""
 
     def result(self, future: Future[int]) -> int:
-        """Return how many transactions a completed range has. Raises WorkerLost and SpoolFailed."""
+        """Return how many transactions a completed range has. Raises WorkerLost, RangeFailed, and
+        errors that no other worker mends: those of RETRIED, and SpoolFailed."""
 
     def cancel(self, future: Future[int]) -> None:
         """Cancel a copy of a range that another worker has completed."""
@@ -63,7 +67,8 @@ class _Work:
 
 
 def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
-    """Yield how many transactions each range has, in the order of completion. Raises SpoolFailed.
+    """Yield how many transactions each range has, in the order of completion. Raises SpoolFailed
+    and, of RETRIED, the error of a worker that has tried for a while.
 
     The pool is closed when the caller stops reading.
     """
@@ -113,7 +118,7 @@ def _copy_slow(
 
 def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
     """Return how many transactions a range has; None where this copy of it failed, and another
-    worker has it. Raises SpoolFailed."""
+    worker has it. Raises what spool() does."""
     try:
         return pool.result(future)
     except WorkerLost as error:
@@ -121,9 +126,9 @@ def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
         if work.losses == MAX_LOSSES:
             raise SpoolFailed(f"{work.task}: {error}") from None
         log.warning("the worker with %s %s; another one takes them", work.task, error)
-    except SpoolFailed as error:
+    except RangeFailed as error:
         work.failures += 1
-        if work.failures >= pool.attempts:
+        if work.failures == MAX_FAILURES:
             raise
         log.warning("%s; another worker takes them", error)
     if not work.futures:

@@ -7,8 +7,10 @@ import shutil
 import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -16,16 +18,21 @@ from scan.bulk.range_files import Range, RangeFiles
 from scan.bulk.resources import Resources
 from scan.bulk.spool import RangeTask, SpoolFailed, spool_range
 from scan.bulk.spool_queue import Pool, WorkerLost
+from scan.ethereum.client import NodeError, RpcError
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 
 INCOMING = "incoming"  # the folder of files that are being written
 
 
+class _Submitted(NamedTuple):
+    blocks: Range
+    folder: Path
+    pool: ProcessPool
+
+
 class WorkerPool:
     """A pool of processes, with one more process for slow ranges, whose processes may be frozen."""
-
-    attempts = 1  # one process tries all nodes several times
 
     def __init__(
         self,
@@ -39,10 +46,13 @@ class WorkerPool:
         self._incoming = files.folder / INCOMING
         shutil.rmtree(self._incoming, ignore_errors=True)  # of a run that was killed
         self._numbers = count()
-        self._written: dict[Future[int], tuple[Range, Path]] = {}
+        self._written: dict[Future[int], _Submitted] = {}
         self._pools = [_start(processes)]
 
     def slots(self) -> int:
+        for number, pool in enumerate(self._pools):
+            if not pool.active:  # pebble gives a pool up when a worker ends before it has a task
+                self._pools[number] = self._replacement(pool, 1 if number else self._processes)
         return self._processes
 
     def submit(self, task: RangeTask, copies: Collection[Future[int]]) -> Future[int]:
@@ -50,19 +60,25 @@ class WorkerPool:
             self._pools.append(_start(1))
         folder = self._incoming / str(next(self._numbers))
         pool = self._pools[-1 if copies else 0]
-        future: Future[int] = pool.schedule(self._work, args=[task, folder])
-        self._written[future] = task.blocks, folder
+        try:
+            future: Future[int] = pool.schedule(self._work, args=[task, folder])
+        except RuntimeError:  # the pool was given up in this moment
+            future = Future()
+            future.set_exception(BrokenProcessPool())
+        self._written[future] = _Submitted(task.blocks, folder, pool)
         return future
 
     def result(self, future: Future[int]) -> int:
-        blocks, folder = self._written.pop(future)
+        blocks, folder, _ = self._written.pop(future)
         try:
             transactions = future.result()
             self._files.move_from(RangeFiles(folder), blocks)
             return transactions
         except ProcessExpired as error:
             raise WorkerLost(f"ended with exit code {error.exitcode}") from None
-        except SpoolFailed:
+        except BrokenProcessPool:
+            raise WorkerLost("ended as it started") from None
+        except (NodeError, RpcError, SpoolFailed):
             raise
         except Exception as error:
             raise SpoolFailed(str(error) or repr(error)) from None
@@ -75,9 +91,16 @@ class WorkerPool:
 
     def close(self) -> None:
         for pool in self._pools:
-            pool.stop()
-            pool.join()
+            _end(pool)
         shutil.rmtree(self._incoming, ignore_errors=True)
+
+    def _replacement(self, pool: ProcessPool, processes: int) -> ProcessPool:
+        """Return a new pool for one that was given up, some of whose ranges would wait for ever."""
+        _end(pool)
+        for future, submitted in self._written.items():
+            if submitted.pool is pool and not future.done():
+                future.set_exception(BrokenProcessPool())
+        return _start(processes)
 
 
 def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> Pool:
@@ -92,6 +115,11 @@ def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> 
 def _start(processes: int) -> ProcessPool:
     context = multiprocessing.get_context("spawn")
     return ProcessPool(processes, context=context, initializer=_begin)
+
+
+def _end(pool: ProcessPool) -> None:
+    pool.stop()
+    pool.join()
 
 
 def _begin() -> None:

@@ -4,7 +4,7 @@ import argparse
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 
 from scan.commands import chain_backfill
 from scan.commands.arguments import add_actions, add_command
@@ -15,16 +15,15 @@ from scan.commands.startup import (
     with_running_database,
 )
 from scan.database.connection import Database
-from scan.errors import ScanError
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.client import Node, NodeError
+from scan.ethereum.retries import RETRIED, Retries
 from scan.indexer.chain_identity import WrongChain
 from scan.indexer.field_backfill import FieldBackfill
 from scan.settings import Settings
 
 FILLED, UNFILLED = 0, 1
 REPORT_EVERY_S = 5.0
-MAX_FAILURES, MAX_PAUSE_S = 8, 10.0
+PATIENCE_S = 600.0  # with a node or database that fails while no row is filled
 # The longest time for which a process that hangs in a transaction can block unwinding a fork.
 SESSION = {"idle_in_transaction_session_timeout": "10000"}
 
@@ -75,18 +74,17 @@ def _fill(backfill: FieldBackfill, stop: threading.Event) -> int:
 
 def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
     """Run the backfill, again after temporary errors, and return whether it completed."""
-    progress, failures, filled = _Progress(backfill), 0, -1
-    while True:
-        try:
-            backfill.run(progress.show)
-            return True
-        except (NodeError, RpcError, MalformedBlock, ScanError) as error:
-            failures = failures + 1 if backfill.filled == filled else 1
-            filled = backfill.filled
-            print(error, file=sys.stderr)
-            if failures == MAX_FAILURES or stop.wait(min(0.5 * 2**failures, MAX_PAUSE_S)):
-                print("stopped; the next run continues from here", file=sys.stderr)
-                return False
+    progress, retries = _Progress(backfill), Retries(PATIENCE_S)
+    with suppress(*RETRIED):
+        while not stop.is_set():
+            try:
+                backfill.run(progress.show)
+                return True
+            except RETRIED as error:
+                print(error, file=sys.stderr)
+                stop.wait(retries.pause_s(error, backfill.filled))
+    print("stopped; the next run continues from here", file=sys.stderr)
+    return False
 
 
 class _Progress:

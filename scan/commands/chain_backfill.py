@@ -23,6 +23,7 @@ from scan.database.transaction import Transaction
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.retries import Retries
 from scan.indexer.chain_identity import WrongChain, WrongLogs
 from scan.indexer.writer import NotTheWriter
 from scan.settings import Settings
@@ -33,7 +34,7 @@ PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")
 INSTALL = "pip install 'scan[bulk]'"
 AUDITED_BLOCKS = 100
 MAX_DIFFERENCES = 5  # after which the comparison ends
-READINGS = 4  # of blocks that contradict themselves, before the run ends
+COMPARISON_PATIENCE_S = 60.0  # with a node that fails, in the transaction that ends the backfill
 GB = 10**9
 
 CHAIN = """\
@@ -178,15 +179,10 @@ def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[
     """Compare a sample of blocks with the node's, in the transaction that makes them visible.
     Return each difference as a line, with the first and last of the blocks that were compared."""
     comparison = NodeComparison(tx, node, settings, checked=True)
+    retries = Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
     for first, last in comparison.ranges(AUDITED_BLOCKS):
-        for remaining in reversed(range(READINGS)):
-            try:
-                lines = list(comparison.compare(first, last))
-                break
-            except MalformedBlock:  # the block contradicts itself, which another read may mend
-                if not remaining:
-                    raise
+        lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
         differences += [(line, first, last) for line in lines]
         if len(differences) >= MAX_DIFFERENCES:
             break

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from scan.ethereum.client import RateLimited
+from scan.ethereum.retries import Retries
 
 FETCH_BLOCKS = 20  # in one request, at most
 # The transactions that one request aims at. Larger answers outgrow the processor's caches: fetching
@@ -16,9 +17,7 @@ FETCHES_AHEAD = 40  # requests ahead of the writer: more than a batch needs
 CHARACTERS_AHEAD = 64 * 1024 * 1024  # of fetched logs, beyond which no blocks are requested
 FIRST_CONCURRENCY = 3
 MAX_CONCURRENCY = 6  # each request may hold an answer of MAX_ANSWER_BYTES
-MAX_REFUSALS = 3  # of one request, beyond which the catch-up fails, to be retried later
-REFUSAL_PAUSE_S = 0.5
-MAX_PAUSE_S = 2.0  # a node that demands a longer pause is reported as a problem
+PATIENCE_S = 4.0  # with refusals of one request; then the catch-up fails, which is reported
 
 _T = TypeVar("_T")
 
@@ -59,23 +58,21 @@ class FetchLimit:
 
     def run(self, request: Callable[[], _T]) -> _T:
         """Send the request when the bound allows it, and return its result. Send it again where the
-        node's rate limit refuses it; raise RateLimited after MAX_REFUSALS."""
-        refusals = 0
+        node's rate limit refuses it, for PATIENCE_S. Raises RateLimited."""
+        retries = Retries(PATIENCE_S)
         while True:
             began = self._begin()
             try:
                 return request()
             except RateLimited as refusal:
-                refusals += 1
-                pause_s = max(refusal.retry_after_s or 0.0, REFUSAL_PAUSE_S)
-                # Several refusals of requests that were in flight together count as one.
                 now = time.monotonic()
                 with self._changed:
-                    self._resume_at = max(self._resume_at, now + min(pause_s, MAX_PAUSE_S))
+                    # Several refusals of requests that were in flight together count as one.
                     if began > self._halved_at:
                         self._concurrency = max(1.0, self._concurrency / 2)
                         self._halved_at = now
-                if refusals > MAX_REFUSALS or pause_s > MAX_PAUSE_S or self._stop.is_set():
+                    self._resume_at = max(self._resume_at, now + retries.pause_s(refusal))
+                if self._stop.is_set():
                     raise
             finally:
                 with self._changed:

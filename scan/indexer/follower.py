@@ -8,9 +8,8 @@ from contextlib import closing
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.errors import ScanError
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.client import Node
+from scan.ethereum.retries import RETRIED
 from scan.indexer.chain_identity import WrongChain, WrongLogs
 from scan.indexer.chain_indexer import ChainIndexer, FarBehind, UnfinishedBackfill
 from scan.indexer.reorganisation import ForkTooDeep
@@ -21,8 +20,6 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 POLL_S = 0.4
-MAX_BACKOFF_S = 10.0
-MAX_DATABASE_BACKOFF_S = 2.0
 TAKE_OVER_S = 1.0
 
 
@@ -70,23 +67,19 @@ class Follower:
             if self._status.is_new("another indexer"):
                 log.info("another indexer writes to this database; waiting to take over")
             return TAKE_OVER_S * random.uniform(0.7, 1.3)
-        except ScanError as error:
-            return min(self._recover(str(error)), MAX_DATABASE_BACKOFF_S)
-        except NodeError as error:
-            return max(self._recover(str(error)), (error.retry_after_s or 0.0) * _jitter())
-        except (RpcError, MalformedBlock, WrongChain, WrongLogs, ForkTooDeep) as error:
-            return self._recover(str(error))
+        except (*RETRIED, WrongChain, WrongLogs, ForkTooDeep) as error:
+            return self._recover(error)
         except (FarBehind, UnfinishedBackfill) as error:
             return self._fill(error)
         except Exception as error:
             if self._status.is_new(repr(error)):
                 log.exception("unexpected")
-            return self._recover(f"unexpected {type(error).__name__}: {error}"[:500])
+            return self._recover(error, f"unexpected {type(error).__name__}: {error}"[:500])
 
     def _fill(self, reason: FarBehind | UnfinishedBackfill) -> float:
         """Fill the database in bulk; return the seconds to wait for the next step."""
         if self._backfill is None:
-            return self._recover(str(reason))
+            return self._recover(reason)
         self._indexer.end_session()
         self._database.close()  # releases the writer's lock, which the backfill takes
         end = self._backfill()
@@ -96,14 +89,9 @@ class Follower:
             log.warning("indexing block after block, not in bulk: %s", end.problem)
             self._indexer.bulk_backfill_blocks = None
             return 0.0
-        return self._recover(f"the bulk backfill has stopped: {end.problem}")
+        return self._recover(reason, f"the bulk backfill has stopped: {end.problem}")
 
-    def _recover(self, reason: str) -> float:
-        """Record a problem, and return the seconds to wait: doubling from 0.1, with jitter."""
+    def _recover(self, error: Exception, reason: str | None = None) -> float:
+        """Record a problem, and return the seconds to wait."""
         self._indexer.end_session()
-        problems = self._status.record_problem(self._indexer.node_head, reason)
-        return min(0.1 * 2.0 ** min(problems - 1, 10), MAX_BACKOFF_S) * _jitter()
-
-
-def _jitter() -> float:
-    return random.uniform(1.0, 1.5)
+        return self._status.record_problem(self._indexer.node_head, error, reason)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.client import Node
+from scan.ethereum.retries import Retries
 from scan.observability import metrics
 
 log = logging.getLogger(__name__)
@@ -27,13 +28,13 @@ class StatusReporter:
         self._node = node
         self._logged_at: dict[str, float] = {}
         self._has_logged_problem = False  # True until the end of the problem is logged
-        self._problems = 0  # since the index last followed
+        self._retries = Retries()
 
     def record_following(self, node_head: int) -> None:
         if self._has_logged_problem:
             log.info("following again; the node is at block %d", node_head)
         self._has_logged_problem = False
-        self._problems = 0
+        self._retries.succeeded()
         self._record(node_head, None)
 
     @contextmanager
@@ -55,15 +56,17 @@ class StatusReporter:
             ended.set()
             thread.join()  # so that it does not overwrite the next status
 
-    def record_problem(self, node_head: int | None, reason: str) -> int:
-        """Record a problem, and log it if it is new. Return the number of problems since the index
-        last followed the node."""
+    def record_problem(
+        self, node_head: int | None, error: Exception, reason: str | None = None
+    ) -> float:
+        """Record a problem, and log it if it is new. Return the seconds to wait before the next
+        try. `reason` is the error's own text by default."""
+        reason = str(error) if reason is None else reason
         if self.is_new(reason):
             log.warning("the head does not advance: %s", reason)
             self._has_logged_problem = True
         self._record(node_head, reason)
-        self._problems += 1
-        return self._problems
+        return self._retries.pause_s(error)
 
     def is_new(self, reason: str) -> bool:
         """Return whether this kind of problem was not logged within LOG_AGAIN_AFTER_S. Problems

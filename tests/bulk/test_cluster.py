@@ -183,7 +183,9 @@ def test_workers_are_lost_at_random(
 
 
 @pytest.mark.long
-def test_a_lost_scheduler_ends_the_backfill(scenario: Played, tmp_path: Path) -> None:
+def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(
+    scenario: Played, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with DaskCluster(tmp_path) as own:
         own.add_worker()
         tasks = [
@@ -194,8 +196,9 @@ def test_a_lost_scheduler_ends_the_backfill(scenario: Played, tmp_path: Path) ->
         results = spool(ClusterPool(settings, chain(scenario), files), tasks)
         next(results)
         own.kill_scheduler()
-        with pytest.raises(SpoolFailed, match=r"the scheduler at tls://\S+ was lost"):
+        with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):
             list(results)
+    assert not [record for record in caplog.records if record.name.startswith("scan.")]
 
 
 @pytest.mark.long

@@ -76,14 +76,12 @@ class Killer:
         return True
 
     def _is_running(self, process: BackfillProcess) -> bool:
-        """False at its end; where it gave up, as it may for a lost session, it is started again."""
+        """False at its end; it waits for a server that recovers."""
         code = process.exit_code()
         if code and "the database holds a chain already" in process.output():
             return False  # it was killed between the commit and its own end
-        if code:
-            assert "the next run continues from here" in process.tail(), process.tail()
-            process.start()
-        return code != 0
+        assert not code, process.tail()
+        return code is None
 
     def _kill(self, process: BackfillProcess, database_url: str) -> None:
         pids = {"worker": _workers(process.pid), "backend": _backends(database_url)}

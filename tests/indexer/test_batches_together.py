@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from scan.errors import Unavailable
+from scan.ethereum import retries
 from scan.indexer import (
     batch_reader,
     catch_up,
     contract_inspection,
     fetch_limit,
-    follower,
     status_report,
 )
 from scan.indexer.writer import Append, InspectedBatch
@@ -36,7 +36,7 @@ def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(catch_up, "COMMIT_SHARE", 1)
-    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
+    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.2)
     batches: list[int] = []
     start, add = Append.__init__, Append.add
 

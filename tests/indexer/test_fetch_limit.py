@@ -5,8 +5,9 @@ import time
 
 import pytest
 
+from scan.ethereum import retries
 from scan.ethereum.client import RateLimited
-from scan.indexer import fetch_limit, follower, prefetch_process
+from scan.indexer import fetch_limit, prefetch_process
 from scan.indexer.fetch_limit import FetchLimit
 from tests.conftest import Played
 from tests.support import faulty_node
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> FetchLimit:
-    monkeypatch.setattr(fetch_limit, "REFUSAL_PAUSE_S", 0.0)
+    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.0)
     return FetchLimit(threading.Event())
 
 
@@ -71,8 +72,8 @@ def test_a_node_that_takes_two_requests_at_a_time_is_indexed(
 ) -> None:
     monkeypatch.setattr(prefetch_process, "MIN_PROCESS_BLOCKS", 1 if has_process else 10**9)
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
-    monkeypatch.setattr(fetch_limit, "REFUSAL_PAUSE_S", 0.05)
-    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
+    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.05)
+    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.2)
     places = threading.Semaphore(2)
     refused = []
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from scan.database.connection import Database
+from scan.ethereum import retries
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.indexer import batch_reader, fetch_limit, follower
+from scan.indexer import batch_reader, fetch_limit
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.altered_fields import AlteredFields
@@ -74,8 +75,8 @@ def test_a_fault_is_told_once_and_waited_out(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.1)
-    monkeypatch.setattr(fetch_limit, "REFUSAL_PAUSE_S", 0.05)
+    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.1)
+    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.05)
 
     def pay() -> None:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)

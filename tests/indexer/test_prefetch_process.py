@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
+from scan.ethereum import retries
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError, RpcError, TimedOut
-from scan.indexer import batch_reader, contract_inspection, fetch_limit, follower, prefetch_process
+from scan.indexer import batch_reader, contract_inspection, fetch_limit, prefetch_process
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.fetch_limit import FetchLimit
 from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded, ProcessNotStarted
@@ -146,7 +147,7 @@ def test_faults_of_the_node_cost_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 5)
-    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
+    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.2)
     with (
         FaultyNode(scenario.anvil.url, seed=3, rate=0.1) as node,
         Indexing(database_url, node.url) as indexing,
