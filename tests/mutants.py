@@ -41,11 +41,11 @@ from tests.support.sql_mutants import Mutant
 # Files whose tests run in this process, which is where a mutant lives.
 TESTS = (
     *("tests/api/test_filters.py", "tests/api/test_cursors.py"),
-    *("tests/api/test_filtered_lists.py", "tests/api/test_pages.py", "tests/api/test_candles.py"),
+    *("tests/api/test_lists.py", "tests/api/test_candles.py"),
     *("tests/api/test_daily_stats.py", "tests/api/test_items.py", "tests/api/test_history.py"),
     *("tests/extensions/etherscan/test_lists.py", "tests/indexer/test_internal_transfers.py"),
     *("tests/indexer/test_stored_logs.py", "tests/api/test_search.py"),
-    *("tests/api/test_last_pages.py", "tests/pages/test_verified_contracts.py"),
+    "tests/pages/test_verified_contracts.py",
     *("tests/api/test_partitions.py", "tests/extensions/etherscan/test_blockscout_actions.py"),
     *("tests/pages/test_accounts.py", "tests/api/test_logs.py"),
     *("tests/api/test_every_list.py", "tests/api/test_contract_creations.py"),

@@ -10,22 +10,22 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app import create_app
 from scan.errors import InvalidParameter
 from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Kind, Traversal
+from tests.api.test_lists import query_all
 from tests.conftest import Played
 from tests.support.brute_force import Chain, bodies, without_bounds
-from tests.support.openapi_document import OPERATIONS, TEMPLATES
-from tests.support.truth import Record, Truth
+from tests.support.database import execute
+from tests.support.indexing import settings_for
+from tests.support.lists import ENTITIES, Listed, by_links, lists_of
+from tests.support.truth import Record
 
 many = settings(
     max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-ENTITIES = (
-    *("blocks", "transactions", "tokens", "token_transfers", "dex_trades"),
-    *("internal_transfers", "logs"),
 )
 
 
@@ -34,60 +34,6 @@ def ask(client: FlaskClient, body: Record) -> Record:
     assert answer.status_code == 200, (body, answer.text)
     found: Record = answer.json
     return found
-
-
-def query_all(client: FlaskClient, body: Record, limit: int) -> list[Record]:
-    """By cursors alone; `total` does not change on the way."""
-    rows, totals, cursor = [], set(), {}
-    while True:
-        page = ask(client, {**body, "limit": limit, **cursor})
-        rows += page["data"]
-        totals.add(page["total"])
-        if page["next"] is None:
-            break
-        assert page["count"] == limit
-        cursor = {"cursor": page["next"]}
-    assert totals <= {None, len(rows)}
-    return rows
-
-
-def follow(client: FlaskClient, path: str, name: str) -> list[Record]:
-    """A list by its links alone."""
-    rows, answer = [], client.get(f"/api/v1{path}")
-    while True:
-        assert answer.status_code == 200, answer.text
-        rows += answer.json[name]
-        if answer.json["next"] is None:
-            assert "Link" not in answer.headers
-            assert answer.json["total"] == len(rows)
-            return rows
-        target, relation = answer.headers["Link"].split("; ")
-        assert relation == 'rel="next"' and answer.json["next"] in target
-        answer = client.get(target.strip("<>"))
-
-
-def numbered(client: FlaskClient, path: str, name: str) -> list[Record]:
-    rows: list[Record] = []
-    for page in range(1, 1000):
-        joined = f"{path}{'&' if '?' in path else '?'}limit=100&page={page}"
-        found = client.get(f"/api/v1{joined}").json[name]
-        rows += found
-        if len(found) < 100:
-            break
-    return rows
-
-
-@pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("entity", ENTITIES)
-def test_every_row_of_an_entity_once(
-    client: FlaskClient, scenario: Played, entity: str, direction: str
-) -> None:
-    body = {"entity": entity, "orderBy": direction}
-    whole = query_all(client, body, 100)
-    assert len(whole) == len(getattr(scenario.truth, entity)) > 0
-    for limit in (7, len(whole)):
-        if limit <= 100:
-            assert query_all(client, body, limit) == whole
 
 
 @pytest.fixture(scope="module")
@@ -123,72 +69,6 @@ def test_a_list_by_two_keys_goes_on_where_it_ended_while_the_index_changes(
     assert len(expected) > 7
     with without_bounds():
         assert query_all(client, body, 3) == expected
-
-
-def lists_of(truth: Truth) -> list[tuple[str, str]]:
-    """Each list's path, and the name of its rows in the response."""
-    busy = max(truth.addresses, key=lambda address: len(truth.transactions_of(address)))
-    calls = max(t["transactionHash"] for t in truth.internal_transfers)
-    items = [t for t in truth.token_transfers if t["tokenType"] == "BEP1155"]
-    item = f"/tokens/{items[0]['tokenAddress']}/items/{items[0]['tokenId']}"
-    holder = items[0]["toAddress"]
-    return [
-        *((f"/{name}", name) for name in ("blocks", "transactions", "tokens", "logs")),
-        (f"/transactions?address={busy.upper().replace('X', 'x')}", "transactions"),
-        (f"/transactions/{calls}/internal", "internalTransfers"),
-        (f"/tokens/{truth.tokens[0]['address']}/holders", "holders"),
-        (f"/tokens/{items[0]['tokenAddress']}/items", "items"),
-        (f"{item}/transfers", "transfers"),
-        (f"/addresses/{busy}/tokens", "tokens"),
-        (f"/addresses/{holder}/items", "items"),
-        (f"/addresses/{busy}/internal", "internalTransfers"),
-        (f"/logs?blockFrom=3&blockTo={truth.stats['latestBlock'] - 3}", "logs"),
-        ("/token-transfers", "transfers"),
-        ("/dex-trades", "trades"),
-        ("/internal-transfers", "internalTransfers"),
-        *((f"/{name}", name) for name in ("pools", "accounts")),
-        (f"/addresses/{busy}/transactions", "transactions"),
-        (f"/addresses/{holder}/transfers", "transfers"),
-        (f"/addresses/{truth.dex_trades[0]['maker']}/trades", "trades"),
-        (f"/blocks/{truth.transactions[0]['blockNumber']}/transactions", "transactions"),
-        (f"/tokens/{truth.tokens[0]['address']}/transfers", "transfers"),
-    ]
-
-
-# Lists with tests of their own: they need a verified contract, a webhook or an entry point, or
-# have no total.
-TESTED_ELSEWHERE = {
-    "/api/v1/contracts",
-    "/api/v1/webhooks/{webhook_id}/deliveries",
-    *("/api/v1/addresses/{address}/history", "/api/v1/addresses/{address}/balances"),
-    "/api/v1/user-operations",
-    "/api/v1/transactions/{transaction_hash}/user-operations",
-    *("/api/v1/blobs", "/api/v1/execution-requests"),  # as test_execution_requests.py of these
-    "/api/v1/contract-creations",  # tests/api/test_contract_creations.py
-    "/api/v1/authorizations",  # tests/indexer/test_authorizations.py has more than one
-    "/api/v1/messages-to-l1",  # tests/indexer/test_op_stack.py has a rollup
-}
-
-
-def test_every_list_with_a_cursor_is_tested(scenario: Played) -> None:
-    listed = {f"/api/v1{path.partition('?')[0]}" for path, _ in lists_of(scenario.truth)}
-    missing = [
-        path
-        for _, path, operation in OPERATIONS
-        if {"$ref": "#/components/parameters/cursor"} in operation.get("parameters", ())
-        and path not in TESTED_ELSEWHERE
-        and not any(TEMPLATES[path].fullmatch(one) for one in listed)
-    ]
-    assert not missing, f"lists_of() of tests/api/test_cursors.py lacks {missing}"
-
-
-def test_every_list_links_to_its_next_page(client: FlaskClient, scenario: Played) -> None:
-    for path, name in lists_of(scenario.truth):
-        whole = numbered(client, path, name)
-        assert whole, path
-        for limit in (1, 3) if len(whole) < 60 else (17,):
-            joined = f"{path}{'&' if '?' in path else '?'}limit={limit}"
-            assert follow(client, joined, name) == whole, joined
 
 
 def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client: FlaskClient) -> None:
@@ -239,20 +119,18 @@ def test_a_cursor_that_was_cut_off_or_altered_is_refused(
     client: FlaskClient, scenario: Played
 ) -> None:
     """In every list: a position alone would be one of a later page, and the list end early."""
-    truth = scenario.truth
-    histories = [f"/addresses/{address}/history" for address in list(truth.addresses)[:3]]
+    histories = [f"/addresses/{address}/history" for address in list(scenario.truth.addresses)[:3]]
     cut = set()
-    for path in [*histories, *(path for path, _ in lists_of(truth))]:
-        joined = f"/api/v1{path}{'&' if '?' in path else '?'}"
-        cursor = client.get(f"{joined}limit=1").json["next"]
+    for listed in (*(Listed(path, "history") for path in histories), *lists_of(scenario.truth)):
+        cursor = client.get(listed.url(limit=1)).json["next"]
         if cursor is None:
             continue  # it has one row
-        cut.add(re.sub("/0x[^/]*", "", path.split("?")[0]))
+        cut.add(re.sub("/0x[^/]*", "", listed.path.split("?")[0]))
         for text in (cursor[:-1], cursor[:-4], ("A" if cursor[0] != "A" else "B") + cursor[1:]):
-            answer = client.get(f"{joined}cursor={text}")
-            assert (answer.status_code, answer.json["field"]) == (400, "cursor"), (path, text)
-            if path == "/transactions":
-                assert client.get(f"{joined}format=csv&cursor={text}").status_code == 400
+            answer = client.get(listed.url(cursor=text))
+            assert (answer.status_code, answer.json["field"]) == (400, "cursor"), (listed, text)
+            if listed.path == "/transactions":
+                assert client.get(listed.url(format="csv", cursor=text)).status_code == 400
     expected = {"/blocks", "/tokens", "/logs", "/addresses/history", "/addresses/tokens"}
     assert {*expected, "/tokens/holders", "/tokens/items", "/addresses/items"} <= cut
 
@@ -321,3 +199,27 @@ def test_a_forged_position_gives_rows_of_the_list_or_none(
     assert forged["total"] == page["total"]
     for row in forged["data"]:
         assert filters.get("blockFrom", 0) <= row["blockNumber"] <= filters.get("blockTo", 10**9)
+
+
+def test_verified_contracts_go_on_behind_the_same_moment(database_url: str) -> None:
+    client = create_app(settings_for(database_url, "http://127.0.0.1:1")).test_client()
+    execute(
+        database_url,
+        "INSERT INTO contracts (address, block_number, code_hash)"
+        " SELECT decode(lpad(to_hex(n), 40, '0'), 'hex'), 0, sha256('code')"
+        " FROM generate_series(1, 9) n",
+    )
+    execute(
+        database_url,
+        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+        " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
+        " verified_at)"
+        " SELECT address, code_hash, 'full', 'C', 'C.sol', 'v0.8.26', '{}', '[]', '{}', 0, '', '',"
+        " timestamptz '2026-01-01 00:00:00.123456Z' + get_byte(address, 19) / 4 * interval '1 us'"
+        " FROM contracts",
+    )
+    whole = client.get("/api/v1/contracts").json
+    assert (len(whole["contracts"]), whole["total"], whole["next"]) == (9, 9, None)
+    for limit in (1, 2, 5):
+        rows = by_links(client, Listed("/contracts", "contracts"), limit)
+        assert rows == whole["contracts"]

@@ -11,12 +11,12 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_parameter
-from tests.api.test_pages import get, pages, query, same
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import get, pages, query, same
 from tests.support.truth import TRANSFER, Record
 
 UNKNOWN = "0x" + 64 * "7"

@@ -9,12 +9,12 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.abi_index import FOLDER, OF_TOKEN_TYPE, STANDARDS
-from tests.api.test_pages import pages
 from tests.conftest import Played
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
+from tests.support.lists import pages
 from tests.support.reasons import verify
 from tests.support.solidity import node_script
 from tests.support.storm import Storm

@@ -40,7 +40,7 @@ ELSEWHERE = {
     **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
     "largerNamesake": "of a token: tests/contracts/test_misleading_transactions.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
-    "confirmations": "of a block or a transaction alone: tests/api/test_pages.py",
+    "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "blobCount": "of a block alone: tests/api/test_blobs.py",
     "error": "of a transaction that failed: tests/api/test_transaction_errors.py",
     **dict.fromkeys(
