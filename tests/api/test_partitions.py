@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 from flask.testing import FlaskClient
 
-from app import create_app
 from bench.cases import HOT, HOT_TOKEN, USUAL, address_of
 from bench.partitions import TABLES, partition
 from bench.seed import seed
 from scan.http.services import Services
 from tests.support.database import Postgres, execute
-from tests.support.explain import ExplainingDatabase, Plan
-from tests.support.indexing import settings_for
+from tests.support.explain import ExplainingDatabase, Plan, explained
 
 TRANSACTIONS = 30_000
 PARTITIONS = 20
@@ -60,7 +58,8 @@ class Side(NamedTuple):
 def plain(postgres: Postgres, template: str) -> Iterator[Side]:
     with postgres.cloned(template) as url:
         seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
-        yield from _side(url)
+        with explained(url) as service:
+            yield Side(*service)
 
 
 @pytest.fixture(scope="module")
@@ -68,16 +67,8 @@ def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
     postgres.make_database("partitioned")
     url = postgres.url("partitioned")
     partition(plain.url, url, PARTITIONS)
-    yield from _side(url)
-
-
-def _side(url: str) -> Iterator[Side]:
-    database = ExplainingDatabase(url)
-    app = create_app(settings_for(url, NOBODY))
-    services: Services = app.extensions["scan"]
-    app.extensions["scan"] = replace(services, sources=replace(services.sources, database=database))
-    yield Side(app.test_client(), database, url)
-    database.close()
+    with explained(url) as service:
+        yield Side(*service)
 
 
 @pytest.mark.parametrize("blocks", RANGES, ids=json.dumps)

@@ -3,32 +3,22 @@
 Asked over HTTP, so that the statements are those that the service runs, with its parameters.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
-from app import create_app
 from scan.database.lists import all_entities
 from scan.ethereum.block_parameter import BlockId
-from scan.http.services import Services
 from scan.queries import history
 from scan.queries.history import HistoryFilter
 from scan.queries.orphaned_cursors import RowEnds
 from scan.queries.pages import MAX_UNLISTED_ENTRIES, Window
 from tests.support.database import Postgres, execute
-from tests.support.explain import ExplainingDatabase, Plan
-from tests.support.indexing import settings_for
+from tests.support.explain import DEEPER, Explained, Plan, explained
 
 TRANSACTIONS = 100_000
-NUMBERS = itertools.count()
-NOBODY = "http://127.0.0.1:9"
-# Everything else grows with the chain.
-TABLES_THAT_STAY_SMALL = {"chain", "dexes"}
-DEEPER = 1.5
 # A few probes, before each list of logs, and before each by several keys.
 BEFORE_A_LIST = {
     "queries/logs_get_scope",
@@ -60,11 +50,13 @@ Filters = dict[str, Any]
 
 
 class Seeded(NamedTuple):
-    client: FlaskClient
-    database: ExplainingDatabase
-    url: str
+    service: Explained
     hot: dict[tuple[str, str], str]  # what most records match, by entity and filter key
-    rare: dict[tuple[str, str], str]
+    rare: dict[tuple[str, str], str]  # of some seen lately, what has the shortest list
+
+    @property
+    def url(self) -> str:
+        return self.service.url
 
     def value(self, entity: str, key: str, heat: str) -> str:
         return (self.hot if heat == "hot" else self.rare)[entity, key]
@@ -72,40 +64,22 @@ class Seeded(NamedTuple):
 
 @pytest.fixture(scope="module")
 def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Seeded]:
-    with postgres.cloned(seeded_template) as url:
-        database = ExplainingDatabase(url)
-        app = create_app(settings_for(url, NOBODY))
-        served: Services = app.extensions["scan"]
-        app.extensions["scan"] = replace(served, sources=replace(served.sources, database=database))
-        client = app.test_client()
-        yield Seeded(
-            client,
-            database,
-            url,
-            {key: _hot(client, *key) for key in FIELDS},
-            {key: _rare(client, *key) for key in FIELDS},
-        )
-        database.close()
+    with postgres.cloned(seeded_template) as url, explained(url) as service:
+        hot, rare = {}, {}
+        for entity, key in FIELDS:
+            records = query(service.client, entity, {}, 100)["data"]
+            found = [record[FIELDS[entity, key]] for record in records]
+            values = [value[0] if isinstance(value, list) else value for value in found]
+            hot[entity, key] = max(values, key=values.count)
+            lengths = {
+                value: query(service.client, entity, {key: value}, 100)["count"]
+                for value in sorted(set(values[:20]))
+            }
+            rare[entity, key] = min(lengths, key=lengths.__getitem__)
+        yield Seeded(service, hot, rare)
 
 
-def _hot(client: FlaskClient, entity: str, key: str) -> str:
-    values = _seen(client, entity, key, 100)
-    return max(values, key=values.count)
-
-
-def _rare(client: FlaskClient, entity: str, key: str) -> str:
-    """Of some seen lately, the one with the shortest list."""
-    values = sorted(set(_seen(client, entity, key, 20)))
-    return min(values, key=lambda value: _query(client, entity, {key: value}, 0, 100)["count"])
-
-
-def _seen(client: FlaskClient, entity: str, key: str, newest: int) -> list[str]:
-    records = _query(client, entity, {}, 0, newest)["data"]
-    found = [record[FIELDS[entity, key]] for record in records]
-    return [value[0] if isinstance(value, list) else value for value in found]
-
-
-def _query(client: FlaskClient, entity: str, filters: Any, offset: int, limit: int) -> Any:
+def query(client: FlaskClient, entity: str, filters: Any, limit: int, offset: int = 0) -> Any:
     asked = {"entity": entity, "filter": filters, "offset": offset, "limit": limit}
     answer = client.post("/api/v1/query", json=asked)
     assert answer.status_code == 200, answer.text
@@ -131,18 +105,9 @@ ENTITIES = (
 
 def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
     """The plan of the one statement that a request needs, and its answer."""
-    seeded.database.plans.clear()
-    # A name that is ignored: each request is a new one to the response cache.
-    asked = f"/api/v1{path}{'&' if '?' in path else '?'}={next(NUMBERS)}"
-    answer = seeded.client.get(asked) if body is None else seeded.client.post(asked, json=body)
-    assert answer.status_code == 200, answer.text
-    [plan] = [plan for plan in seeded.database.plans if plan.statement not in BEFORE_A_LIST]
-    return plan, answer.json
-
-
-def require_index_and_order(plan: Plan, page: int) -> None:
-    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
-    assert plan.rows_sorted() <= page
+    plans, answer = seeded.service.plans(f"/api/v1{path}", body)
+    [plan] = [plan for plan in plans if plan.statement not in BEFORE_A_LIST]
+    return plan, answer
 
 
 @pytest.mark.parametrize("limit", [25, 100])
@@ -159,68 +124,53 @@ def test_get_lists(
     middle, _ = plan_of(seeded, f"{path}&page={(pages + 1) // 2}")
     last, _ = plan_of(seeded, f"{path}&page={pages}")
     for plan in (first, middle, last):
-        require_index_and_order(plan, limit)
+        plan.require_indexes(limit)
     assert last.buffers <= DEEPER * first.buffers
+
+
+RANGES: tuple[Filters, ...] = (
+    {"blockFrom": 100},
+    {"blockTo": 600},
+    {"blockFrom": 200, "blockTo": 400},
+)
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("entity", ENTITIES)
 def test_queries_without_a_filter(seeded: Seeded, entity: str, direction: str) -> None:
-    require_same_at_any_depth(seeded, {"entity": entity, "orderBy": direction})
+    for ends in ({}, *RANGES) if entity != "tokens" else ({},):
+        body = {"entity": entity, "filter": ends, "orderBy": direction}
+        require_same_at_any_depth(seeded, body)
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("heat", ["hot", "rare"])
 @pytest.mark.parametrize(("entity", "key"), FIELDS)
-def test_queries_by_one_key(
-    seeded: Seeded, entity: str, key: str, heat: str, direction: str
-) -> None:
-    filters = {key: seeded.value(entity, key, heat)}
-    require_same_at_any_depth(seeded, {"entity": entity, "filter": filters, "orderBy": direction})
-
-
-@pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize(
-    "ends", [{"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400}], ids=str
-)
-@pytest.mark.parametrize(("entity", "key"), FIELDS)
-def test_queries_by_one_key_in_a_range_of_blocks(
-    seeded: Seeded, entity: str, key: str, ends: Filters, direction: str
-) -> None:
-    filters = {key: seeded.value(entity, key, "hot"), **ends}
-    require_same_at_any_depth(seeded, {"entity": entity, "filter": filters, "orderBy": direction})
-
-
-@pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("entity", [each for each in ENTITIES if each != "tokens"])
-@pytest.mark.parametrize(
-    "filters",
-    [{"blockFrom": 100}, {"blockTo": 500}, {"blockFrom": 200, "blockTo": 400}],
-    ids=str,
-)
-def test_queries_by_a_range_of_blocks(
-    seeded: Seeded, entity: str, filters: Filters, direction: str
-) -> None:
-    require_same_at_any_depth(seeded, {"entity": entity, "filter": filters, "orderBy": direction})
+def test_queries_by_one_key(seeded: Seeded, entity: str, key: str, direction: str) -> None:
+    """Of what most records match in every range of blocks, and of what few match."""
+    hot = {key: seeded.value(entity, key, "hot")}
+    rare = {key: seeded.value(entity, key, "rare")}
+    for filters in (rare, hot, *({**hot, **ends} for ends in RANGES)):
+        body = {"entity": entity, "filter": filters, "orderBy": direction}
+        require_same_at_any_depth(seeded, body)
 
 
 def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
+    """At the ends, in the middle and beyond the last page, by offset and by cursor."""
     first, newest = plan_of(seeded, "/query", body)
     total = newest["total"]
-    middle, _ = plan_of(seeded, "/query", {**body, "offset": total // 2})
-    last, answer = plan_of(seeded, "/query", {**body, "offset": (total - 1) // 25 * 25})
+    plans, following = [], [newest["next"]]
+    for offset in {total // 2, max((total - 1) // 25 * 25 - 25, 0), (total - 1) // 25 * 25}:
+        plan, answer = plan_of(seeded, "/query", {**body, "offset": offset})
+        assert answer["count"] > 0
+        plans.append(plan)
+        following.append(answer["next"])
+    for cursor in filter(None, following):
+        plans.append(plan_of(seeded, "/query", {**body, "cursor": cursor})[0])
     beyond, nothing = plan_of(seeded, "/query", {**body, "offset": total})
-    assert answer["count"] > 0 and nothing["count"] == 0
-    for offset in (0, total // 2, max((total - 1) // 25 * 25 - 25, 0)):
-        _, before = plan_of(seeded, "/query", {**body, "offset": offset})
-        if before["next"] is not None:
-            after, _ = plan_of(seeded, "/query", {**body, "cursor": before["next"]})
-            require_index_and_order(after, 25)
-            assert after.buffers <= DEEPER * first.buffers
-    for plan in (first, middle, last, beyond):
-        require_index_and_order(plan, 25)
-    assert last.buffers <= DEEPER * first.buffers
-    assert beyond.buffers <= DEEPER * first.buffers
+    assert nothing["count"] == 0
+    for plan in (first, beyond, *plans):
+        plan.require_indexes(25)
+        assert plan.buffers <= DEEPER * first.buffers
 
 
 @pytest.mark.parametrize(
@@ -248,7 +198,7 @@ def test_combined_filters_use_an_index(
         for key, value in filters.items()
     }
     plan, _ = plan_of(seeded, "/query", {"entity": entity, "orderBy": direction, "filter": given})
-    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+    plan.require_indexes()
     if "rare" in filters.values():  # the longer of two lists takes three times as many
         assert plan.buffers < 600
 
@@ -273,7 +223,8 @@ def test_a_filter_without_a_list_of_its_own_reads_a_bounded_part(
         if page["next"] is None:
             break
         cursor = {"cursor": page["next"]}
-    assert rows == _query(seeded.client, entity, {}, 0, 1)["total"] > MAX_UNLISTED_ENTRIES
+    total = query(seeded.service.client, entity, {}, 1)["total"]
+    assert rows == total > MAX_UNLISTED_ENTRIES
 
 
 @pytest.mark.parametrize("entity", ["transactions", "token_transfers", "internal_transfers"])
@@ -301,7 +252,7 @@ def test_single_answers_use_an_index(
     seeded: Seeded, path: str, key: tuple[str, str] | None, heat: str
 ) -> None:
     plan, _ = plan_of(seeded, path.format(seeded.value(*key, heat)) if key else path)
-    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+    plan.require_indexes()
 
 
 # The counter of an address's rows, by entity.
@@ -341,14 +292,14 @@ def test_what_two_addresses_share_is_read_from_the_shorter_list(
         filters = {"address": "0x" + address.hex(), "counterparty": "0x" + counterparty.hex()}
         body = {"entity": entity, "filter": filters, "orderBy": direction}
         plan, answer = plan_of(seeded, "/query", body)
-        require_index_and_order(plan, 25)
+        plan.require_indexes(25)
         # Rows are fetched one by one; those of the busiest are a part of either's list.
         assert plan.buffers <= min(2 * int(str(shorter)) + 100, 1_500)
         assert (answer["count"] == 25) is (answer["next"] is not None)
         assert answer["count"] == 25 if pair == "that share the most" else answer["count"] <= 3
         if answer["next"] is not None:
             following, _ = plan_of(seeded, "/query", {**body, "cursor": answer["next"]})
-            require_index_and_order(following, 25)
+            following.require_indexes(25)
             assert following.buffers <= 1_500
 
 
@@ -356,11 +307,11 @@ def test_what_two_addresses_share_is_read_from_the_shorter_list(
 def test_adjacent_transactions_are_read_from_an_index(seeded: Seeded, heat: str) -> None:
     """Of the newest, the oldest and one between them of a busy sender, and of a brief one."""
     filters = {"from": seeded.value("transactions", "from", heat)}
-    total = _query(seeded.client, "transactions", filters, 0, 1)["total"]
+    total = query(seeded.service.client, "transactions", filters, 1)["total"]
     for offset in {0, total // 2, total - 1}:
-        [sent] = _query(seeded.client, "transactions", filters, offset, 1)["data"]
+        [sent] = query(seeded.service.client, "transactions", filters, 1, offset)["data"]
         plan, adjacent = plan_of(seeded, f"/transactions/{sent['hash']}/adjacent")
-        require_index_and_order(plan, 1)
+        plan.require_indexes(1)
         assert plan.buffers < 50
         assert (adjacent["next"] is None, adjacent["previous"] is None) == (
             offset == 0,
@@ -371,11 +322,11 @@ def test_adjacent_transactions_are_read_from_an_index(seeded: Seeded, heat: str)
 @pytest.mark.parametrize("heat", ["hot", "rare"])
 def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
     address = seeded.value("transactions", "address", heat)
-    seeded.database.plans.clear()
-    assert seeded.database.prepared_row(
+    seeded.service.database.plans.clear()
+    assert seeded.service.database.prepared_row(
         "queries/addresses_get", address=bytes.fromhex(address[2:]), state_block=None
     )
-    require_index_and_order(seeded.database.plans[0], 25)
+    seeded.service.database.plans[0].require_indexes(25)
 
 
 LISTS_OF_HISTORY = 9
@@ -417,25 +368,22 @@ def history_cursor(
     traversal = window.traversal("history", filters, history.POSITION)
     newest = BlockId(last, block_hash(seeded, last))
     here = BlockId(block, block_hash(seeded, block))
-    row = seeded.database.prepared_row("queries/blocks_get_row_ends", **here._asdict())
+    row = seeded.service.database.prepared_row("queries/blocks_get_row_ends", **here._asdict())
     assert row is not None
     position = history._position_at(traversal, RowEnds(*row[1:]))
     return traversal.restart(position, here if direction == "asc" else newest)
 
 
 def block_hash(seeded: Seeded, number: int) -> bytes:
-    row = seeded.database.prepared_row("queries/blocks_get_hash", number=number)
+    row = seeded.service.database.prepared_row("queries/blocks_get_hash", number=number)
     assert row is not None
     return bytes(row[1])
 
 
 def history_plan(seeded: Seeded, address: str, query: str) -> tuple[Plan, Any]:
-    seeded.database.plans.clear()
-    path = f"/api/v1/addresses/{address}/history?{query}&={next(NUMBERS)}"
-    response = seeded.client.get(path)
-    assert response.status_code == 200, response.text
-    [plan] = [p for p in seeded.database.plans if p.statement == "queries/history_list"]
-    return plan, response.json
+    plans, answer = seeded.service.plans(f"/api/v1/addresses/{address}/history?{query}")
+    [plan] = [plan for plan in plans if plan.statement == "queries/history_list"]
+    return plan, answer
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
@@ -447,11 +395,11 @@ def test_history_is_read_at_any_depth_alike(
     address = seeded.value("transactions", "address", heat)
     query = f"limit=25&orderBy={direction}&{wanted}"
     first, newest = history_plan(seeded, address, query)
-    require_index_and_order(first, LISTS_OF_HISTORY * 26)
+    first.require_indexes(LISTS_OF_HISTORY * 26)
     for blocks_left in (300, 40):
         cursor = history_cursor(seeded, bytes.fromhex(address[2:]), direction, wanted, blocks_left)
         plan, page = history_plan(seeded, address, f"{query}&cursor={cursor}")
-        require_index_and_order(plan, LISTS_OF_HISTORY * 26)
+        plan.require_indexes(LISTS_OF_HISTORY * 26)
         assert plan.buffers <= DEEPER * first.buffers
         assert page["total"] == newest["total"]
         if heat == "hot":
@@ -469,7 +417,7 @@ def test_history_by_transaction_compares_no_row_with_all_others(
     ranged, _ = history_plan(seeded, address, f"{query}&blockFrom=200&blockTo=400")
     following, _ = history_plan(seeded, address, f"{query}&cursor={page['next']}")
     for plan in (first, ranged, following):
-        require_index_and_order(plan, LISTS_OF_HISTORY * 401)
+        plan.require_indexes(LISTS_OF_HISTORY * 401)
         compared = [n.get("Rows Removed by Join Filter", 0) * n["Actual Loops"] for n in plan.nodes]
         assert max(compared) <= LISTS_OF_HISTORY * 401
         assert plan.buffers <= 10_000
@@ -546,6 +494,6 @@ def test_addresses_by_balance_are_read_from_their_index(seeded: Seeded) -> None:
     after, following = plan_of(seeded, f"/accounts?limit=100&cursor={answer['next']}")
     assert following["accounts"][0]["balance"] == "2000" + 18 * "0"
     for plan in (first, last, after):
-        require_index_and_order(plan, 100)
+        plan.require_indexes(100)
     assert first.buffers <= 2_500 and last.buffers <= 4_000
     assert after.buffers <= DEEPER * first.buffers

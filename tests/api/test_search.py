@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import psycopg2
@@ -10,10 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.http.services import Services
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
-from tests.support.explain import ExplainingDatabase
+from tests.support.explain import Explained, explained
 from tests.support.indexing import settings_for
 
 NOBODY = "http://127.0.0.1:9"
@@ -94,18 +92,11 @@ def test_an_empty_text_finds_nothing(client: FlaskClient) -> None:
 
 
 @pytest.fixture(scope="module")
-def seeded(
-    postgres: Postgres, seeded_template: str
-) -> Iterator[tuple[FlaskClient, ExplainingDatabase]]:
+def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
     """100,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
-    with postgres.cloned(seeded_template) as url:
+    with postgres.cloned(seeded_template) as url, explained(url) as service:
         _add_names(url)
-        database = ExplainingDatabase(url)
-        app = create_app(settings_for(url, NOBODY))
-        served: Services = app.extensions["scan"]
-        app.extensions["scan"] = replace(served, sources=replace(served.sources, database=database))
-        yield app.test_client(), database
-        database.close()
+        yield service
 
 
 def _add_names(url: str) -> None:
@@ -136,16 +127,10 @@ def _add_names(url: str) -> None:
         *("199", "older 1"),
     ],
 )
-def test_a_search_reads_a_bounded_part_of_indexes(
-    seeded: tuple[FlaskClient, ExplainingDatabase], text: str
-) -> None:
-    client, database = seeded
-    database.plans.clear()
-    answer = client.get(f"/api/v1/search?q={text}&={next(NUMBERS)}")
-    assert answer.status_code == 200 and len(answer.json["results"]) <= 20
-    [plan] = database.plans
-    assert plan.sequential_scans() - {"chain", "label_state"} == set()
-    assert plan.buffers < 5000 and plan.rows_sorted() <= 2000
+def test_a_search_reads_a_bounded_part_of_indexes(seeded: Explained, text: str) -> None:
+    [plan], answer = seeded.plans(f"/api/v1/search?q={text}")
+    assert len(answer["results"]) <= 20 and plan.buffers < 5000
+    plan.require_indexes(2000)
 
 
 def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url: str) -> None:
@@ -168,10 +153,8 @@ def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url: 
         assert search(client, text) == [], text
 
 
-def test_whole_names_come_first_then_those_held_most(
-    seeded: tuple[FlaskClient, ExplainingDatabase],
-) -> None:
-    client, _ = seeded
+def test_whole_names_come_first_then_those_held_most(seeded: Explained) -> None:
+    client = seeded.client
     assert search(client, "coin5")[0]["symbol"] == "COIN5"
     [treasury] = search(client, "TREASURY")
     assert (treasury["type"], treasury["value"]) == ("address", "0x" + LABELLED.hex())

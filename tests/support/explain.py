@@ -1,13 +1,25 @@
 """What PostgreSQL really did for a statement: the service's own, on its own connections."""
 
+import itertools
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from flask.testing import FlaskClient
+
+from app import create_app
 from scan.database.connection import Database
 from scan.database.transaction import Row
-from scan.http.services import SESSION
+from scan.http.services import SESSION, Services
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
 
 SORTS = ("Sort", "Incremental Sort")
+# Everything else grows with the chain, and is not read from one end to the other.
+SMALL = {"chain", "dexes", "label_state"}
+DEEPER = 1.5  # times the pages of PostgreSQL of a list's first page that any other may touch
+_NUMBERS = itertools.count()
 
 
 class Plan(NamedTuple):
@@ -20,6 +32,13 @@ class Plan(NamedTuple):
     def sequential_scans(self) -> set[str]:
         """Tables read from one end to the other."""
         return {n["Relation Name"] for n in self._executed() if n["Node Type"] == "Seq Scan"}
+
+    def require_indexes(self, most_sorted: int | None = None, small: set[str] = SMALL) -> None:
+        """Tables but small ones are read by indexes; no sort has more rows."""
+        scanned = self.sequential_scans() - small
+        assert not scanned, (self.statement, scanned)
+        if most_sorted is not None:
+            assert self.rows_sorted() <= most_sorted, (self.statement, self.rows_sorted())
 
     def rows_sorted(self) -> int:
         """The most rows that any one sort was given."""
@@ -59,6 +78,34 @@ class ExplainingDatabase(Database):
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
         self.plans.append(Plan(statement, list(_walk(root)), _buffers(root)))
+
+
+class Explained(NamedTuple):
+    """A service and the plans of what it asked its database."""
+
+    client: FlaskClient
+    database: ExplainingDatabase
+    url: str
+
+    def plans(self, path: str, body: Any = None) -> tuple[list[Plan], Any]:
+        """The plans that a request needs, and its answer."""
+        self.database.plans.clear()
+        # A name that is ignored: each request is a new one to the response cache.
+        path += f"{'&' if '?' in path else '?'}={next(_NUMBERS)}"
+        answer = self.client.get(path) if body is None else self.client.post(path, json=body)
+        assert answer.status_code == 200, (path, answer.text)
+        return [*self.database.plans], answer.json if answer.is_json else answer.text
+
+
+@contextmanager
+def explained(url: str, node: str = NOWHERE) -> Iterator[Explained]:
+    database = ExplainingDatabase(url)
+    app = create_app(settings_for(url, node))
+    services: Services = app.extensions["scan"]
+    sources = replace(services.sources, database=database)
+    app.extensions["scan"] = replace(services, sources=sources)
+    yield Explained(app.test_client(), database, url)
+    database.close()
 
 
 def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
