@@ -20,6 +20,7 @@ from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.queries.filters import FILTER_KEYS
+from tests.api.test_history import is_listed
 from tests.audit import auditing
 from tests.indexer.test_retention import remove
 from tests.support.brute_force import without_bounds
@@ -249,17 +250,6 @@ def history_rows(key: str, row: Row) -> Iterator[Row]:
                 "counterparty": recipient if key == sender else sender,
                 **{name: row[name] for name in ("transactionHash", "blockNumber")},
             }
-
-
-def is_listed(
-    row: Row, types: str = "", blockFrom: int = 0, blockTo: int = BLOCKS, **others: str
-) -> bool:
-    names = {"token": "tokenAddress"}
-    return (
-        (not types or row["type"] in types.split(","))
-        and blockFrom <= row["blockNumber"] <= blockTo
-        and all(row[names.get(name, name)] == value for name, value in others.items())
-    )
 
 
 def by_one_filter(entity: str, rows: list[Row]) -> Iterator[tuple[str, Any, list[Row]]]:

@@ -26,6 +26,7 @@ from tests.support.anvil import RpcError
 from tests.support.database import execute
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import Listed, by_links
 from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.scenario import MINERS, STRANGERS
 
@@ -38,16 +39,8 @@ NOBODY = "http://127.0.0.1:9"
 
 def history(client: FlaskClient, address: str, limit: int = 100, **filters: Any) -> list[Row]:
     """Every row, page by page; where there is a total, it is their number."""
-    rows: list[Row] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = get(client, address, limit=limit, **filters, **cursor)
-        rows += page["history"]
-        if page["next"] is None:
-            assert page["total"] in (None, len(rows)), (address, filters)
-            return rows
-        assert len(page["history"]) == limit
-        cursor = {"cursor": page["next"]}
+    listed = Listed(f"/addresses/{address}/history", "history", is_counted=False)
+    return by_links(client, listed, limit, **filters)
 
 
 def get(client: FlaskClient, address: str, **arguments: Any) -> Any:
@@ -393,70 +386,51 @@ def test_bad_parameters_of_balances_are_refused(client: FlaskClient) -> None:
     assert (nobody["balances"], nobody["next"]) == ([], None)
 
 
-class Filtering(NamedTuple):
-    types: tuple[str, ...] | None
-    direction: str | None
-    token: str | None
-    counterparty: str | None
-    block_from: int | None
-    block_to: int | None
-
-    def arguments(self) -> dict[str, Any]:
-        arguments = {
-            "types": ",".join(self.types) if self.types else None,
-            "direction": self.direction,
-            "token": self.token,
-            "counterparty": self.counterparty,
-            "blockFrom": self.block_from,
-            "blockTo": self.block_to,
-        }
-        return {name: value for name, value in arguments.items() if value is not None}
-
-    def matches(self, row: Row) -> bool:
-        return (
-            (self.types is None or row["type"] in self.types)
-            and self.direction in (None, row["direction"])
-            and self.token in (None, row["tokenAddress"])
-            and self.counterparty in (None, row["counterparty"])
-            and (self.block_from is None or row["blockNumber"] >= self.block_from)
-            and (self.block_to is None or row["blockNumber"] <= self.block_to)
-        )
+def is_listed(
+    row: Row, types: str = "", blockFrom: int = 0, blockTo: int = 10**9, **others: str
+) -> bool:
+    fields = {"direction": "direction", "token": "tokenAddress", "counterparty": "counterparty"}
+    return (
+        (not types or row["type"] in types.split(","))
+        and blockFrom <= row["blockNumber"] <= blockTo
+        and all(row[fields[name]] == value for name, value in others.items())
+    )
 
 
-def filterings(rows: list[Row], head: int, seed: int) -> Iterator[Filtering]:
+def filterings(rows: list[Row], head: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Parameters of lists: each alone, together with others, or left out."""
     chance = random.Random(seed)
     kinds = ("transaction", "fee", "internal_transfer", "token_transfer", "block_reward")
     while True:
         row = chance.choice(rows)
-        yield Filtering(
-            tuple(chance.sample(kinds, chance.randint(1, 3))) if chance.random() < 0.5 else None,
-            chance.choice((None, None, "in", "out", "self")),
-            row["tokenAddress"] if chance.random() < 0.15 else None,
-            row["counterparty"] if chance.random() < 0.15 else None,
-            chance.randint(0, head) if chance.random() < 0.4 else None,
-            chance.randint(0, head + 3) if chance.random() < 0.4 else None,
-        )
+        possible = {
+            "types": (0.5, ",".join(chance.sample(kinds, chance.randint(1, 3)))),
+            "direction": (0.6, chance.choice(("in", "out", "self"))),
+            "token": (0.15, row["tokenAddress"]),
+            "counterparty": (0.15, row["counterparty"]),
+            "blockFrom": (0.4, chance.randint(0, head)),
+            "blockTo": (0.4, chance.randint(0, head + 3)),
+        }
+        chosen = {name: value for name, (p, value) in possible.items() if chance.random() < p}
+        yield {name: value for name, value in chosen.items() if value is not None}
 
 
 def test_filters_give_what_a_plain_loop_finds(
     scenario: Played, client: FlaskClient, histories: dict[str, list[Row]]
 ) -> None:
     """With an exact total wherever neither token nor counterparty is given."""
-    head = scenario.anvil.head()
-    chance = random.Random(2)
     busy = sorted(histories, key=lambda key: len(histories[key]))[-20:]
     for seed, key in enumerate((*busy, MINERS[0])):
         rows = histories[key]
-        for wanted in itertools.islice(filterings(rows, head, seed), 12):
-            expected = [row for row in rows if wanted.matches(row)]
-            arguments = wanted.arguments()
-            if chance.random() < 0.5:
+        filters = filterings(rows, scenario.anvil.head(), seed)
+        for number, arguments in enumerate(itertools.islice(filters, 12)):
+            expected = [row for row in rows if is_listed(row, **arguments)]
+            total = None if {"token", "counterparty"} & arguments.keys() else len(expected)
+            if number % 2:
                 expected.reverse()
                 arguments["orderBy"] = "asc"
             page = get(client, key, limit=60, **arguments)
-            assert page["history"] == expected[:60], (key, wanted)
-            counted = None if wanted.token or wanted.counterparty else len(expected)
-            assert page["total"] == counted, (key, wanted)
+            assert (page["history"], page["total"]) == (expected[:60], total), (key, arguments)
             if page["next"] is not None:
                 rest = get(client, key, limit=60, cursor=page["next"], **arguments)
                 assert rest["history"] == expected[60:120]
@@ -765,10 +739,10 @@ def test_long_lists_count_a_range_by_their_checkpoints(made: Made) -> None:
     assert len(rows) > 600
     for _ in range(20):
         first, last = sorted(chance.sample(range(32), 2))
-        way = chance.choice((None, "in", "out", "self"))
-        wanted = Filtering(None, way, None, None, first, last)
-        expected = [row for row in rows if wanted.matches(row)]
-        page = mine(made, limit=100, **wanted.arguments())
+        way = chance.choice(({}, *({"direction": way} for way in ("in", "out", "self"))))
+        wanted = {"blockFrom": first, "blockTo": last, **way}
+        expected = [row for row in rows if is_listed(row, **wanted)]
+        page = mine(made, limit=100, **wanted)
         assert (page["history"], page["total"]) == (expected[:100], len(expected))
 
 
