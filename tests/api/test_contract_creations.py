@@ -7,6 +7,7 @@ from flask.testing import FlaskClient
 from tests.api.test_record_fields import require_fields
 from tests.conftest import Played
 from tests.support.derived_truth import contract_creations
+from tests.support.lists import Listed, by_links, get
 
 PATH = "/api/v1/contract-creations"
 FROM_CHAIN = (
@@ -17,15 +18,10 @@ FROM_CHAIN = (
 
 def listed(client: FlaskClient, **query: object) -> tuple[list[dict[str, Any]], int | None]:
     """The whole list page by page, and its total."""
-    rows: list[dict[str, Any]] = []
-    arguments = {"limit": 7, **query}
-    while True:
-        body = client.get(PATH, query_string=arguments).json
-        require_fields({"$ref": "#/components/schemas/ContractCreationPage"}, body, "page")
-        rows += body["contractCreations"]
-        if body["next"] is None:
-            return rows, body["total"]
-        arguments["cursor"] = body["next"]
+    whole = Listed("/contract-creations", "contractCreations", is_counted=False)
+    page = get(client, "/contract-creations", **query)
+    require_fields({"$ref": "#/components/schemas/ContractCreationPage"}, page, "page")
+    return by_links(client, whole, **query), page["total"]
 
 
 def test_every_contract_is_listed_newest_first(client: FlaskClient, scenario: Played) -> None:

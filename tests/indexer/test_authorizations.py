@@ -31,6 +31,7 @@ from tests.support.authorizations import (
 )
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import Listed, by_links
 from tests.support.scenario import key_of
 from tests.support.table_digest import digest
 
@@ -125,17 +126,8 @@ def test_delegations_are_those_of_the_node(delegations: Delegations) -> None:
 
 def listed(client: FlaskClient, **filters: str) -> list[dict[str, Any]]:
     """The whole list, a few at a time."""
-    records: list[dict[str, Any]] = []
-    cursor: dict[str, str] = {}
-    while True:
-        query = {"limit": "7", **filters, **cursor}
-        page = client.get("/api/v1/authorizations", query_string=query)
-        assert page.status_code == 200, page.json
-        records += page.json["authorizations"]
-        if page.json["next"] is None:
-            assert page.json["total"] in (len(records), None)
-            return records
-        cursor = {"cursor": page.json["next"]}
+    whole = Listed("/authorizations", "authorizations", is_counted=False)
+    return by_links(client, whole, **filters)
 
 
 def as_signed(node: Anvil, record: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from tests.support import request_contracts as contracts
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import Listed, by_links, get
 from tests.support.request_contracts import (
     BUILDER_DEPOSITS,
     BUILDER_EXITS,
@@ -122,14 +123,10 @@ def test_requests_are_listed_as_they_were_submitted(requested: Requested) -> Non
     counts = {"withdrawal": sum(WITHDRAWN), "consolidation": sum(CONSOLIDATED), "deposit": 3}
     counts |= {"builder_deposit": sum(BUILDERS), "builder_exit": sum(EXITED)}
     assert total == len(rows) == sum(counts.values())
-    walked: list[dict[str, Any]] = []
-    query = {"limit": "9", "orderBy": "asc"}
-    while query:
-        body = requested.client.get("/api/v1/execution-requests", query_string=query).json
-        require_fields({"$ref": "#/components/schemas/ExecutionRequestPage"}, body, "page")
-        walked += body["requests"]
-        query = {**query, "cursor": body["next"]} if body["next"] else {}
+    walked = by_links(requested.client, Listed("/execution-requests", "requests"), orderBy="asc")
     assert walked == rows
+    page = get(requested.client, "/execution-requests")
+    require_fields({"$ref": "#/components/schemas/ExecutionRequestPage"}, page, "page")
     for type_, count in counts.items():
         of_type, total = listed(requested.client, requestType=type_, orderBy="asc")
         assert of_type == [row for row in rows if row["type"] == type_]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import psycopg2
@@ -32,6 +32,7 @@ from tests.indexer.test_partitions import PARTS
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.forked_python import Forked
 from tests.support.indexing import settings_for
+from tests.support.lists import Listed, by_links
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.table_digest import digest
 
@@ -153,14 +154,8 @@ def test_lists_end_at_the_first_kept_block(followed: Followed, client: FlaskClie
         (f"addresses/{anna}/transfers", "transfers", transfers),
     ):
         for order in ("asc", "desc"):
-            rows, cursor = list[dict[str, Any]](), ""
-            while True:
-                page = client.get(f"/api/v1/{path}?limit=7&orderBy={order}{cursor}").json
-                assert page["total"] == len(expected)
-                rows += page[name]
-                if page["next"] is None:
-                    break
-                cursor = f"&cursor={page['next']}"
+            rows = by_links(client, Listed(f"/{path}", name), orderBy=order)
+            assert len(rows) == len(expected)
             found = [row.get("hash") or row["transactionHash"] for row in rows]
             assert found == (expected if order == "asc" else expected[::-1]), path
         last = -(-len(expected) // 7)

@@ -28,6 +28,7 @@ from tests.support.anvil import GAS, Anvil, Contract
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import Listed, by_links, get
 from tests.support.table_digest import digest
 
 DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"
@@ -136,17 +137,9 @@ def rollup(postgres: Postgres, template: str) -> Iterator[Rollup]:
 
 
 def history(client: FlaskClient, address: str) -> tuple[list[dict[str, Any]], Any]:
-    rows: list[dict[str, Any]] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = client.get(
-            f"/api/v1/addresses/{address}/history", query_string={"limit": 7, **cursor}
-        ).json
-        rows += page["history"]
-        if page["next"] is None:
-            assert page["total"] == len(rows)
-            return rows, page
-        cursor = {"cursor": page["next"]}
+    """Its rows, and the page that says whether they are complete."""
+    path = f"/addresses/{address}/history"
+    return by_links(client, Listed(path, "history")), get(client, path, limit=1)
 
 
 def test_every_history_adds_up_to_the_balance(rollup: Rollup) -> None:
@@ -237,16 +230,9 @@ def passed_messages(node: Anvil) -> list[dict[str, Any]]:
 
 def listed(client: FlaskClient, **filters: object) -> list[dict[str, Any]]:
     """The whole list by its cursors, without times."""
-    rows: list[dict[str, Any]] = []
-    cursor: dict[str, str] = {}
-    while True:
-        query = {"limit": 20, **filters, **cursor}
-        page = client.get("/api/v1/messages-to-l1", query_string=query).json
-        rows += [{k: v for k, v in row.items() if k != "timestamp"} for row in page["messages"]]
-        if page["next"] is None:
-            assert page["total"] in (len(rows), None)
-            return rows
-        cursor = {"cursor": page["next"]}
+    whole = Listed("/messages-to-l1", "messages", is_counted=False)
+    rows = by_links(client, whole, 20, **filters)
+    return [{k: v for k, v in row.items() if k != "timestamp"} for row in rows]
 
 
 def test_messages_to_l1_are_those_of_the_chain_s_own_contract(rollup: Rollup) -> None:

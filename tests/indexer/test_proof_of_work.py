@@ -22,6 +22,7 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import Listed, by_links
 from tests.support.mined_chain import REWARD, MinedChain
 from tests.support.table_digest import digest
 
@@ -88,14 +89,8 @@ def test_every_history_adds_up_to_the_balance(mined: Mined) -> None:
 
 
 def test_pages_of_rewards_follow_each_other(mined: Mined) -> None:
-    whole = mined.client.get(f"/api/v1/addresses/{MINERS[0]}/history?limit=100").json["history"]
-    rows: list[Any] = []
-    query = {"limit": "1"}
-    while query:
-        page = mined.client.get(f"/api/v1/addresses/{MINERS[0]}/history", query_string=query).json
-        rows += page["history"]
-        query = {"limit": "1", "cursor": page["next"]} if page["next"] else {}
-    assert rows == whole
+    listed = Listed(f"/addresses/{MINERS[0]}/history", "history")
+    assert by_links(mined.client, listed, 1) == by_links(mined.client, listed, 100)
 
 
 def test_what_failed_is_known_by_traces(mined: Mined) -> None:

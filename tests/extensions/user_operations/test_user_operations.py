@@ -31,6 +31,7 @@ from tests.support.entry_points import (
     read_operations,
 )
 from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import Listed, by_links
 from tests.support.solidity import artifact
 from tests.support.table_digest import digest
 
@@ -136,14 +137,7 @@ def read(chain: Chain, path: str) -> Any:
 
 def rows_of(chain: Chain, path: str, limit: int = 4) -> list[dict[str, Any]]:
     """A list by its cursors, whose total, where it has one, is that of its rows."""
-    rows, cursor = [], ""
-    while True:
-        page = read(chain, f"{path}{'&' if '?' in path else '?'}limit={limit}{cursor}")
-        rows += page["userOperations"]
-        if page["next"] is None:
-            assert page["total"] in (None, len(rows))
-            return rows
-        cursor = f"&cursor={page['next']}"
+    return by_links(chain.client, Listed(path, "userOperations", is_counted=False), limit)
 
 
 def test_lists_have_every_operation_by_every_filter(chain: Chain) -> None:
