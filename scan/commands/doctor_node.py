@@ -6,7 +6,9 @@ from statistics import median
 from typing import Any
 
 from scan.database.connection import Database
+from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.block_parameter import ADDRESS, BlockId
+from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.node_errors import RpcError
 from scan.hex import to_hex
@@ -20,6 +22,7 @@ TIMEOUT_S = 10.0
 MOST_AHEAD_S = 15  # by which a block's time may be ahead of this machine's clock
 QUIET_S = 600
 SLOW_MS = 100
+PLACES_READ = 16  # newest blocks whose logs' numbers are compared with their order
 Outcome = tuple[str, str, str]  # level, text, advice
 ADVICE_EMPTY = "use a node with all of them, or set SCAN_START_BLOCK={}"
 ADVICE_BEGUN = (
@@ -59,6 +62,7 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Itera
     first = (settings.start_block or 0) if fixed is None else fixed
     advice = ADVICE_EMPTY if fixed is None else ADVICE_BEGUN
     yield from _check_history(node, max(first, 1), number, advice)
+    yield from _check_places(node, number)
     yield from _check_traces(node, to_hex(block_hash), settings)
     yield from _check_state(node, BlockId(number, block_hash), first)
 
@@ -106,6 +110,26 @@ def _check_history(node: Node, number: int, head: int, advice: str) -> Iterator[
     else:
         text = f"it has pruned blocks before {first}, or their receipts"
         yield "error", text, advice.format(first)
+
+
+def _check_places(node: Node, newest: int) -> Iterator[Outcome]:
+    """Check that the newest blocks number logs, and name receipts, as their order says."""
+    for number in range(newest, max(newest - PLACES_READ, 0), -1):
+        block = _try(node, "eth_getBlockByNumber", hex(number), True)
+        receipts = _try(node, "eth_getBlockReceipts", hex(number))
+        if not isinstance(block, dict) or not isinstance(receipts, list):
+            return
+        try:
+            header = read_json(block, BlockJson, number)
+            fields = fields_out_of_place(
+                header.transactions, read_json(receipts, ReceiptsJson, number)
+            )
+        except (MalformedBlock, ValueError, TypeError, AttributeError):
+            return
+        if fields:
+            text = f"block {number} has another {fields} than its order says"
+            yield "warning", text, "nothing: Scan takes what receiptsRoot proves; upgrade the node"
+            return
 
 
 def _check_traces(node: Node, block_hash: str, settings: Settings) -> Iterator[Outcome]:

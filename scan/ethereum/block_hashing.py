@@ -36,6 +36,9 @@ from scan.ethereum.rlp import list_item, quantity_item, string_item
 from scan.hex import data
 
 _ETHEREUM = Form("Ethereum")
+# Fields that follow from the place of a receipt or log. EthereumJS numbers logs otherwise, and
+# anvil names receipts of deposits that it sends in another's name by a hash of its own.
+OUT_OF_PLACE = TRANSACTION_HASH, LOG_INDEX = "transactionHash of receipts", "logIndex of logs"
 
 
 def header_hash(header: Any) -> bytes:
@@ -173,17 +176,40 @@ def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
         return "transactions and transactionsRoot"
     if receipts_root(covered_receipts, form) != data(header.receiptsRoot):
         return "receipts and receiptsRoot"
+    if out_of_place := fields_out_of_place(transactions, covered_receipts):
+        return out_of_place
     if not has_its_withdrawals(header, form):
         return "withdrawals and withdrawalsRoot"
     if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
         return "uncles and sha3Uncles"
     if not _have_hashes(transactions, encoded):
         return "hashes of transactions"
-    logs = [log.logIndex for receipt in receipts for log in receipt.logs]
-    if [int(index, 16) for index in logs] != [*range(len(logs))]:
-        return "logIndex of logs"
+    if out_of_place := fields_out_of_place(header.transactions, receipts):
+        return out_of_place
     base_fee = int(header.baseFeePerGas or "0x0", 16)
     return _contradicting_uncovered_fields(transactions, covered_receipts, base_fee)
+
+
+def fields_out_of_place(transactions: Sequence[Any], receipts: Sequence[Any]) -> str:
+    """Return which of OUT_OF_PLACE is not what the place in the block says; "" if none."""
+    if [sent.hash for sent in transactions] != [receipt.transactionHash for receipt in receipts]:
+        return TRANSACTION_HASH
+    logs = [log.logIndex for receipt in receipts for log in receipt.logs]
+    return "" if [int(index, 16) for index in logs] == [*range(len(logs))] else LOG_INDEX
+
+
+def put_in_place(header: Any, receipts: Sequence[Any]) -> bool:
+    """Give receipts and their logs the hashes and numbers of their place; return whether the roots
+    cover all of them. To be called where the roots prove the order: where contradicting_fields()
+    returns one of OUT_OF_PLACE."""
+    transactions, covered = covered_by_roots(header, receipts)
+    if len(covered) < len(receipts):
+        return False
+    for sent, receipt in zip(transactions, receipts, strict=True):
+        receipt.transactionHash = sent.hash
+    for index, entry in enumerate(log for receipt in receipts for log in receipt.logs):
+        entry.logIndex = hex(index)
+    return True
 
 
 def _have_hashes(transactions: Sequence[Any], encoded: Sequence[bytes]) -> bool:

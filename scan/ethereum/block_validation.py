@@ -3,7 +3,13 @@
 from typing import Any
 
 from scan.ethereum.block_encoding import Unencodable
-from scan.ethereum.block_hashing import contradicting_fields, has_its_hash, own_form, uncompared
+from scan.ethereum.block_hashing import (
+    contradicting_fields,
+    fields_out_of_place,
+    has_its_hash,
+    own_form,
+    uncompared,
+)
 from scan.ethereum.client import AnswerTooLarge
 
 HEADER, BODY = "header", "body"  # parts of a block
@@ -32,6 +38,16 @@ def shows_form(part: str, header: Any, receipts: Any) -> bool:
         return bool(header.transactions) and not isinstance(receipts, AnswerTooLarge)
     except (ValueError, KeyError, TypeError, AttributeError, Unencodable):
         return False
+
+
+def is_out_of_place(header: Any, receipts: Any) -> bool:
+    """Return whether a block has one of OUT_OF_PLACE otherwise than its order says."""
+    if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
+        return False
+    try:
+        return bool(fields_out_of_place(header.transactions, receipts))
+    except (ValueError, TypeError, AttributeError):
+        return False  # the decoder reports what is malformed
 
 
 def uncompared_of(header: Any, receipts: Any) -> list[str]:

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import BLOBS_INSIDE
-from scan.ethereum.block_validation import BODY, HEADER, contradiction, shows_form, uncompared_of
+from scan.ethereum.block_hashing import OUT_OF_PLACE, put_in_place
+from scan.ethereum.block_validation import (
+    BODY,
+    HEADER,
+    contradiction,
+    is_out_of_place,
+    shows_form,
+    uncompared_of,
+)
 from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
@@ -205,6 +213,9 @@ class BlockSource:
         else:
             self._uncompared.add(part)
             what = f"have what is compared with no root: {part}"
+        self._warn_once(form, number, what)
+
+    def _warn_once(self, form: str, number: int, what: str) -> None:
         if form not in self._accepted:
             log.warning("block %d, and maybe later ones, %s", number, what)
         self._accepted.add(form)
@@ -266,6 +277,9 @@ class BlockSource:
         """Return what contradiction() does, without headers that are accepted until a block
         matches; or the words for a part that no root covers, if no block before had such a part."""
         part, fields = contradiction(header, receipts)
+        if fields in OUT_OF_PLACE and put_in_place(header, receipts):
+            self._warn_once(fields, number, f"have another {fields} than their roots prove")
+            part, fields = contradiction(header, receipts)
         if isinstance(header, AnswerTooLarge):
             return "", ""
         if part == HEADER:
@@ -293,7 +307,9 @@ class BlockSource:
         """Yield the blocks first..last and their receipts, as read_json() takes them. Without
         `checked`, blocks that contradict themselves are yielded, too."""
         for number, pair in enumerate(self._pairs(first, last), start=first):
-            header, receipts = self._without_contradictions(*pair, number) if checked else pair
+            header, receipts = pair
+            if checked or is_out_of_place(header, receipts):
+                header, receipts = self._without_contradictions(*pair, number)
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
                 header = self._large("eth_getBlockByNumber", hex(number), True)
                 receipts = list(self._large_receipts(header, number))

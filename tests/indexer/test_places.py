@@ -1,0 +1,80 @@
+"""Nodes that number logs, or name receipts, otherwise than their order, which the roots prove."""
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from app import create_app
+from tests.commands.test_command import scan
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+
+def numbered_by_transaction(calls: Calls, forward: Forward) -> Reply:
+    """As EthereumJS numbers logs: anew in each transaction."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] == "eth_getBlockReceipts":
+            for receipt in answer["result"] or ():
+                for index, log in enumerate(receipt["logs"]):
+                    log["logIndex"] = hex(index)
+    return Reply(body=answers)
+
+
+@pytest.fixture
+def logging_chain(anvil: Anvil) -> Anvil:
+    """Two transactions with two logs each in one block."""
+    first, second = anvil.accounts[:2]
+    coin = anvil.deploy(first, "Coin", "C", "C", 18)
+    anvil.transact(first, coin, "mint", first, 100)
+    for _ in range(2):
+        anvil.send(first, coin.address, data=coin.data("airdrop", [first, second], 7), gas=200_000)
+    anvil.mine()
+    return anvil
+
+
+def test_logs_are_numbered_by_their_place(
+    logging_chain: Anvil,
+    database_url: str,
+    postgres: Postgres,
+    template: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    with FaultyNode(logging_chain.url) as node:
+        node.fault = numbered_by_transaction
+        Indexing(database_url, node.url).run_until(logging_chain.head())
+        found = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
+    assert "another logIndex of logs than its order says" in found.stdout
+    assert "have another logIndex of logs than their roots prove" in caplog.text
+    with postgres.cloned(template) as honest:
+        Indexing(honest, logging_chain.url).run_until(logging_chain.head())
+        assert digest(database_url) == digest(honest)
+
+
+@pytest.fixture
+def rollup() -> Iterator[Anvil]:
+    with Anvil("--network", "optimism", hardfork="isthmus") as node:
+        yield node
+
+
+def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(
+    rollup: Anvil, database_url: str
+) -> None:
+    sender = "0x" + "de" * 20
+    rollup.impersonate(sender)
+    deposit = {"type": "0x7e", "sourceHash": f"0x{1:064x}", "mint": "0x5", "isSystemTx": False}
+    fields = {"from": sender, "to": rollup.accounts[1], "gas": "0x30000", **deposit}
+    named = rollup.call("eth_sendTransaction", fields)
+    rollup.mine()
+    [sent] = rollup.call("eth_getBlockByNumber", "latest", True)["transactions"]
+    assert sent["hash"] != named  # of its receipt
+    indexing = Indexing(database_url, rollup.url).run_until(rollup.head())
+    client = create_app(indexing.settings).test_client()
+    assert client.get(f"/api/v1/transactions/{sent['hash']}").json["status"] is True
+    found = scan("doctor", DATABASE_URL=database_url, RPC_URL=rollup.url)
+    assert "another transactionHash of receipts than its order says" in found.stdout
