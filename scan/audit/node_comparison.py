@@ -29,6 +29,7 @@ from scan.ethereum.blocks import (
     ReceiptsJson,
     read_json,
 )
+from scan.ethereum.burns import burns_in
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.column_types import Column
 from scan.ethereum.contract_creations import creations_in
@@ -42,6 +43,7 @@ from scan.ethereum.events import (
     transfers,
 )
 from scan.ethereum.execution_requests import submitted_in
+from scan.ethereum.forms.form import BURN
 from scan.hex import data, to_hex
 from scan.indexer import log_selection
 from scan.indexer.block_rows import WRITTEN
@@ -157,6 +159,12 @@ class NodeComparison:
             self._pass_over_unfilled(name, node_rows, stored)
             if name in OF_TRACES:
                 stored = {k: row for k, row in stored.items() if row["block_number"] not in unknown}
+            elif name == "credit":  # burns are of traces, too
+                stored = {
+                    key: row
+                    for key, row in stored.items()
+                    if row["type"] != BURN or row["block_number"] not in unknown
+                }
             yield from _differences(name, node_rows, stored)
         self.compared += len(blocks)
 
@@ -213,6 +221,7 @@ class NodeComparison:
             elif traced.is_complete is False:
                 unknown.add(block.number)
                 continue
+            expected["credit"] += [b._asdict() for b in burns_in(block, traced.transfers)]
             expected["internal transfer"] += [in_block | t._asdict() for t in traced.transfers]
             failed |= {(block.number, index) for index in traced.failed}
             creations = creations_in(block.with_failed(traced.failed), traced.transfers)

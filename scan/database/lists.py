@@ -180,11 +180,13 @@ class HistoryType(NamedTuple):
 
 
 class CreditType(NamedTuple):
-    """A type of credits. `rank` orders it among the rows of its transaction or block."""
+    """A type of credits. `rank` orders it among the rows of its transaction or block; `flow` is
+    the direction of its coin."""
 
     name: str
     number: int
     rank: int
+    flow: str = "in"
 
 
 @functools.cache

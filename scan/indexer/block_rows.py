@@ -20,6 +20,7 @@ from scan.ethereum.blocks import (
     Uncle,
     Withdrawal,
 )
+from scan.ethereum.burns import burns_in
 from scan.ethereum.contract_creations import ContractCreation, creations_in
 from scan.ethereum.events import (
     ZERO_ADDRESS,
@@ -176,7 +177,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         internal_transfers=[(number, *t) for t in internal_transfers],
         unnumbered={
             "withdrawals": [(number, *w) for w in block.withdrawals or ()],
-            "credits": list(block.credits),
+            "credits": [*block.credits, *burns_in(block, internal_transfers)],
             "uncles": list(block.uncles),
             "authorizations": list(block.authorizations),
             "messages_to_l1": list(block.messages_to_l1),

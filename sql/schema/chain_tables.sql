@@ -160,12 +160,14 @@ CREATE INDEX IF NOT EXISTS withdrawals_of_address
 
 -- Coin that an address got in a block besides transactions, internal transfers, withdrawals and what the
 -- producer earned in fees: on rollups what a deposit minted, and fees that go to a vault instead of being
--- burnt; rewards of proof of work.
+-- burnt; rewards of proof of work. And what an address lost without a transfer: what contracts burnt that
+-- destroyed themselves in their own favour.
 CREATE TABLE IF NOT EXISTS credits (
     ordinal bigint PRIMARY KEY,    -- first_ordinal_in() its block, and its place among the block's
     block_number bigint NOT NULL,
     transaction_index integer,     -- null: for all transactions of the block together
-    type smallint NOT NULL,        -- 0: minted by a deposit; 1: fees of a vault; 2: a block's reward; 3: an uncle's
+    type smallint NOT NULL,        -- 0: minted by a deposit; 1: fees of a vault; 2: a block's reward; 3: an uncle's;
+                                   -- 4: burnt, which is taken off
     address bytea NOT NULL,
     amount_wei numeric NOT NULL
 );

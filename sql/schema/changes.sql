@@ -133,7 +133,8 @@ LANGUAGE sql STABLE AS $$
     FROM withdrawals w
     WHERE w.block_number BETWEEN (span).first_block AND (span).last_block
     UNION ALL
-    SELECT c.address, c.block_number, 'credit', false, c.amount_wei, NULL
+    SELECT c.address, c.block_number, 'credit', false,
+        CASE WHEN c.type = 4 THEN -c.amount_wei ELSE c.amount_wei END, NULL
     FROM credits c
     WHERE c.ordinal BETWEEN first_ordinal_in((span).first_block)
         AND last_ordinal_in((span).last_block)

@@ -536,7 +536,7 @@ def test_withdrawals_and_untraced_blocks(made: Made) -> None:
 
 def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
     """Each block has one of every type for two addresses."""
-    types = [type_.name for type_ in all_credit_types()]
+    types = [type_.name for type_ in all_credit_types() if type_.flow == "in"]
     for _ in range(4):
         made.chain.append(
             credits=[
@@ -563,10 +563,46 @@ def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
             assert (sent["history"], sent["total"]) == ([], 0)
 
 
+@pytest.mark.parametrize(
+    ("is_created_before", "withdrawals", "keeps"),
+    [(False, [], False), (True, [], True), (True, None, False)],
+)
+def test_what_a_contract_burns_by_destroying_itself_goes_out(
+    made: Made, is_created_before: bool, withdrawals: list[Withdrawal] | None, keeps: bool
+) -> None:
+    """It keeps its coin where an older transaction created it (EIP-6780), since Cancun."""
+    created = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
+    destroyed = InternalTransfer(0, 1, TransferType.SELFDESTRUCT, ME, ME, 10)
+    if is_created_before:
+        made.chain.append([Move(YOU, YOU)], internal_transfers=[created], is_traced=True)
+    made.chain.append(
+        [Move(YOU, YOU)],
+        internal_transfers=[destroyed] if is_created_before else [created, destroyed],
+        is_traced=True,
+        withdrawals=withdrawals,
+    )
+    made.chain.store_balances({ME: 10 if keeps else 0})
+    page = mine(made)
+    burns = [row for row in page["history"] if row["type"] == "burn"]
+    assert [(row["direction"], row["amount"], row["transactionIndex"]) for row in burns] == (
+        [] if keeps else [("out", "10", 0)]
+    )
+    assert (page["complete"], page["unexplained"], page["total"]) == (
+        True,
+        "0",
+        len(page["history"]),
+    )
+    assert mine(made, direction="out")["total"] == len(burns)
+    assert balances(made.client, "0x" + ME.hex())[-1]["balance"] == str(10 - 10 * len(burns))
+    made.chain.unwind(0)
+    made.chain.append()
+    assert mine(made)["history"] == []
+
+
 def test_no_total_counts_more_rows_than_may_be(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of those that have no checkpoints: four are one too many."""
     monkeypatch.setattr("scan.queries.history.MAX_COUNTED", 3)
-    credits = [type_.name for type_ in all_credit_types()]
+    credits = [type_.name for type_ in all_credit_types() if type_.flow == "in"]
     for index in range(4):
         made.chain.append(
             [Move(ME, ME, 5)],
@@ -616,7 +652,7 @@ def test_balances_are_of_one_address_and_one_unit(
 ) -> None:
     """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
     that is not the coin. Who produces a block has its fees, if it has any."""
-    types = range(len(all_credit_types()))
+    types = [type_.number for type_ in all_credit_types() if type_.flow == "in"]
     made.chain.append(miner=ME)
     for _ in range(4):
         made.chain.append(

@@ -11,7 +11,8 @@ from scan.hex import BadHex, data, excerpt, quantity
 BLOB_GAS = 131_072  # EIP-4844
 # An ordinal's low bits, which hold a row's place in its block: first_ordinal_in() of sql/schema.
 PLACE_BITS = 20
-MINT, FEE_VAULT, MINING_REWARD, UNCLE_REWARD = range(4)  # types of credits, as in sql/lists.toml
+# Types of credits, as in sql/lists.toml.
+MINT, FEE_VAULT, MINING_REWARD, UNCLE_REWARD, BURN = range(5)
 _is_decimal = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,4})?\Z").match
 
 Values = Mapping[str, Sequence[Any]]  # by field, the values of all transactions or receipts
@@ -19,7 +20,8 @@ Reader = Callable[[Any], Any]  # returns a field's value as `chain_fields` has i
 
 
 class Credit(NamedTuple):
-    """Coin that an address got in a block without a transfer; a row of the table credits."""
+    """Coin that an address got in a block without a transfer, or lost if it is a BURN; a row of the
+    table credits."""
 
     ordinal: int
     block_number: int
