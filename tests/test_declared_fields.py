@@ -53,7 +53,7 @@ NOT_IN_RECORDS = {
     ),
     "blob_gas_price": "it is part of the fee",
     "producer_fees": "the history of the producer has it",
-    "blob_fees": "the statistics of a day have it",
+    "coin_logs": "it says how logs are read",
     **dict.fromkeys(["l1_fee", "operator_fee"], "feeParts has it"),
     **dict.fromkeys(["mint", "chain_fields"], "records of chains that have it have it"),
 }
@@ -132,6 +132,7 @@ def test_every_column_of_the_table_is_declared_or_made(table: str) -> None:
 def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
     # From the order of the transactions, and from several fields by the rules of fees.
     derived = {"transaction_index", "fee", "producer_fees", "burnt_fees", "blob_fees"}
+    derived |= {"blob_base_fee", "coin_logs"}
     derived |= {"operator_fee", "chain_fields"}  # by the form of a chain
     for name, column in COLUMNS[table].items():
         assert isinstance(column, Column) and (column.json_name or name in derived), (

@@ -31,6 +31,7 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.burns import burns_in
 from scan.ethereum.client import Node, NodeError
+from scan.ethereum.coin_transfers import contract_logs
 from scan.ethereum.column_types import Column
 from scan.ethereum.contract_creations import creations_in
 from scan.ethereum.events import (
@@ -48,7 +49,13 @@ from scan.hex import data, to_hex
 from scan.indexer import log_selection
 from scan.indexer.block_rows import WRITTEN
 from scan.indexer.block_source import BlockSource
-from scan.indexer.block_traces import TRACE_ATTEMPTS, UNTRACED, TracedBlock, TraceReader
+from scan.indexer.block_traces import (
+    TRACE_ATTEMPTS,
+    UNTRACED,
+    TracedBlock,
+    TraceReader,
+    with_logged_transfers,
+)
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -217,7 +224,7 @@ class NodeComparison:
             if traced.is_complete is False:
                 self.untraced += 1
             if not has_traces.get(block.number):
-                traced = UNTRACED
+                traced = with_logged_transfers(block, UNTRACED)
             elif traced.is_complete is False:
                 unknown.add(block.number)
                 continue
@@ -240,7 +247,7 @@ class NodeComparison:
 
     def _expect_events(self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]) -> None:
         # Tokens and pools are taken from the index; their events are compared.
-        addresses = {log.address for block in blocks for log in block.logs}
+        addresses = {log.address for block in blocks for log in contract_logs(block)}
         tokens = {
             bytes(row[0]): row[1:]
             for row in self._database.rows("audit/tokens_list_types", addresses=list(addresses))
@@ -282,7 +289,7 @@ def _expect_block(
 def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
     """Yield transfers as the indexer stores them: those of a token begin with the one by which the
     token was discovered."""
-    events = [event for log in block.logs if (event := transfer_event(log)) is not None]
+    events = [event for log in contract_logs(block) if (event := transfer_event(log)) is not None]
     duplicates = duplicate_wraps(events)
     for event in events:
         if event.token not in tokens:
@@ -295,7 +302,7 @@ def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transf
 
 
 def _trades(block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]) -> Iterator[_Row]:
-    for log in block.logs:
+    for log in contract_logs(block):
         swap = swap_event(log)
         if swap is None or swap.pool not in pools or block.number < pools[swap.pool][0]:
             continue

@@ -1,6 +1,7 @@
 """ABIs for decoding calls and logs of contracts: their own and their implementations'."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -8,8 +9,10 @@ import orjson
 from scan.contracts.abi_index import AbiIndex, functions_of, index_abi
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, by_code, state_kinds
+from scan.contracts.signature_text import parse_signature
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.coin_transfers import COIN_EMITTER
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex
@@ -54,6 +57,13 @@ NO_CONTRACT = Contract()
 NO_PROXY = Proxy("", b"")
 
 
+@cache
+def _coin_abi() -> AbiIndex:
+    """Return the event by which the protocol itself logs transfers of coin (EIP-7708)."""
+    event = parse_signature("Transfer(address indexed from, address indexed to, uint256 value)")
+    return index_abi([{"type": "event", **event}], "protocol")
+
+
 class _Proxying(NamedTuple):
     """The proxy that a code is, or the kinds of proxies that it may be by its state."""
 
@@ -80,7 +90,7 @@ class ContractAbis:
         codes = {address: proxying[row["codeHash"]] for address, row in rows.items()}
         clones = {a: code.proxy.implementation for a, code in codes.items() if code.proxy}
         abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
-        return {
+        contracts = {
             address: Contract(
                 _first_two(abis, address, clones.get(address)),
                 row["tokenType"],
@@ -88,6 +98,9 @@ class ContractAbis:
             )
             for address, row in rows.items()
         }
+        if COIN_EMITTER in addresses and self._database.prepared_value("contracts/coin_logs_exist"):
+            contracts[COIN_EMITTER] = Contract((_coin_abi(),))
+        return contracts
 
     def find_at(
         self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget

@@ -117,11 +117,19 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         logs=logs,
         withdrawals=decode_withdrawals(block.withdrawals, number),
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
+        blob_base_fee=_blob_base_fee(transactions),
+        # Amsterdam's headers have this hash, of which other chains may have some parts only.
+        coin_logs=(form is None or form.logs_coin) and block.blockAccessListHash is not None,
         has_statuses=None not in received.get("status", ()),
         authorizations=_authorizations(sent, transactions, number),
         messages_to_l1=_messages(form, number, logs),
     )
     return with_fees(decoded, form)
+
+
+def _blob_base_fee(transactions: list[DecodedTransaction]) -> int | None:
+    prices = (t.blob_gas_price for t in transactions if t.blob_gas_price is not None)
+    return next(map(int.from_bytes, prices), None)
 
 
 def _messages(form: Form | None, number: int, logs: list[EventLog]) -> tuple[MessageToL1, ...]:

@@ -102,8 +102,10 @@ class DecodedTransaction(NamedTuple):
 
     @property
     def ran_code(self) -> bool:
-        """Whether code may have run: more gas than a plain transfer's was used, or it has input."""
-        is_plain = self.gas_used == PLAIN_TRANSFER_GAS and self.method is None
+        """Whether code may have run that creates contracts or moves coin: the transaction used more
+        gas than moving its value takes, or it has input. Without a value it takes less since
+        Amsterdam (EIP-2780), so that 21,000 gas may include a call's."""
+        is_plain = self.gas_used == PLAIN_TRANSFER_GAS and self.method is None and self.value > 0
         return not is_plain and not self.is_state_sync
 
 
@@ -154,12 +156,18 @@ class DecodedBlock(NamedTuple):
     producer_fees: Annotated[int, Column(UINT256)] = 0
     burnt_fees: Annotated[int | None, Column(UINT256)] = None  # None before EIP-1559
     blob_fees: Annotated[int | None, Column(UINT256)] = None  # None where no transaction has blobs
+    # Of blobs (EIP-4844): the gas used, the gas beyond the target so far, and the price that the
+    # block's transactions paid, None where none has blobs.
+    blob_gas_used: Annotated[int | None, Column(UINT256, "blobGasUsed")] = None
+    excess_blob_gas: Annotated[int | None, Column(UINT256, "excessBlobGas")] = None
+    blob_base_fee: Annotated[int | None, Column(UINT256)] = None
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON of the chain's own fields
     # The hash of its requests to the consensus layer (EIP-7685).
     requests_hash: Annotated[bytes | None, Column(HASH, "requestsHash")] = None
     # The hash of the list of accounts that it touched (EIP-7928), and its slot (EIP-7843).
     block_access_list_hash: Annotated[bytes | None, Column(HASH, "blockAccessListHash")] = None
     slot_number: Annotated[int | None, Column(BIGINT, "slotNumber")] = None
+    coin_logs: Annotated[bool, Column(BOOLEAN)] = False  # whether moving coin logs it (EIP-7708)
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorizations: tuple[Authorization, ...] = ()

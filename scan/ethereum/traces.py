@@ -22,10 +22,11 @@ class TransferType(IntEnum):
     CREATE = 1
     CREATE2 = 2
     SELFDESTRUCT = 3
+    TRANSFER = 4  # any of them, by a log (EIP-7708): no trace tells which
 
 
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
-_FRAME_TYPES = {type_.name: type_ for type_ in TransferType}
+_FRAME_TYPES = {t.name: t for t in TransferType if t is not TransferType.TRANSFER}
 CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 _NOTHING = (None, "0x0")
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)

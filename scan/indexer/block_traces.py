@@ -16,6 +16,7 @@ from scan.ethereum.client import (
     RpcError,
     TimedOut,
 )
+from scan.ethereum.coin_transfers import logged_transfers, require_logged
 from scan.ethereum.step_traces import read_steps
 from scan.ethereum.traces import (
     BlockTraces,
@@ -42,8 +43,9 @@ MAX_TRACE_BYTES = 32 * 1024 * 1024
 class TracedBlock(NamedTuple):
     """The result of tracing a block: either all of its internal transfers or none.
 
-    `is_complete` is False where needed traces could not be read, and None where none are needed,
-    since no transaction ran code. `failed` is as in BlockTraces.
+    `is_complete` is False where needed traces could not be read, where logs may have the transfers
+    (EIP-7708), and None where none are needed, since no transaction ran code. `failed` is as in
+    BlockTraces.
     """
 
     created: list[bytes]
@@ -97,7 +99,9 @@ class TraceReader:
                 if transfers > MAX_TRANSFERS:
                     break
         leading = takewhile(lambda block: block.number in traced, blocks)
-        return [traced[block.number] for block in leading] or self.read(blocks[:1])
+        return [
+            with_logged_transfers(block, traced[block.number]) for block in leading
+        ] or self.read(blocks[:1])
 
     def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -208,6 +212,17 @@ class TraceReader:
             raise NodeError(f"the node cannot trace block {block.number} now: {answer}")
         log.warning("block %d cannot be traced: %s", block.number, answer)
         return False
+
+
+def with_logged_transfers(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
+    """Return the traces; where they are not complete, with the transfers by logs of coin, if the
+    block has such logs (EIP-7708). Raises MalformedBlock where traces and logs differ."""
+    if not block.coin_logs:
+        return traced
+    if traced.is_complete:
+        require_logged(block, traced.transfers)
+        return traced
+    return traced._replace(transfers=logged_transfers(block))
 
 
 def _ran_code(block: DecodedBlock) -> bool:

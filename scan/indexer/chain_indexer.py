@@ -10,6 +10,7 @@ from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import FORM_PATIENCE_S, BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
+from scan.indexer.coin_token import unwind_coin_token
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
@@ -134,6 +135,7 @@ class ChainIndexer:
         chain = chain_identity.store_or_check(
             self._node, self._database, self._settings.start_block, self._settings.logs
         )
+        unwind_coin_token(self._database, self._source, self._writer)
         self._session = Session(
             chain,
             ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),

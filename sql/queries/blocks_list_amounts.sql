@@ -6,7 +6,7 @@
 --   uncleInclusionReward, internalTransfers, withdrawals, gasUsedPercentage, gasTargetPercentage,
 --   burntFeesPercentage}}; fees are gas used by its price; tips are what of them was not burnt; reward is
 --   what the producer got, with that of proof of work, of which 1/32 is for each uncle; the target is half
---   of the limit; internalTransfers is null where traces are missing; fees, tips and rewards are null where
+--   of the limit; internalTransfers is null where they are not known; fees, tips and rewards are null where
 --   the rows that say them are not kept
 -- index: blocks_pkey, transactions_pkey, credits_pkey, uncles_pkey
 SELECT index_version(), coalesce(json_object_agg(s.number, json_build_object(
@@ -25,7 +25,7 @@ FROM (
     SELECT b.number, seconds(b.timestamp), b.producer_fees, b.withdrawal_count,
         coalesce(b.burnt_fees, 0) AS burnt_fees,
         coalesce(round(b.gas_used / nullif(b.gas_limit, 0), 8), 0) AS gas_ratio,
-        CASE WHEN b.traced IS NOT FALSE THEN b.internal_transfer_count END AS internal_transfers,
+        CASE WHEN knows_transfers(b) THEN b.internal_transfer_count END AS internal_transfers,
         CASE WHEN b.number >= first_kept_block() THEN coalesce((
             SELECT sum(t.gas_used * t.gas_price)
             FROM transactions t

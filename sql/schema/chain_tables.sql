@@ -35,11 +35,17 @@ CREATE TABLE IF NOT EXISTS blocks (
     chain_fields text,             -- JSON: fields of the chain's own, by the node's names
     requests_hash bytea,           -- of its requests to the consensus layer; null before EIP-7685
     block_access_list_hash bytea,  -- of the accounts that it touched; null before EIP-7928
-    slot_number bigint             -- of the consensus layer; null before EIP-7843
+    slot_number bigint,            -- of the consensus layer; null before EIP-7843
+    blob_gas_used numeric,         -- null before EIP-4844
+    excess_blob_gas numeric,       -- blob gas beyond the target, summed up to its parent; null before EIP-4844
+    blob_base_fee numeric,         -- the price of blob gas that its transactions paid; null without blobs
+    coin_logs boolean NOT NULL DEFAULT false -- whether moving coin emits logs (EIP-7708)
 );
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen
-CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE;
+CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE AND NOT coin_logs;
+-- serves contracts/coin_logs_exist, blocks_without_transfers()
+CREATE INDEX IF NOT EXISTS blocks_with_coin_logs ON blocks (number) WHERE coin_logs;
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
 -- serves queries/history_list: blocks whose producer may have earned something
@@ -107,8 +113,8 @@ CREATE INDEX IF NOT EXISTS transactions_by_ticket
     ON transactions (substring(chain_fields FROM '"ticketId":"(0x[0-9a-f]{64})"'), ordinal)
     WHERE type = '\x68';
 
--- Value that contracts moved inside transactions, and contracts they created, be it without value,
--- from traces: of blocks that are traced, all of it.
+-- Value that contracts moved inside transactions, and contracts they created, be it without value: from
+-- traces, and in blocks without traces that have logs of coin, value alone, from these.
 CREATE TABLE IF NOT EXISTS internal_transfers (
     ordinal bigint PRIMARY KEY,
     block_number bigint NOT NULL,

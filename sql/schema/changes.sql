@@ -391,8 +391,12 @@ RETURN (SELECT s.day
     ORDER BY s.first_block DESC
     LIMIT 1);
 
+-- Whether all internal transfers of a block are known: by traces, by logs of coin, or as no code ran.
+CREATE OR REPLACE FUNCTION knows_transfers(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN b.traced IS NOT FALSE OR b.coin_logs;
+
 -- The number of blocks that lack traces; null where some do and none was ever traced, so that nothing is
--- known of internal transfers.
+-- known of what contracts did.
 CREATE OR REPLACE FUNCTION untraced_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN max(b.number) IS NULL THEN 0
@@ -404,7 +408,12 @@ CREATE OR REPLACE FUNCTION untraced_blocks() RETURNS bigint LANGUAGE sql STABLE 
     WHERE b.number = (SELECT max(newest.number) FROM blocks newest)
 $$;
 
+-- The number of blocks whose internal transfers are not known. Logs of coin begin with a fork.
+CREATE OR REPLACE FUNCTION blocks_without_transfers() RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((SELECT b.untraced_before FROM blocks b WHERE b.coin_logs ORDER BY b.number LIMIT 1),
+    untraced_blocks());
+
 -- The newest block in which a stored balance may have changed without an indexed row: an address whose
--- balance is stored is not in any later block, except inside transactions that are not traced.
+-- balance is stored is not in any later block, except inside transactions whose transfers are not known.
 CREATE OR REPLACE FUNCTION newest_untraced_block() RETURNS bigint LANGUAGE sql STABLE
-RETURN coalesce((SELECT max(b.number) FROM blocks b WHERE b.traced IS FALSE), -1);
+RETURN coalesce((SELECT max(b.number) FROM blocks b WHERE b.traced IS FALSE AND NOT b.coin_logs), -1);

@@ -7,10 +7,15 @@ RETURN CASE WHEN length(t.method) = 4 AND t.to_address IS NOT NULL THEN t.method
 CREATE OR REPLACE FUNCTION block_record(b blocks) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"number":%s,"hash":"%s","timestamp":"%s","miner":"%s","txCount":%s,"gasUsed":"%s",'
-    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s,"burntFees":%s}',
+    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s,"burntFees":%s,'
+    '"blobFees":%s,"blobGasUsed":%s,"excessBlobGas":%s,"blobBaseFee":%s}',
     b.number, hex(b.hash), iso(b.timestamp), hex(b.miner), b.transaction_count, b.gas_used,
     b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
-    coalesce(b.size::text, 'null'), coalesce('"' || b.burnt_fees || '"', 'null'))::json;
+    coalesce(b.size::text, 'null'),
+    coalesce('"' || b.burnt_fees + coalesce(b.blob_fees, 0) || '"', 'null'),
+    coalesce('"' || b.blob_fees || '"', 'null'), coalesce('"' || b.blob_gas_used || '"', 'null'),
+    coalesce('"' || b.excess_blob_gas || '"', 'null'),
+    coalesce('"' || b.blob_base_fee || '"', 'null'))::json;
 
 -- The parts of a transaction's fee, and where its chain has them the coin minted for its sender and the
 -- chain's own fields.
@@ -143,16 +148,18 @@ RETURN token || convert_to(token_id::text, 'UTF8');
 
 CREATE OR REPLACE FUNCTION internal_transfer_type(type smallint)
 RETURNS text LANGUAGE sql IMMUTABLE
-RETURN (ARRAY['call', 'create', 'create2', 'selfdestruct'])[type + 1];
+RETURN (ARRAY['call', 'create', 'create2', 'selfdestruct', 'transfer'])[type + 1];
 
+-- The record of an internal transfer. Its source is a log where no trace says its type (EIP-7708).
 CREATE OR REPLACE FUNCTION internal_transfer_record(
     i internal_transfers, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"transferIndex":%s,"type":"%s","fromAddress":"%s",'
-    '"toAddress":"%s","value":"%s","timestamp":"%s"}',
+    '"toAddress":"%s","value":"%s","timestamp":"%s","source":"%s"}',
     hex(transaction_hash), i.block_number, i.transfer_index, internal_transfer_type(i.type),
-    hex(i.from_address), hex(i.to_address), i.value, iso(mined_at))::json;
+    hex(i.from_address), hex(i.to_address), i.value, iso(mined_at),
+    CASE i.type WHEN 4 THEN 'log' ELSE 'trace' END)::json;
 
 CREATE OR REPLACE FUNCTION blob_record(o blobs, t transactions, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE

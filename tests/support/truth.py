@@ -20,6 +20,7 @@ from eth_utils import keccak
 from tests.support.anvil import Node, RpcError
 
 ZERO = "0x" + 40 * "0"
+SYSTEM = "0x" + 19 * "ff" + "fe"
 BATCH = 100
 
 Record = dict[str, Any]
@@ -207,7 +208,7 @@ class _Reading:
         return Truth(
             head=self.head,
             stats=self.stats(),
-            blocks=newest_first([block_record(b) for b in self.blocks]),
+            blocks=newest_first([block_record(b, self.receipts) for b in self.blocks]),
             transactions=newest_first(transactions),
             token_transfers=newest_first(transfers),
             dex_trades=newest_first(self.dex_trades(transfers)),
@@ -250,6 +251,8 @@ class _Reading:
 
     def internal_transfers(self) -> list[Record]:
         """What calls, creations and self-destructions moved inside transactions."""
+        if not self.traces:
+            return self.logged_transfers()
         return [
             {
                 "transactionHash": t["hash"],
@@ -260,12 +263,43 @@ class _Reading:
                 "toAddress": frame["to"].lower(),
                 "value": str(quantity(frame["value"])),
                 "timestamp": self.timestamps[quantity(block["number"])],
+                "source": "trace",
             }
             for block in self.blocks
             for t in block["transactions"]
             if t["hash"] in self.traces
             for place, frame in enumerate(moved_in(self.traces[t["hash"]]))
         ]
+
+    def logged_transfers(self) -> list[Record]:
+        """What logs of coin say was moved inside transactions; the first of a transaction with a
+        value to another account is of that value."""
+        records = []
+        for block in self.blocks:
+            for t in block["transactions"]:
+                receipt = self.receipts[t["hash"]]
+                logs = [log for log in map(read_log, receipt["logs"]) if self.is_coin(log)]
+                recipient = (t["to"] or receipt["contractAddress"] or "").lower()
+                has_own = quantity(t["value"]) and recipient != t["from"].lower()
+                for place, log in enumerate(logs[1:] if has_own else logs):
+                    records.append(
+                        {
+                            "transactionHash": t["hash"],
+                            "blockNumber": log.block,
+                            "transferIndex": place,
+                            "type": "transfer",
+                            "fromAddress": "0x" + log.topics[1][12:].hex(),
+                            "toAddress": "0x" + log.topics[2][12:].hex(),
+                            "value": str(log.words()[0]),
+                            "timestamp": self.timestamps[log.block],
+                            "source": "log",
+                        }
+                    )
+        return records
+
+    def is_coin(self, log: Log) -> bool:
+        """Whether the protocol logs a transfer of coin, as it does since Amsterdam (EIP-7708)."""
+        return log.address == SYSTEM and "blockAccessListHash" in self.blocks[log.block]
 
     # token transfers
 
@@ -288,7 +322,7 @@ class _Reading:
 
     def moves(self, logs: list[Log]) -> list[Move]:
         """The transfers in one transaction's logs, a wrapper's doubles taken out."""
-        moves = [move for log in logs if (move := read_move(log))]
+        moves = [m for log in logs if not self.is_coin(log) and (m := read_move(log))]
         wrapping = [m for m in moves if m.shape in ("deposit", "withdrawal")]
         others = [m for m in moves if m.shape not in ("deposit", "withdrawal")]
         announced = Counter(identity(m) for m in others)
@@ -622,7 +656,12 @@ def batched(node: Node, asked: list[tuple[str, Any]]) -> list[Any]:
     return answers
 
 
-def block_record(block: Record) -> Record:
+def block_record(block: Record, receipts: dict[str, Record]) -> Record:
+    own = [receipts[t["hash"]] for t in block["transactions"]]
+    gas = sum(quantity(receipt["gasUsed"]) for receipt in own)
+    with_blobs = [r for r in own if r.get("blobGasUsed") and quantity(r["blobGasUsed"])]
+    blobs = sum(quantity(r["blobGasUsed"]) * quantity(r["blobGasPrice"]) for r in with_blobs)
+    base_fee = block.get("baseFeePerGas")
     return {
         "number": quantity(block["number"]),
         "hash": block["hash"],
@@ -634,9 +673,12 @@ def block_record(block: Record) -> Record:
         "parentHash": block["parentHash"],
         "baseFeePerGas": text_or_none(block.get("baseFeePerGas")),
         "size": quantity(block["size"]),
-        "burntFees": None
-        if block.get("baseFeePerGas") is None
-        else str(quantity(block["baseFeePerGas"]) * quantity(block["gasUsed"])),
+        # The base fee of the gas that was paid for, since Amsterdam not the header's, and blobs.
+        "burntFees": None if base_fee is None else str(quantity(base_fee) * gas + blobs),
+        "blobFees": str(blobs) if with_blobs else None,
+        "blobGasUsed": text_or_none(block.get("blobGasUsed")),
+        "excessBlobGas": text_or_none(block.get("excessBlobGas")),
+        "blobBaseFee": text_or_none(with_blobs[0]["blobGasPrice"]) if with_blobs else None,
     }
 
 

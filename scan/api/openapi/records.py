@@ -21,6 +21,7 @@ from scan.api.openapi.schemas import (
     text,
     token_type,
 )
+from scan.ethereum.traces import TransferType
 
 LARGER_NAMESAKE = nullable(
     address("The token with most holders of this symbol, if it has more than this one.")
@@ -59,7 +60,9 @@ TOKEN_SUMMARY: Json = {
     for name, schema in {**_TOKEN, "transferCount": _TRANSFER_COUNT}.items()
     if name in OF_TOKEN
 }
-UNTRACED_BLOCKS = number("Indexed blocks without traces, whose internal transfers are unknown.", 0)
+UNTRACED_BLOCKS = number(
+    "Indexed blocks whose internal transfers are unknown: without traces or logs of coin.", 0
+)
 _BLOCK: Json = {
     "number": number("Its number.", 17),
     "hash": hash32("Its hash."),
@@ -71,7 +74,13 @@ _BLOCK: Json = {
     "parentHash": hash32("The previous block's hash."),
     "baseFeePerGas": nullable(amount("In wei; null before EIP-1559 or unknown.", "1000000000")),
     "size": nullable(number("Bytes of RLP; null if unknown.", 1531)),
-    "burntFees": nullable(amount("Wei: base fee times gas used.", "55330000000000")),
+    "burntFees": nullable(
+        amount("Wei: base fee times what transactions used, and blobFees.", "55330000000000")
+    ),
+    "blobFees": nullable(amount("Wei burnt for blobs; null without any.", "131072")),
+    "blobGasUsed": nullable(amount("Gas of blobs; null before EIP-4844.", "131072")),
+    "excessBlobGas": nullable(amount("Blob gas beyond the target so far.", "0")),
+    "blobBaseFee": nullable(amount("Wei for a unit of blob gas; null without blobs.", "1")),
 }
 CONFIRMATIONS = number("Blocks from its own to the newest, both counted.", 12)
 _PLACE: Json = {
@@ -81,6 +90,7 @@ _PLACE: Json = {
 }
 
 METHOD_ID = ref("MethodId")
+INTERNAL_TYPES = tuple(transfer_type.name.lower() for transfer_type in TransferType)
 
 # Null where the node gives no such field.
 _NULL_WHERE_NOT_GIVEN: Json = {
@@ -280,13 +290,18 @@ SCHEMAS: Json = {
             "blockNumber": number("Its block.", 17),
             "transferIndex": number("Its index in the transaction.", 0),
             "type": one_of(
-                "Its kind; create also for create2 if the node does not distinguish them.",
-                ("call", "create", "create2", "selfdestruct"),
+                "Its kind; create also for create2 if the node does not distinguish them; transfer"
+                " by a log, which tells none.",
+                INTERNAL_TYPES,
             ),
             "fromAddress": address("The sending contract."),
             "toAddress": address("The recipient or created contract."),
             "value": amount("In wei.", "1000000000000000000"),
             "timestamp": moment("Its block's time."),
+            "source": one_of(
+                "What it is known by: the node's trace, or where it gave none the log of EIP-7708.",
+                ("trace", "log"),
+            ),
         },
     ),
     "TokenTransfer": record(

@@ -27,7 +27,7 @@ from scan.ethereum.state_changes import MAX_ACCOUNTS, MAX_SLOTS
 from scan.ethereum.trace_reader import MAX_FRAMES
 from scan.ethereum.transaction_reader import MAX_LOGS
 
-SOURCES = ("verified", "standard", "imported")
+SOURCES = ("verified", "standard", "imported", "protocol")
 _TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 _ARGUMENT = record(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scan.api.openapi.logs import LOG_TOPICS
-from scan.api.openapi.records import METHOD_ID
+from scan.api.openapi.records import INTERNAL_TYPES, METHOD_ID
 from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
@@ -23,7 +23,6 @@ from scan.api.openapi.schemas import (
     text,
     token_type,
 )
-from scan.ethereum.traces import TransferType
 
 
 def _event(
@@ -41,7 +40,6 @@ def _event(
 
 _PARTIES: Json = {"from": address("The sender."), "to": address("The recipient.")}
 _LOG_INDEX = number("Its log's index in the block.", 3)
-_TRANSFER_TYPES = tuple(transfer_type.name.lower() for transfer_type in TransferType)
 
 SCHEMAS: Json = {
     "EventData": record(
@@ -86,7 +84,7 @@ SCHEMAS: Json = {
             **_PARTIES,
             "value": amount("In wei.", "1000000000000000000"),
             "transferIndex": number("Its index in the transaction.", 0),
-            "type": one_of("The call's type.", _TRANSFER_TYPES),
+            "type": one_of("The call's type.", INTERNAL_TYPES),
         },
     ),
     "DexTradeEvent": _event(

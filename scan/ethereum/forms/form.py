@@ -103,11 +103,12 @@ def blob_fees(transactions: Sequence[Any]) -> int | None:
 
 def settle_by_ethereum(block: Any) -> Settlement:
     """Give the producer the fees beyond the base fee, and burn base fees (EIP-1559) and fees for
-    blobs (EIP-4844)."""
+    blobs (EIP-4844). The block's own gas_used is not what was paid for (EIP-7778, EIP-8037)."""
     base_fee = block.base_fee_per_gas
+    gas_used = sum([transaction.gas_used for transaction in block.transactions])
     return Settlement(
         produced(block.transactions, base_fee),
-        None if base_fee is None else base_fee * block.gas_used,
+        None if base_fee is None else base_fee * gas_used,
         blob_fees(block.transactions),
     )
 
@@ -151,6 +152,8 @@ class Form(NamedTuple):
     unseen: str = ""
     withdrawal_unit: str | None = None  # the unit of withdrawals; None: the coin
     message_event: Any = None  # the messages.MessageEvent that announces messages to L1
+    # Moving coin emits logs since Amsterdam, as on Ethereum (EIP-7708).
+    logs_coin: bool = False
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
     withdraws_to_l1: bool = False
 

@@ -143,7 +143,7 @@ def _internal(record: Record, transaction_index: int, objects: AddressObjects) -
     return {
         "error": None,
         "success": True,
-        "type": record["type"],
+        "type": "call" if record["source"] == "log" else record["type"],
         "transaction_hash": record["transactionHash"],
         "transaction_index": transaction_index,
         "from": objects.of(record["fromAddress"]),

@@ -49,4 +49,4 @@ RETURN format(
     i.block_number, seconds(mined_at), hex(transaction_hash), hex(i.from_address),
     CASE WHEN i.type IN (1, 2) THEN '' ELSE hex(i.to_address) END, i.value,
     CASE WHEN i.type IN (1, 2) THEN hex(i.to_address) ELSE '' END,
-    internal_transfer_type(i.type))::json;
+    CASE i.type WHEN 4 THEN 'call' ELSE internal_transfer_type(i.type) END)::json;

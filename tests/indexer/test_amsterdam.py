@@ -1,0 +1,185 @@
+"""A chain that takes Amsterdam's form on the way: moving coin emits logs, which are no token's."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.indexer import block_rows, coin_token
+from scan.indexer.block_source import BlockSource
+from tests.audit import auditing
+from tests.bulk.backfilling import backfill, follow
+from tests.conftest import Played
+from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
+from tests.support.anvil import Node as PlainNode
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import wait_until
+from tests.support.table_digest import digest
+from tests.support.truth import Truth, comparable, read_truth
+
+FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
+
+
+class Forked(NamedTuple):
+    chain: AmsterdamChain
+    node: FaultyNode
+    url: str
+    client: FlaskClient
+    truth: Truth
+    traces: str
+
+
+@pytest.fixture(scope="module", params=["auto", "off"], ids=["traced", "untraced"])
+def forked(
+    request: pytest.FixtureRequest,
+    scenario: Played,
+    postgres: Postgres,
+    template: str,
+) -> Iterator[Forked]:
+    with FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
+        node.fault = chain = AmsterdamChain(scenario.anvil, FORKS[request.param])
+        settings = settings_for(url, node.url, traces=request.param)
+        follow(settings, len(chain.headers) - 1)
+        truth = read_truth(PlainNode(node.url), traces=request.param == "auto")
+        client = create_app(settings).test_client()
+        yield Forked(chain, node, url, client, truth, request.param)
+
+
+def listed(client: FlaskClient, path: str, **query: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    following: str | None = None
+    while True:
+        page = {**query, "limit": 100} | ({"cursor": following} if following else {})
+        if path == "query":
+            body = client.post("/api/v1/query", json=page).json
+        else:
+            body = client.get(f"/api/v1/{path}", query_string=page).json
+        rows += body["data" if path == "query" else path.rpartition("/")[2]]
+        following = body["next"]
+        if following is None:
+            return rows
+
+
+def test_records_are_the_nodes(forked: Forked) -> None:
+    client, truth = forked.client, forked.truth
+    assert [*map(comparable, listed(client, "tokens"))] == truth.tokens
+    for entity in ("blocks", "transactions", "token_transfers", "internal_transfers"):
+        rows = listed(client, "query", entity=entity)
+        assert [*map(comparable, rows)] == getattr(truth, entity), entity
+
+
+def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked: Forked) -> None:
+    client, url = forked.client, forked.url
+    assert client.get(f"/api/v1/tokens/{SYSTEM}").status_code == 404
+    system = bytes.fromhex(SYSTEM[2:])
+    for count in (
+        "SELECT count(*) FROM token_transfers WHERE token_address = %s",
+        "SELECT count(*) FROM token_holders WHERE token_address = %s",
+        "SELECT count(*) FROM contracts WHERE address = %s",
+    ):
+        assert execute(url, count, system) == [(0,)]
+    for transaction in forked.truth.transactions:
+        detail = client.get(f"/api/v1/transactions/{transaction['hash']}").json
+        assert SYSTEM not in str(detail["summary"]), detail["summary"]
+    for address in forked.truth.addresses:
+        query = {"module": "account", "action": "tokentx", "address": address}
+        rows = client.get("/api", query_string=query).json["result"]
+        assert SYSTEM not in {row["contractAddress"] for row in rows}
+
+
+def test_histories_add_up_through_the_fork(forked: Forked, scenario: Played) -> None:
+    """Of all that have their coin by the chain, not by the test node's orders."""
+    addresses = [a for a, record in forked.truth.addresses.items() if record["isContract"]]
+    for address in [*scenario.anvil.accounts, *addresses]:
+        page = forked.client.get(f"/api/v1/addresses/{address}/history?limit=100").json
+        assert (page["complete"], page["unexplained"]) == (True, "0"), (address, page)
+    body = forked.client.post("/api/v1/query", json={"entity": "internal_transfers"}).json
+    assert body["untracedBlocks"] == 0
+
+
+def test_days_add_up_what_blocks_burnt(forked: Forked) -> None:
+    burnt = sum(int(block["burntFees"] or 0) for block in forked.truth.blocks)
+    days = forked.client.get("/api/v1/stats/daily").json["days"]
+    assert sum(int(day["burntFees"]) for day in days) == burnt
+
+
+def test_logs_of_coin_are_shown_as_what_they_are(forked: Forked) -> None:
+    client = forked.client
+    [log] = client.get("/api/v1/logs", query_string={"address": SYSTEM, "limit": 1}).json["logs"]
+    event = log["event"]
+    assert (event["name"], event["source"]) == ("Transfer", "protocol")
+    assert event["arguments"][2]["value"] == str(int(log["data"], 16))
+    events = client.get(f"/tx/{log['transactionHash']}?tab=events").text
+    assert "Coin transfer" in events and "which the protocol logs (EIP-7708)" in events
+    assert "Coin transfer" in client.get(f"/address/{SYSTEM}?tab=events").text
+    moved = forked.truth.internal_transfers[0]
+    overview = client.get(f"/tx/{moved['transactionHash']}").text
+    assert ("by its log" in overview) == (moved["source"] == "log")
+
+
+def test_bulk_and_audit_have_the_same(
+    forked: Forked, postgres: Postgres, template: str, tmp_path: Path
+) -> None:
+    settings = settings_for(forked.url, forked.node.url, traces=forked.traces)
+    assert auditing.run(settings, node=True) == 0
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, forked.node.url, traces=forked.traces)
+        head = len(forked.chain.headers) - 1
+        assert backfill(settings, tmp_path / "files", last_block=head - 2)
+        follow(settings, head)
+        assert digest(url) == digest(forked.url)
+
+
+def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
+    forked: Forked,
+    postgres: Postgres,
+    template: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    head = len(forked.chain.headers) - 1
+    with postgres.cloned(template) as url:
+        with monkeypatch.context() as patched:
+            patched.setattr(block_rows, "contract_logs", lambda block: block.logs)
+            Indexing(url, forked.node.url, traces=forked.traces).run_until(head)
+        assert execute(
+            url, "SELECT symbol FROM tokens WHERE address = %s", bytes.fromhex(SYSTEM[2:])
+        ) == [("",)]
+        monkeypatch.setattr(coin_token, "STEP_BLOCKS", 7)
+        settings = settings_for(url, forked.node.url, traces=forked.traces)
+        with Indexing(url, forked.node.url, traces=forked.traces):
+            wait_until(lambda: "indexing block" in caplog.text)
+        follow(settings, head)
+        assert auditing.run(settings) == 0
+        assert digest(url) == digest(forked.url)
+    assert "transfers of coin were taken for a token's: indexing block" in caplog.text
+
+
+def test_a_block_whose_traces_and_logs_differ_is_refused(forked: Forked, scenario: Played) -> None:
+    if forked.traces == "off":
+        return
+    moved = forked.truth.internal_transfers[0]
+    number, hash_ = moved["blockNumber"], moved["transactionHash"]
+
+    def lying(calls: Calls, forward: Forward) -> Reply:
+        reply = forked.chain(calls, forward)
+        value = hex(int(moved["value"]))
+        for call, answer in zip(calls, reply.body, strict=True):
+            if call["method"] == "debug_traceBlockByHash":
+                text = json.dumps(answer).replace(f'"value": "{value}"', '"value": "0x7"')
+                answer |= json.loads(text)
+        return reply
+
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = lying
+        reason = f"block {number}: traces and logs of coin .* differ in transaction {hash_}"
+        with pytest.raises(MalformedBlock, match=reason):
+            BlockSource(Node([node.url])).blocks(number, number)

@@ -1,0 +1,199 @@
+"""Anvil's chain in Amsterdam's form from a block on: a Fault, whose blocks have the fork's header
+fields, logs of coin (EIP-7708) and gas of blocks that is not the sum of receipts' gas (EIP-7778).
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import rlp
+from eth_utils import keccak
+
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.rehashed_chain import OLDEST, QUANTITIES, Json
+
+SYSTEM = "0x" + "ff" * 19 + "fe"
+TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+PRAGUE = (
+    *(*OLDEST, "baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
+    *("parentBeaconBlockRoot", "requestsHash"),
+)
+FIELDS = (*PRAGUE, "blockAccessListHash", "slotNumber")
+MOVING = ("CALL", "CREATE", "CREATE2", "SELFDESTRUCT")
+
+
+class AmsterdamChain:
+    """`headers` and `receipts` are by block number, and may be changed before they are sealed."""
+
+    def __init__(self, node: Anvil, fork: int) -> None:
+        self.fork = fork
+        self.headers: list[Json] = []
+        self.receipts: list[list[Json]] = []
+        self._hashes: dict[str, str] = {}  # ours by the node's
+        for number in range(node.head() + 1):
+            header = node.call("eth_getBlockByNumber", hex(number), True)
+            receipts = node.call("eth_getBlockReceipts", hex(number))
+            if number >= fork:
+                for receipt in receipts:
+                    trace = node.call(
+                        "debug_traceTransaction",
+                        receipt["transactionHash"],
+                        {"tracer": "callTracer"},
+                    )
+                    moved = [coin_log(*move) for move in moves(trace)]
+                    receipt["logs"] = [*moved[:1], *moved[1:], *receipt["logs"]]
+                paid = sum(int(receipt["gasUsed"], 16) for receipt in receipts)
+                header["gasUsed"] = hex(paid + 4800 * (number % 3) if receipts else 0)
+                header["blockAccessListHash"] = "0x" + keccak(bytes([number % 256])).hex()
+                header["slotNumber"] = hex(9_000_000 + number)
+            self.headers.append(header)
+            self.receipts.append(receipts)
+        self.seal()
+
+    def seal(self) -> None:
+        """Compute all roots, blooms and hashes from the fork on."""
+        for number in range(self.fork, len(self.headers)):
+            header, receipts = self.headers[number], self.receipts[number]
+            logs = [log for receipt in receipts for log in receipt["logs"]]
+            for index, log in enumerate(logs):
+                log["logIndex"] = hex(index)
+            for receipt in receipts:
+                receipt["logsBloom"] = bloom(receipt["logs"])
+                for log in receipt["logs"]:
+                    names = ("transactionHash", "transactionIndex", "blockHash", "blockNumber")
+                    log |= {name: receipt[name] for name in names} | {"removed": False}
+            header["logsBloom"] = bloom(logs)
+            header["receiptsRoot"] = "0x" + root([encode_receipt(r) for r in receipts]).hex()
+            header["parentHash"] = self.headers[number - 1]["hash"]
+            encoded = rlp.encode([field(header, name) for name in FIELDS])
+            ours, before = "0x" + keccak(encoded).hex(), header["hash"]
+            theirs = next((t for t, o in self._hashes.items() if o == before), before)
+            self._hashes[theirs] = ours
+            renamed = json.loads(json.dumps([header, receipts]).replace(before, ours))
+            self.headers[number], self.receipts[number] = renamed
+
+    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+        sent, hashes = json.dumps(calls), self._hashes
+        for theirs, ours in hashes.items():
+            sent = sent.replace(ours, theirs)
+        received = json.dumps(forward(json.loads(sent)))
+        for theirs, ours in hashes.items():
+            received = received.replace(theirs, ours)
+        answers = json.loads(received)
+        for call, answer in zip(calls, answers, strict=True):
+            if "result" in answer:
+                answer["result"] = self._result(call["method"], call["params"], answer["result"])
+        return Reply(body=answers)
+
+    def _result(self, method: str, params: Any, result: Any) -> Any:
+        if method.startswith("eth_getBlockBy") and result:
+            own = self.headers[int(result["number"], 16)]
+            return result | {name: own[name] for name in own if name != "transactions"}
+        if method == "eth_getBlockReceipts" and result:
+            return self.receipts[int(result[0]["blockNumber"], 16)]
+        if method == "eth_getTransactionReceipt" and result:
+            own_receipts = self.receipts[int(result["blockNumber"], 16)]
+            return own_receipts[int(result["transactionIndex"], 16)]
+        return self._logs(params[0]) if method == "eth_getLogs" else result
+
+    def _logs(self, asked: Json) -> list[Json]:
+        if "blockHash" in asked:
+            numbers = [n for n, h in enumerate(self.headers) if h["hash"] == asked["blockHash"]]
+        else:
+            numbers = [*range(int(asked["fromBlock"], 16), int(asked["toBlock"], 16) + 1)]
+        addresses = asked.get("address") or []
+        addresses = [addresses] if isinstance(addresses, str) else addresses
+        topics = [[t] if isinstance(t, str) else t for t in asked.get("topics") or []]
+        return [
+            log
+            for number in numbers
+            for receipt in self.receipts[number]
+            for log in receipt["logs"]
+            if (not addresses or log["address"].lower() in [a.lower() for a in addresses])
+            and len(log["topics"]) >= len(topics)
+            and all(not any_ or t in any_ for t, any_ in zip(log["topics"], topics, strict=False))
+        ]
+
+
+def moves(call: Json) -> Iterator[tuple[str, str, int]]:
+    """The coin that a trace moves from one account to another, as it is moved."""
+    if call.get("error"):
+        return
+    value = int(call.get("value") or "0x0", 16)
+    if call["type"] in MOVING and value and call["from"] != call["to"]:
+        yield call["from"], call["to"], value
+    for inner in call.get("calls") or ():
+        yield from moves(inner)
+
+
+def coin_log(sender: str, recipient: str, value: int) -> Json:
+    topics = [
+        TRANSFER,
+        *("0x" + "00" * 12 + address[2:].lower() for address in (sender, recipient)),
+    ]
+    return {"address": SYSTEM, "topics": topics, "data": f"0x{value:064x}"}
+
+
+def field(header: Json, name: str) -> Any:
+    text = header[name]
+    if name in (*QUANTITIES, "slotNumber"):
+        return int(text, 16)
+    return bytes.fromhex(text[2:])
+
+
+def bloom(logs: list[Json]) -> str:
+    """Three bits of 2048 for each address and topic (Yellow Paper, section 4.3.1)."""
+    bits = 0
+    for log in logs:
+        for text in (log["address"], *log["topics"]):
+            hash_ = keccak(bytes.fromhex(text[2:]))
+            for at in (0, 2, 4):
+                bits |= 1 << (int.from_bytes(hash_[at : at + 2]) % 2048)
+    return f"0x{bits:0512x}"
+
+
+def encode_receipt(receipt: Json) -> bytes:
+    def data(text: str) -> bytes:
+        return bytes.fromhex(text[2:])
+
+    logs = [
+        [data(e["address"]), [*map(data, e["topics"])], data(e["data"])] for e in receipt["logs"]
+    ]
+    gas, status = int(receipt["cumulativeGasUsed"], 16), int(receipt["status"], 16)
+    encoded: bytes = rlp.encode([status, gas, data(receipt["logsBloom"]), logs])
+    type_ = int(receipt["type"], 16)
+    return bytes([type_]) * bool(type_) + encoded
+
+
+def root(items: list[bytes]) -> bytes:
+    """The root of a trie of items by rlp(index) (Yellow Paper, appendix D)."""
+    leaves = [(nibbles(rlp.encode(index)), item) for index, item in enumerate(items)]
+    return bytes(keccak(rlp.encode(node_of(leaves) if leaves else b"")))
+
+
+def nibbles(key: bytes) -> list[int]:
+    return [nibble for byte in key for nibble in (byte >> 4, byte & 15)]
+
+
+def node_of(leaves: list[tuple[list[int], bytes]]) -> Any:
+    if len(leaves) == 1:
+        return [hex_prefix(leaves[0][0], is_leaf=True), leaves[0][1]]
+    shared = 0
+    while len({path[shared] for path, _ in leaves}) == 1:
+        shared += 1
+    if shared:
+        inner = [(path[shared:], item) for path, item in leaves]
+        return [hex_prefix(leaves[0][0][:shared], is_leaf=False), reference(node_of(inner))]
+    branches = [[(p[1:], item) for p, item in leaves if p[0] == n] for n in range(16)]
+    return [*(reference(node_of(of)) if of else b"" for of in branches), b""]
+
+
+def reference(node: Any) -> Any:
+    encoded = rlp.encode(node)
+    return node if len(encoded) < 32 else keccak(encoded)
+
+
+def hex_prefix(path: list[int], *, is_leaf: bool) -> bytes:
+    flagged = [2 * is_leaf + len(path) % 2, *([] if len(path) % 2 else [0]), *path]
+    return bytes(16 * a + b for a, b in zip(flagged[::2], flagged[1::2], strict=True))
