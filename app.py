@@ -47,7 +47,6 @@ from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.http import own_machine
 from scan.http.application import Application, handle_errors
-from scan.http.file_places import FilePlaces
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import IndexedBlock
 from scan.http.interfaces import REST, Interface
@@ -199,7 +198,6 @@ def _services(settings: Settings) -> Services:
         VerificationJobs(writes, waiting_threads),
         large_forms(),
         waiting_threads,
-        FilePlaces(),
     )
 
 

@@ -21,14 +21,14 @@ import orjson
 
 from bench.chain import Chain
 from bench.shape import TRANSACTIONS
-from scan.bulk.block_columns import RangeTables
-from scan.bulk.spool import FETCH_BLOCKS
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_hashing import contradicting_fields, header_hash
 from scan.ethereum.blocks import BlockJson, DecodedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import MAX_ANSWER_BYTES
 from scan.ethereum.traces import read_call_traces, read_flat_traces
 from scan.ethereum.transport import read_answer
+from scan.extensions.bulk.block_columns import RangeTables
+from scan.extensions.bulk.spool import FETCH_BLOCKS
 from scan.hex import to_hex
 from scan.indexer.block_rows import make_block_rows
 from scan.indexer.block_source import FetchedBlock

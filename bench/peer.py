@@ -41,8 +41,8 @@ CRYO = (
 )
 CRYO_DATASETS = ("blocks", "transactions", "logs")
 SPOOL = (
-    "import sys; from pathlib import Path; from scan.bulk.range_files import split;"
-    "from scan.bulk.spool import RangeTask, spool_range;"
+    "import sys; from pathlib import Path; from scan.extensions.bulk.range_files import split;"
+    "from scan.extensions.bulk.spool import RangeTask, spool_range;"
     "from scan.indexer.log_selection import NO_LOGS;"
     "traces, last, url, folder = sys.argv[1:];"
     "[spool_range(RangeTask((url,), '', traces, False, NO_LOGS, blocks), Path(folder))"

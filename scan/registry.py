@@ -64,6 +64,7 @@ def enabled() -> Collection[str]:
     return tuple(name for name in installed() if name in names)
 
 
+@cache
 def parts(part: str, *, of_installed: bool = False) -> list[Any]:
     """Return the modules of a name that the enabled extensions have, or all installed ones."""
     names = installed() if of_installed else enabled()
@@ -85,6 +86,11 @@ def collected(part: str, name: str) -> list[Any]:
 def values(part: str, name: str) -> list[Any]:
     """Return what the modules of a part have as `name`, of those that have it."""
     return [getattr(module, name) for module in parts(part) if hasattr(module, name)]
+
+
+def has(part: str) -> bool:
+    """Return whether an enabled extension has a part, without importing it."""
+    return any(_has(name, part) for name in enabled())
 
 
 def folders(name: str, *, of_enabled: bool = False) -> list[Path]:

@@ -361,7 +361,7 @@ def forked_workers() -> Iterator[None]:
     """What this process has multiprocessing spawn is forked from a process that has its imports,
     which take 0.6 s of processor; commands that tests start spawn theirs."""
     plainly, forking = multiprocessing.get_context, multiprocessing.get_context("forkserver")
-    forking.set_forkserver_preload(["__main__", "scan.bulk.spool"])
+    forking.set_forkserver_preload(["__main__", "scan.extensions.bulk.spool"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             multiprocessing,

@@ -51,12 +51,15 @@ TESTS = (
     *("tests/api/test_every_list.py", "tests/api/test_contract_creations.py"),
     *("tests/indexer/test_user_operations.py", "tests/indexer/test_authorizations.py"),
     *("tests/indexer/test_retention.py", "tests/api/test_empty.py"),
-    "tests/audit/test_derived_truth.py",
-    "tests/audit/test_ranges_of_blocks.py",
-    "tests/audit/test_changed_rows.py",
+    "tests/extensions/audit/test_derived_truth.py",
+    "tests/extensions/audit/test_ranges_of_blocks.py",
+    "tests/extensions/audit/test_changed_rows.py",
 )
 # Of these, files that compare what is derived with its truth, and call functions themselves.
-DERIVED_TRUTH = ("tests/audit/test_derived_truth.py", "tests/audit/test_ranges_of_blocks.py")
+DERIVED_TRUTH = (
+    "tests/extensions/audit/test_derived_truth.py",
+    "tests/extensions/audit/test_ranges_of_blocks.py",
+)
 KINDS = ("condition", "case", "sign", "join", "distinct", "branch")
 PATIENCE_S = 20.0  # an indexer whose mutant makes no progress is given up
 

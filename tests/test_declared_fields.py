@@ -12,8 +12,8 @@ from scan.database.statements import result_columns, tables_of
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.ethereum.column_types import Column
 from scan.queries.filters import PARSERS
-from tests.audit.test_columns import KEYS as KEYS_OF_TABLES
-from tests.audit.test_columns import NOT_COMPARED
+from tests.extensions.audit.test_columns import KEYS as KEYS_OF_TABLES
+from tests.extensions.audit.test_columns import NOT_COMPARED
 
 pytestmark = pytest.mark.check
 

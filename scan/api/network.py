@@ -5,10 +5,8 @@ import flask
 import orjson
 from flask import Blueprint
 
-from scan import parameters
-from scan.exports.csv_columns import csv_text
-from scan.exports.list_file import Format
-from scan.http.list_format import JSON, PARAMETER, TYPES
+from scan import parameters, registry
+from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.list_pages import kept_text
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
@@ -17,7 +15,7 @@ from scan.queries import blocks, daily_stats, largest_transfers, network
 
 blueprint = Blueprint("network", __name__)
 
-DAILY_FORMATS = (JSON, Format.CSV.value)
+DAILY_FORMATS = tuple(name for name in FORMATS if name != Format.NDJSON.value)
 
 
 @blueprint.get("/stats")
@@ -37,8 +35,9 @@ def list_days() -> Response:
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     days = daily_stats.days(reader(), first, last)
     if chosen == Format.CSV.value:
+        [files] = registry.parts("list_files")
         return flask.Response(
-            csv_text("days", orjson.loads(days.data)),
+            files.csv_text("days", orjson.loads(days.data)),
             headers={
                 "Content-Disposition": 'attachment; filename="days.csv"',
                 "X-Content-Type-Options": "nosniff",

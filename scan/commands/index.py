@@ -3,7 +3,7 @@
 import argparse
 import threading
 
-from scan.commands.bulk_start import BulkStart
+from scan import registry
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -39,6 +39,8 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
     threading.Thread(target=sql_roles.watch, args=(sessions, stop), daemon=True).start()
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(settings.metrics_port)
-    backfill = None if settings.bulk_backfill_blocks is None else BulkStart(settings, stop).run
+    automatic = registry.values("automatic_backfill", "AutomaticBackfill")
+    is_wanted = settings.bulk_backfill_blocks is not None
+    backfill = next((start(settings, stop).run for start in automatic if is_wanted), None)
     Follower(settings, database, node, stop, backfill).run()
     return 0

@@ -16,6 +16,8 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |
 | run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own |
 | settings.py | Settings of its own |
+| list_files.py | send() of a list as a file, csv_text(), MAX_ROWS |
+| automatic_backfill.py | AutomaticBackfill: what fills an empty index that is far behind |
 | worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |
 | services.py | services(core): what lives as long as the process, by type |
 

@@ -1,15 +1,23 @@
 """The format of a list, a page of JSON or a whole file, by `format` or the header Accept."""
 
 from collections.abc import Mapping
+from enum import Enum
 
-from scan import parameters
-from scan.exports.list_file import Format
+from scan import parameters, registry
+
+
+class Format(Enum):
+    CSV = "csv"
+    NDJSON = "ndjson"
+
 
 TYPES = {Format.CSV: "text/csv", Format.NDJSON: "application/x-ndjson"}
 JSON_TYPE = "application/json"
 PARAMETER = "format"
 JSON = "json"
-FORMATS = (JSON, *(file.value for file in Format))
+# Lists are pages of JSON alone where no extension writes files.
+HAS_FILES = registry.has("list_files")
+FORMATS = (JSON, *(file.value for file in Format if HAS_FILES))
 
 
 def file_format(arguments: Mapping[str, str], accept: str) -> Format | None:
@@ -27,7 +35,7 @@ def accepted_file(accept: str) -> Format | None:
 
     Clients that accept anything, as browsers do, get JSON: None.
     """
-    if "csv" not in accept.lower() and "ndjson" not in accept.lower():
+    if not HAS_FILES or ("csv" not in accept.lower() and "ndjson" not in accept.lower()):
         return None
     weights: dict[str, float] = {}
     for part in accept.split(","):

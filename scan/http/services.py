@@ -9,7 +9,6 @@ from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
 from scan.database.notifications import Listener
-from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL
 from scan.queries.reader import Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
@@ -39,7 +38,6 @@ class Services:
     jobs: VerificationJobs
     large_forms: ConcurrencyLimit
     waiting_threads: WaitingThreads
-    file_places: FilePlaces
 
     @property
     def reads(self) -> Database:

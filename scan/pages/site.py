@@ -14,7 +14,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scan import VERSION, registry
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.checksums import checksummed
-from scan.exports.list_file import MAX_ROWS
 from scan.hex import to_hex
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
 from scan.http.requests import reader
@@ -175,6 +174,11 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
+def _most_file_rows() -> int:
+    """Return how many rows a list's file may have, 0 where lists are no files."""
+    return next(iter(registry.values("list_files", "MAX_ROWS")), 0)
+
+
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
     links = registry.collected("pages", "MENU")
@@ -202,7 +206,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"version": VERSION, "most_file_rows": MAX_ROWS}
+    environment.globals |= {"version": VERSION, "most_file_rows": _most_file_rows()}
     environment.globals["shown_value"] = shown_value
     environment.globals["sections"] = _sections()
     environment.globals["menu_of_extensions"] = _menu

@@ -788,7 +788,7 @@ def test_a_node_that_fails_is_asked_once_for_a_file(
     """Each page of it needs the balance at the head; each time-out would be the file's."""
     for _ in range(6):
         made.chain.append([Move(YOU, ME, 5)] * 5)
-    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 10)
+    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 10)
     services: Services = made.client.application.extensions["scan"]
     settings = replace(services.settings, data_dir=tmp_path)
     made.client.application.extensions["scan"] = replace(services, settings=settings)

@@ -85,8 +85,8 @@ def test_csv_of_transfers_has_amounts_by_the_tokens_decimals(
 def test_a_long_list_goes_on_in_another_file(
     files: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scan.exports.list_file.MAX_ROWS", 60)
-    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 30)
+    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_ROWS", 60)
+    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 30)
     path: str | None = "/api/v1/transactions?orderBy=asc&format=ndjson"
     records, complete = [], []
     while path is not None:
@@ -105,8 +105,8 @@ def test_a_long_list_goes_on_in_another_file(
 def test_a_file_ends_at_its_bounds(
     files: FlaskClient, name: str, bound: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"scan.exports.list_file.{name}", bound)
-    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 30)
+    monkeypatch.setattr(f"scan.extensions.exports.list_file.{name}", bound)
+    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 30)
     answer = files.get("/api/v1/blocks?format=ndjson", buffered=True)
     assert len(answer.data.splitlines()) == 30
     assert answer.headers["X-Scan-Complete"] == "false"

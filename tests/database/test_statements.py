@@ -9,11 +9,21 @@ import pytest
 from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.database.migrations import read_schema
-from scan.database.statements import StatementError, load_statements, read_texts, render
+from scan.database.statements import (
+    StatementError,
+    all_folders,
+    load_statements,
+    read_texts,
+    render,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXTS = dict(read_texts())  # of files, and of what is rendered from templates
-TEMPLATES = [path.name.removesuffix(".sql.j2") for path in (ROOT / "sql").rglob("*.sql.j2")]
+TEMPLATES = [
+    path.name.removesuffix(".sql.j2")
+    for folder in all_folders()
+    for path in folder.rglob("*.sql.j2")
+]
 SCHEMA = read_schema()
 PYTHON = "".join(
     path.read_text(encoding="utf-8")

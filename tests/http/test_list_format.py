@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.exports.list_file import Format
+from scan.extensions.exports.list_file import Format
 from scan.http.list_format import accepted_file
 
 pytestmark = pytest.mark.check

@@ -12,8 +12,8 @@ from app import create_app
 from scan.ethereum.block_hashing import contradicting_fields
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
-from tests.audit import auditing
-from tests.bulk.backfilling import backfill, follow
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import ZERO, Anvil
 from tests.support.authorizations import (
     CHAIN_ID,

@@ -9,8 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.audit import auditing
-from tests.bulk.backfilling import backfill, follow
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import GAS, Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for

@@ -19,8 +19,8 @@ from scan.ethereum.block_hashing import contradicting_fields
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
-from tests.audit import auditing
-from tests.bulk.backfilling import backfill
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill
 from tests.indexer.test_op_stack import SIGNS, history
 from tests.support.chain_forms.forms import FORMS
 from tests.support.chain_forms.made_chain import MadeChain

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from scan.commands import audit
 from scan.database.connection import Database
-from tests.audit.auditing import run
+from scan.extensions.audit import audit_command as audit
+from tests.extensions.audit.auditing import run
 from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import execute
 from tests.support.indexing import settings_for

@@ -17,8 +17,8 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.queries.execution_requests import MOST_QUEUED
 from tests.api.test_record_fields import require_fields
-from tests.audit import auditing
-from tests.bulk.backfilling import backfill, follow
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support import request_contracts as contracts
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute

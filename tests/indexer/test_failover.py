@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
-from scan.commands import audit
 from scan.errors import ScanError
+from scan.extensions.audit import audit_command as audit
 from scan.indexer import follower
 from tests.support import scenario
 from tests.support.anvil import Anvil

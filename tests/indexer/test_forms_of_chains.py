@@ -12,8 +12,8 @@ from eth_keys import keys
 from eth_utils import keccak
 
 from app import create_app
-from tests.audit import auditing
-from tests.bulk.backfilling import backfill
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode

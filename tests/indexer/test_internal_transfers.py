@@ -7,13 +7,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.extensions.audit import audit_command as audit
 from scan.hex import to_hex
 from scan.indexer import block_traces
-from tests.audit.test_audit import run
+from tests.extensions.audit.test_audit import run
 from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute

@@ -20,10 +20,10 @@ from scan.database.connection import Database
 from scan.ethereum.block_hashing import contradicting_fields
 from scan.ethereum.client import Node
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
-from scan.exports.table_export import ExportOptions, export
+from scan.extensions.exports.table_export import ExportOptions, export
 from scan.indexer.block_source import BlockSource
-from tests.audit import auditing
-from tests.bulk.backfilling import backfill, follow
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import GAS, Anvil, Contract
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pytest
 
-from scan.commands import audit
 from scan.database.connection import Database
-from tests.audit.test_audit import run
+from scan.extensions.audit import audit_command as audit
+from tests.extensions.audit.test_audit import run
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address

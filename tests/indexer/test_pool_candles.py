@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.events import Trade
-from tests.audit.auditing import run
+from scan.extensions.audit import audit_command as audit
+from tests.extensions.audit.auditing import run
 from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for

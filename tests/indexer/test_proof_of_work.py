@@ -16,8 +16,8 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
-from tests.audit import auditing
-from tests.bulk.backfilling import backfill, follow
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply

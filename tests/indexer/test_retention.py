@@ -11,14 +11,14 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands.audit import EXACT
 from scan.database.connection import Database
-from scan.exports.table_export import ExportOptions, export
+from scan.extensions.audit.audit_command import EXACT
+from scan.extensions.exports.table_export import ExportOptions, export
 from scan.indexer.partitions import TABLES
 from scan.indexer.retention import Retention
 from scan.settings import Keep, Settings
-from tests.audit.auditing import run
 from tests.conftest import Played
+from tests.extensions.audit.auditing import run
 from tests.indexer.test_partitions import PARTS, lists, queries
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import Indexing

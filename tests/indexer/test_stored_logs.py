@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from app import create_app
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import EventLog, MalformedBlock
+from scan.extensions.audit import audit_command as audit
 from scan.indexer.log_selection import load_standard_topics
-from tests.audit.test_audit import run
 from tests.conftest import Played
+from tests.extensions.audit.test_audit import run
 from tests.indexer.test_node_faults import wait_for_problem
 from tests.support.anvil import Anvil
 from tests.support.database import execute

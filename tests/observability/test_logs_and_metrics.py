@@ -12,8 +12,8 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from app import create_app
+from scan.extensions.exports.file_places import MAX_OPEN
 from scan.http.cache_keys import CACHED_FOR_S
-from scan.http.file_places import MAX_OPEN
 from scan.observability import logs
 from scan.settings import Settings
 from tests.support.indexing import settings_for

@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from scan.bulk.resources import Cluster
+from scan.extensions.bulk.resources import Cluster
 from tests.support.indexer_process import PATIENCE_S, ROOT
 
 MAKE_CERTIFICATES = ROOT / "deploy" / "bulk" / "make-certificates"

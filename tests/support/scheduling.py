@@ -11,4 +11,4 @@ class SharingScheduling(LoadFileScheduling):
         file = str(super()._split_scope(nodeid))
         if file.endswith(("/test_query_plans.py", "/test_search.py")):
             return "query plans"
-        return "audit" if file.startswith("tests/audit/") else file
+        return "audit" if file.startswith("tests/extensions/audit/") else file

@@ -11,7 +11,6 @@ from scan.api.openapi.schemas import (
     range_filters,
     text,
 )
-from scan.exports.list_file import MAX_ROWS
 from scan.http.list_format import FORMATS, JSON
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
@@ -31,8 +30,8 @@ PARAMETERS: Json = {
             "type": "string",
             "enum": [*FORMATS],
             "default": JSON,
-            "description": f"The whole list as a file, from one snapshot: csv or ndjson, also by"
-            f" Accept. It ends after {MAX_ROWS:,} rows or earlier; X-Scan-Complete is then false,"
+            "description": "The whole list as a file, from one snapshot: csv or ndjson, also by"
+            " Accept. It ends after a bound of rows or earlier; X-Scan-Complete is then false,"
             " and Link has the next file. Not together with page or limit.",
         },
     ),

@@ -21,8 +21,7 @@ from scan.api.openapi.schemas import (
     shared,
     text,
 )
-from scan.exports.list_file import Format
-from scan.http.list_format import TYPES
+from scan.http.list_format import TYPES, Format
 from scan.queries import gas
 from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
 from scan.queries.largest_transfers import LARGEST, MAX_SAMPLE

@@ -8,4 +8,6 @@ Start with importer.py, then source_records.py (the forms of the sources), sourc
 
 from scan.registry import Extension
 
-EXTENSION = Extension("verified contracts taken over from other explorers, by `scan contracts`")
+EXTENSION = Extension(
+    "verified contracts taken over from other explorers, by `scan contracts`", needs=("exports",)
+)

@@ -13,12 +13,12 @@ from tqdm import tqdm
 from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected
 from scan.errors import InvalidParameter, ScanError
-from scan.exports.whole_file import whole_file
 from scan.extensions.contract_import import importer
 from scan.extensions.contract_import.contract_file import read_records, write_records
 from scan.extensions.contract_import.importer import Answer, ContractImport
 from scan.extensions.contract_import.source_client import SourceClient
 from scan.extensions.contract_import.source_records import Blockscout, Etherscan, Source, Sourcify
+from scan.extensions.exports.whole_file import whole_file
 from scan.hex import to_hex
 from scan.queries.reader import ChainId
 from scan.settings import Settings

@@ -1,7 +1,15 @@
 """The columns of user operations in CSV files."""
 
-from scan.exports.csv_cells import COIN, TIME, YES_NO, Column, coins_field, field, wei_field
-from scan.exports.csv_format import token_id
+from scan.extensions.exports.csv_cells import (
+    COIN,
+    TIME,
+    YES_NO,
+    Column,
+    coins_field,
+    field,
+    wei_field,
+)
+from scan.extensions.exports.csv_format import token_id
 
 COLUMNS = {
     "userOperations": (

@@ -10,15 +10,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.bulk import derivation
+from scan.extensions.bulk import derivation
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.api.test_record_fields import require_fields
-from tests.audit import auditing
-from tests.audit.test_derived_truth import require_same, stored
-from tests.bulk.backfilling import backfill, follow
+from tests.extensions.audit import auditing
+from tests.extensions.audit.test_derived_truth import require_same, stored
 from tests.extensions.blockscout.published import faults
+from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support import brute_force, derived_truth
 from tests.support.anvil import Anvil, Contract
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints

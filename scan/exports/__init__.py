@@ -1,6 +1,0 @@
-"""Chain data as files: a whole list as CSV or NDJSON, whole tables as CSV or Parquet.
-
-Input: a function that reads one page of a list, or the name of a table. Output: a file.
-Start with list_file.py (a list from one snapshot, bounded), then csv_columns.py (the columns of
-each list) and csv_format.py (how spreadsheets read a cell).
-"""

@@ -1,0 +1,261 @@
+"""The rows of a backfill's files, made of decoded blocks. Pure.
+
+Whether a contract is a token or a pool is unknown here: events in the form of a transfer or a swap
+are candidates. The sights are what the inspection of contracts needs to decide about them later, in
+the chain's order.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy
+import pyarrow
+
+from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, trade
+from scan.extensions.exports.columns import (
+    ADDRESS,
+    BLOCK_NUMBER,
+    BOOLEAN,
+    INDEX,
+    KINDS,
+    TEXT,
+    UINT256,
+    ColumnFormat,
+    make_table,
+    schema,
+)
+from scan.indexer.block_rows import UNNUMBERED, Rows, table_rows
+from scan.indexer.block_source import FetchedBlock
+from scan.indexer.log_selection import LogSelection
+
+# Events in the form of a transfer, one row for each moved id: TransferEvent with its words.
+TRANSFER_EVENTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "transaction_index": ColumnFormat(INDEX),
+    "log_index": ColumnFormat(INDEX),
+    "batch_index": ColumnFormat(INDEX),
+    "token_address": ColumnFormat(ADDRESS),
+    "from_address": ColumnFormat(ADDRESS),
+    "to_address": ColumnFormat(ADDRESS),
+    "shape": ColumnFormat(TEXT),
+    "is_duplicate": ColumnFormat(BOOLEAN),
+    "id": ColumnFormat(UINT256),
+    "amount": ColumnFormat(UINT256),
+}
+# Events in the form of a swap. The amounts alone show which of the pool's tokens went in.
+SWAP_EVENTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "log_index": ColumnFormat(INDEX),
+    "transaction_index": ColumnFormat(INDEX),
+    "pool_address": ColumnFormat(ADDRESS),
+    "maker": ColumnFormat(ADDRESS),
+    "family": ColumnFormat(TEXT),
+    "is_token0_in": ColumnFormat(BOOLEAN),
+    "amount_in": ColumnFormat(UINT256),
+    "amount_out": ColumnFormat(UINT256),
+}
+# Blocks in which an address may have code, or was created, one row for each. `is_first`: the first
+# row of the address in the file.
+CODE_SIGHTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "address": ColumnFormat(ADDRESS),
+    "is_created": ColumnFormat(BOOLEAN),
+    "is_first": ColumnFormat(BOOLEAN),
+}
+# The first event of a kind that a contract emitted in the file: `sight` is transfer, wrap or swap,
+# `form` a TransferShape or a swap's family.
+EVENT_SIGHTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "log_index": ColumnFormat(INDEX),
+    "address": ColumnFormat(ADDRESS),
+    "sight": ColumnFormat(TEXT),
+    "form": ColumnFormat(TEXT),
+}
+SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
+    "transactions": KINDS["transactions"],
+    "internal_transfers": KINDS["internal_transfers"],
+    **{table: KINDS.get(table, {}) for table in UNNUMBERED},
+    "logs": KINDS["logs"],
+    "transfer_events": TRANSFER_EVENTS,
+    "swap_events": SWAP_EVENTS,
+    "code_sights": CODE_SIGHTS,
+    "event_sights": EVENT_SIGHTS,
+    "blocks": KINDS["blocks"],  # the last: where its file exists, so do the others
+}
+_SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
+# Placeholders for a pool's tokens: only the direction of the trade is needed.
+_TOKEN0, _TOKEN1 = b"0", b"1"
+MAX_ROWS = 50_000  # as Python objects, which take 20 times the memory of columns
+
+
+class RangeTables:
+    """The tables of consecutive blocks, which grow block by block."""
+
+    def __init__(self, selection: LogSelection) -> None:
+        self._selection = selection
+        self._tables: dict[str, list[pyarrow.Table]] = {kind: [] for kind in SPOOLED}
+        self._rows: dict[str, Rows] = {kind: [] for kind in SPOOLED}
+
+    def add(self, blocks: Iterable[FetchedBlock]) -> None:
+        """Add the rows of blocks. Raises OverflowError or pyarrow's errors for values outside of
+        their columns."""
+        for fetched in blocks:
+            _add_block(self._rows, fetched, self._selection)
+        if sum(map(len, self._rows.values())) >= MAX_ROWS:
+            self._make_tables()
+
+    def finish(self) -> dict[str, pyarrow.Table]:
+        """Return the tables by kind, one for each kind in SPOOLED."""
+        self._make_tables()
+        tables = {
+            kind: pyarrow.concat_tables([*self._tables[kind], rows_table(kind, [])])
+            for kind in SPOOLED
+        }
+        tables["code_sights"] = _distinct_sights(tables["code_sights"])
+        emitters = tables["log_emitters"]
+        indexes, *_ = _distinct(emitters)
+        tables["log_emitters"] = emitters.take(indexes)
+        tables["event_sights"] = _event_sights(tables)
+        return tables
+
+    def _make_tables(self) -> None:
+        for kind, rows in self._rows.items():
+            if rows:
+                self._tables[kind].append(rows_table(kind, rows))
+                rows.clear()
+
+
+def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
+    """Return the table of a kind with these rows. Raises OverflowError or pyarrow's errors for
+    values outside of their columns."""
+    columns = SPOOLED[kind]
+    values = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    return make_table(columns, dict(zip(columns, map(list, values), strict=True)))
+
+
+def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
+    """Return a row of SWAP_EVENTS."""
+    swapped = trade(swap, _TOKEN0, _TOKEN1)
+    return (
+        number,
+        swap.log_index,
+        swap.transaction_index,
+        swap.pool,
+        maker,
+        swap.family,
+        swapped.token_in == _TOKEN0,
+        swapped.amount_in,
+        swapped.amount_out,
+    )
+
+
+def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Rows:
+    """Return the rows of TRANSFER_EVENTS that an event makes."""
+    return [
+        (
+            number,
+            event.transaction_index,
+            event.log_index,
+            batch_index,
+            event.token,
+            event.from_address,
+            event.to_address,
+            event.shape.value,
+            is_duplicate,
+            *words,
+        )
+        for batch_index, words in enumerate(event.words)
+    ]
+
+
+def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
+    made = table_rows(fetched, selection)
+    number = fetched.block.number
+    for kind in ("transactions", "internal_transfers", "logs"):
+        rows[kind] += getattr(made, kind)
+    for kind, of_block in made.unnumbered.items():
+        rows[kind] += of_block
+    for event, is_duplicate in made.transfers:
+        rows["transfer_events"] += _transfer_rows(number, event, is_duplicate)
+    rows["swap_events"] += [_swap_row(number, *swap) for swap in made.swaps]
+    rows["code_sights"] += [
+        (number, address, address in made.created, False) for address in made.possible_contracts
+    ]
+    rows["blocks"].append(tuple([made.block.get(name) for name in SPOOLED["blocks"]]))
+
+
+def _distinct(table: pyarrow.Table) -> tuple[Any, Any, Any]:
+    """Group a table's rows by block and address, in the order of blocks. Return three arrays: the
+    first row of each group, the group of each row, and the number of each group's address.
+    """
+    encoded = table["address"].combine_chunks().dictionary_encode()
+    codes = encoded.indices.to_numpy().astype(numpy.int64)
+    blocks = table["block_number"].to_numpy()
+    width = max(len(encoded.dictionary), 1)
+    first_block = blocks.min() if len(blocks) else 0
+    keys, indexes, groups = numpy.unique(
+        (blocks - first_block) * width + codes, return_index=True, return_inverse=True
+    )
+    return indexes, groups, keys % width
+
+
+def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
+    indexes, groups, codes = _distinct(table)
+    created = table["is_created"].to_numpy()
+    is_created = numpy.bincount(groups[created], minlength=len(indexes)) > 0
+    is_first: Any = numpy.zeros(len(indexes), numpy.bool_)
+    is_first[numpy.unique(codes, return_index=True)[1]] = True
+    return pyarrow.Table.from_arrays(
+        [
+            table["block_number"].combine_chunks().take(pyarrow.array(indexes)),
+            table["address"].combine_chunks().take(pyarrow.array(indexes)),
+            pyarrow.array(is_created),
+            pyarrow.array(is_first),
+        ],
+        schema=table.schema,
+    )
+
+
+def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
+    transfers, swaps = tables["transfer_events"], tables["swap_events"]
+    is_wrap = numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
+    sights = [
+        _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer"),
+        _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),
+        _first_events(swaps, "pool_address", "family", numpy.ones(len(swaps), bool), "swap"),
+    ]
+    return pyarrow.concat_tables(sights).combine_chunks()
+
+
+def _first_events(
+    events: pyarrow.Table, address: str, form: str, is_counted: Any, sight: str
+) -> pyarrow.Table:
+    """Return each address's first event among those that `is_counted` selects, as event sights.
+    Events are in the chain's order."""
+    counted = events.filter(pyarrow.array(is_counted))
+    codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
+    firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
+    return make_table_of(
+        "event_sights",
+        {
+            "block_number": firsts["block_number"],
+            "log_index": firsts["log_index"],
+            "address": firsts[address],
+            "sight": pyarrow.array([sight] * len(firsts), TEXT),
+            "form": firsts[form],
+        },
+    )
+
+
+def make_table_of(kind: str, columns: Mapping[str, Any]) -> pyarrow.Table:
+    """Return a table of a kind from columns by the names that the file has, such as limbs'."""
+    fields = _SCHEMAS[kind]
+    return pyarrow.Table.from_arrays(
+        [_array(columns[field.name], field.type) for field in fields], schema=fields
+    )
+
+
+def _array(column: Any, type_: pyarrow.DataType) -> Any:
+    if isinstance(column, pyarrow.Array | pyarrow.ChunkedArray):
+        return column
+    return pyarrow.array(column, type_)

@@ -1,0 +1,189 @@
+"""`scan backfill chain`: a whole chain into an empty index, in bulk."""
+
+import argparse
+import os
+import sys
+import threading
+from contextlib import closing
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from scan.commands.arguments import add_command, count, whole_number
+from scan.commands.startup import (
+    on_stop_signals,
+    prepare_database,
+    require_node,
+    with_running_database,
+)
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import ScanError
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.retries import Retries
+from scan.extensions.audit.node_comparison import NodeComparison
+from scan.indexer.chain_identity import WrongChain, WrongLogs
+from scan.indexer.writer import NotTheWriter
+from scan.settings import Settings
+
+DONE, NOT_DONE = 0, 1
+REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
+PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")
+INSTALL = "pip install 'scan[bulk]'"
+AUDITED_BLOCKS = 100
+MAX_DIFFERENCES = 5  # after which the comparison ends
+COMPARISON_PATIENCE_S = 60.0  # with a node that fails, in the transaction that ends the backfill
+GB = 10**9
+
+CHAIN = """\
+Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
+are then loaded table by table, indexes last. Needs the extra `bulk`, and no running
+indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
+are shown when all is done. After an interruption, the next run continues. See docs/growing.md."""
+
+
+def add_actions(actions: Any) -> None:
+    """Add `scan backfill chain`."""
+    text = "index a whole chain into an empty database, in bulk"
+    chain = add_command(actions, "chain", text, CHAIN, run)
+    chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
+    chain.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
+    chain.add_argument("--memory", type=count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument(
+        "--tables-at-once",
+        type=count,
+        default=2,
+        help="tables or partitions loaded at the same time (2)",
+    )
+    chain.add_argument("--range-blocks", type=count, default=500, help="blocks in one file (500)")
+    chain.add_argument(
+        "--last-block",
+        type=whole_number,
+        help="default: SCAN_FINALITY blocks behind the node's head",
+    )
+    chain.add_argument(
+        "--cluster", metavar="ADDRESS", help="a Dask scheduler whose workers fetch: tls://host:8786"
+    )
+    chain.add_argument(
+        "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
+    )
+    # For the indexer: the reason why the backfill stopped is its only output on stdout.
+    chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
+    chain.add_argument(
+        "--discard", action="store_true", help="end an unfinished backfill; empties the index"
+    )
+
+
+class ExtraMissing(ScanError):
+    """The packages of scan[bulk] or scan[cluster] are not installed."""
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """Return DONE if the backfill completed or was discarded, NOT_DONE if it was stopped or failed
+    and can be continued, REFUSED if --automatic cannot begin."""
+    try:
+        from scan.extensions.bulk.chain_backfill import ChainBackfill
+        from scan.extensions.bulk.memory import total_bytes
+        from scan.extensions.bulk.plan import CannotBackfill, CannotBegin
+        from scan.extensions.bulk.resources import Cluster, Resources
+        from scan.extensions.bulk.spool import SpoolFailed
+        from scan.extensions.bulk.warehouse import WarehouseError
+    except ImportError as error:
+        raise _extra_missing("bulk", error.name) from None
+    if options.cluster and find_spec("distributed") is None:
+        raise _extra_missing("cluster", "distributed")
+    cluster = None
+    if options.cluster or options.files:
+        try:
+            cluster = Cluster.of(options.cluster or "", options.files or "", settings)
+        except CannotBackfill as error:
+            print(error, file=sys.stderr)
+            return NOT_DONE
+    settings = with_running_database(settings)
+    require_node(settings)
+    prepare_database(settings, may_be_away=False)
+    stop = threading.Event()
+    if not options.automatic:  # with it, SIGTERM ends the process at once, as SIGKILL may
+        on_stop_signals(stop.set)
+    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
+    index_bytes = min(memory_bytes // 8, 2 * GB)
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    backfill_database = Database(
+        settings.database_url,
+        statement_timeout_ms=0,
+        name="scan-backfill",
+        # The files do not repeat what was committed, so a crash of the server must lose no commit.
+        session={
+            "maintenance_work_mem": f"{index_bytes // 1024}kB",
+            "synchronous_commit": "on",
+        },
+    )
+    with closing(backfill_database) as database:
+        backfill = ChainBackfill(
+            settings,
+            database,
+            node,
+            Resources(
+                options.workers,
+                memory_bytes,
+                threads=len(os.sched_getaffinity(0)),
+                tables_at_once=options.tables_at_once,
+                index_bytes=index_bytes,
+                cluster=cluster,
+            ),
+            partial(_differences, node, settings),
+            stop,
+        )
+        try:
+            if options.discard:
+                backfill.discard()
+                print("the bulk backfill is discarded", file=sys.stderr)
+                return DONE
+            folder = Path(options.folder or settings.data_dir / "bulk").absolute()
+            plan = backfill.begin(folder, options.range_blocks, options.last_block)
+            print(backfill.describe(plan), file=sys.stderr)
+            if backfill.run():
+                print(
+                    f"indexed up to block {plan.last_block}; `scan index` follows the node",
+                    file=sys.stderr,
+                )
+                return DONE
+        except NotTheWriter:
+            reason = "another indexer or backfill is running on this database: stop it first"
+        except CannotBegin as error:
+            print(error, file=sys.stderr)
+            if options.automatic:
+                print(error, flush=True)
+            return REFUSED if options.automatic else NOT_DONE
+        except (NodeError, RpcError, MalformedBlock, WrongChain, WrongLogs) as error:
+            reason = str(error)
+        except (CannotBackfill, SpoolFailed, WarehouseError, ScanError, OSError) as error:
+            reason = str(error)
+        else:
+            reason = "stopped"
+    print(f"{reason}; the next run continues from here", file=sys.stderr)
+    if options.automatic:
+        print(reason, flush=True)
+    return NOT_DONE
+
+
+def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
+    return ExtraMissing(
+        f"this needs the extra `{extra}` ({package} is not installed): pip install 'scan[{extra}]'"
+    )
+
+
+def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[str, int, int]]:
+    """Compare a sample of blocks with the node's, in the transaction that makes them visible.
+    Return each difference as a line, with the first and last of the blocks that were compared."""
+    comparison = NodeComparison(tx, node, settings, checked=True)
+    retries = Retries(COMPARISON_PATIENCE_S)
+    differences: list[tuple[str, int, int]] = []
+    for first, last in comparison.ranges(AUDITED_BLOCKS):
+        lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
+        differences += [(line, first, last) for line in lines]
+        if len(differences) >= MAX_DIFFERENCES:
+            break
+    return differences

@@ -1,0 +1,60 @@
+"""The plan of a backfill, which the database keeps, and the errors that stop a backfill."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from scan.database.connection import Database
+from scan.extensions.bulk.range_files import Range, split
+
+MAX_SHOWN = 5  # differences
+
+
+class CannotBackfill(Exception):
+    """The backfill cannot run; the message says what has to change first."""
+
+
+class CannotBegin(CannotBackfill):
+    """No backfill was begun: the indexer may index block after block."""
+
+
+class Forked(Exception):
+    """The node has another chain than the files."""
+
+
+class Differs(Exception):
+    """Rows of these blocks differ from the node's blocks now."""
+
+    def __init__(self, differences: Sequence[tuple[str, int, int]]) -> None:
+        shown = (line for line, _, _ in differences[:MAX_SHOWN])
+        super().__init__(f"not as the node has it: {'; '.join(shown)}")
+        self.blocks = {(first, last) for _, first, last in differences}
+
+
+class Plan(NamedTuple):
+    """The options and the state of a backfill; the row of bulk_backfill."""
+
+    folder: Path
+    first_block: int
+    last_block: int
+    range_blocks: int
+    stage: str
+    inspected_to: int | None
+    loaded: Sequence[str]
+
+    @property
+    def ranges(self) -> list[Range]:
+        return split(self.first_block, self.last_block, self.range_blocks)
+
+
+def read_plan(database: Database) -> Plan | None:
+    """Return the plan of the unfinished backfill; None where there is none."""
+    row = database.row("bulk/state_get")
+    return None if row is None else Plan(Path(row[0]), *row[1:])
+
+
+def require_plan(database: Database) -> Plan:
+    plan = read_plan(database)
+    if plan is None:
+        raise CannotBackfill("no bulk backfill was begun")
+    return plan

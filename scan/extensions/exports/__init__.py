@@ -1,0 +1,10 @@
+"""Chain data as files: a whole list as CSV or NDJSON, whole tables as CSV or Parquet.
+
+Input: a function that reads one page of a list, or the name of a table. Output: a file.
+Start with list_file.py (a list from one snapshot, bounded), then csv_columns.py (the columns of
+each list) and csv_format.py (how spreadsheets read a cell).
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension("lists as CSV and NDJSON files, whole tables as Parquet files (scan export)")

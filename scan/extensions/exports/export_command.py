@@ -1,0 +1,76 @@
+"""`scan export`: whole tables as files, for analyses."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from scan.commands import EXIT_WRONG_CALL
+from scan.commands.arguments import count, whole_number
+from scan.commands.startup import require_order, with_running_database
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.settings import Settings
+
+STATEMENT_TIMEOUT_MS = 60_000
+
+DESCRIPTION = """\
+Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
+their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
+fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
+token_transfers, dex_trades, logs, credits, uncles, user_operations, authorizations, tokens, or
+all. Needs the packages of scan[parquet]; see docs/sql.md."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.set_defaults(run=run)
+    command.add_argument("tables", nargs="+", metavar="TABLE", help="a table, or all")
+    command.add_argument("--format", choices=("parquet", "csv"), default="parquet")
+    command.add_argument("--output", type=Path, required=True, metavar="DIR")
+    command.add_argument(
+        "--blocks-per-file", type=count, default=10_000, metavar="N", help="10000 by default"
+    )
+    command.add_argument(
+        "--from", type=whole_number, dest="block_from", metavar="BLOCK", help="the first block"
+    )
+    command.add_argument(
+        "--to", type=whole_number, dest="block_to", metavar="BLOCK", help="the last block"
+    )
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    try:
+        from scan.extensions.exports.table_export import ExportOptions, export
+        from scan.extensions.exports.table_rows import TABLES
+    except ImportError as error:
+        raise ScanError(f"{error.name} is not installed: pip install 'scan[parquet]'.") from None
+    require_order(options.block_from, options.block_to)
+    unknown = sorted(set(options.tables) - {*TABLES, "all"})
+    if unknown:
+        known = ", ".join(TABLES)
+        print(f"scan: unknown table {unknown[0]}; there are: {known}, or all.", file=sys.stderr)
+        return EXIT_WRONG_CALL
+    tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
+    url = with_running_database(settings).read_database_url
+    database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
+    try:
+        manifest = export(
+            database,
+            ExportOptions(
+                tables,
+                options.format,
+                options.output,
+                options.blocks_per_file,
+                options.block_from,
+                options.block_to,
+            ),
+        )
+    except OSError as error:
+        raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
+    files = manifest.files()
+    last = manifest.next_block() - 1
+    print(
+        f"{sum(file.rows for file in files):,} rows, {sum(file.bytes for file in files):,} bytes,"
+        f" {len(files)} files, blocks {manifest.block_from} to {last}"
+    )
+    return 0

@@ -1,0 +1,203 @@
+"""Exports tables into a folder, range by range of blocks; an interrupted export is continued.
+
+Each range is read in a snapshot of its own, which lasts seconds. Hashes show that ranges are of
+one chain: the first block of each is a child of the last block of the range before. Where a fork
+removed that block, its range is removed and exported again.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.extensions.exports.manifest import ExportedFile, ExportedRange, ExportedTokens, Manifest
+from scan.extensions.exports.table_files import new_file
+from scan.extensions.exports.table_rows import (
+    RANGE_TABLES,
+    TOKENS,
+    BlockRows,
+    columns_of,
+    count_rows,
+    range_rows,
+    token_rows,
+)
+from scan.extensions.exports.whole_file import UNFINISHED
+from scan.hex import to_hex
+
+log = logging.getLogger(__name__)
+
+_EXPORTED = re.compile(rf"\d{{12,}}-\d{{12,}}\.\w+|\..+{re.escape(UNFINISHED)}", re.ASCII)
+
+MAX_FORKS = 100  # in a row
+FORK_WAIT_S = 0.1  # in which the indexer writes the blocks of the other branch
+
+
+class ExportOptions(NamedTuple):
+    """The options of an export; `block_to` is None for the newest block."""
+
+    tables: Sequence[str]
+    format: str
+    folder: Path
+    blocks_per_file: int
+    block_from: int | None
+    block_to: int | None
+
+
+class Chain(NamedTuple):
+    """The indexed chain, with the numbers of its oldest and newest indexed blocks."""
+
+    id: str
+    genesis_hash: bytes
+    oldest: int
+    newest: int
+    newest_hash: bytes
+
+
+def export(database: Database, options: ExportOptions) -> Manifest:
+    """Export the tables; raises ScanError where the folder holds another export, OSError where
+    files cannot be written."""
+    chain = _chain(database)
+    manifest = _open_manifest(options, chain)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
+    if any(table in RANGE_TABLES for table in manifest.tables):
+        _export_ranges(database, options, manifest, last)
+    if TOKENS in manifest.tables:
+        manifest.tokens = _export_tokens(database, options)
+        manifest.write(options.folder)
+    return manifest
+
+
+def _export_ranges(
+    database: Database, options: ExportOptions, manifest: Manifest, last: int
+) -> None:
+    """Export ranges up to block `last`, or to the newest where a fork has shortened the chain."""
+    _drop_partial(manifest, last)
+    forks = 0
+    with tqdm(unit=" blocks", disable=None, leave=False) as bar:
+        while True:
+            _drop_orphaned(database, manifest)
+            manifest.write(options.folder)
+            _remove_unknown(options.folder, manifest)
+            bar.total = last - manifest.block_from + 1
+            bar.update(manifest.next_block() - manifest.block_from - bar.n)
+            if manifest.next_block() > last:
+                return
+            exported = _export_range(database, options, manifest, last)
+            if exported is not None:
+                manifest.ranges.append(exported)
+                forks = 0
+                continue
+            forks += 1
+            if forks > MAX_FORKS:
+                raise ScanError("The index has no whole range of blocks; see `scan audit`.")
+            time.sleep(FORK_WAIT_S)
+            last = min(last, _chain(database).newest)
+
+
+def _chain(database: Database) -> Chain:
+    row = database.row("exports/chain_get")
+    if row is None:
+        raise ScanError("Nothing is indexed yet.")
+    chain_id, genesis_hash, oldest, newest, newest_hash = row
+    return Chain(chain_id, bytes(genesis_hash), oldest, newest, bytes(newest_hash))
+
+
+def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
+    first = chain.oldest if options.block_from is None else max(options.block_from, chain.oldest)
+    manifest = Manifest(
+        chain.id,
+        to_hex(chain.genesis_hash),
+        options.format,
+        [*options.tables],
+        options.blocks_per_file,
+        first,
+    )
+    return manifest.continued(options.folder)
+
+
+def _drop_orphaned(database: Database, manifest: Manifest) -> None:
+    """Remove ranges whose last block is no longer in the chain."""
+    while manifest.ranges:
+        newest = manifest.ranges[-1]
+        (known,) = database.rows("queries/blocks_get_hash", number=newest.block_to)[0][1:]
+        if known is not None and to_hex(bytes(known)) == newest.last_hash:
+            return
+        log.warning("blocks from %s on were reorganised: exporting anew", newest.block_from)
+        manifest.ranges.pop()
+
+
+def _drop_partial(manifest: Manifest, last: int) -> None:
+    """Remove the newest range where its file can now have more blocks."""
+    if manifest.ranges:
+        newest = manifest.ranges[-1]
+        if newest.block_to < min(last, _range_end(manifest, newest.block_from)):
+            manifest.ranges.pop()
+
+
+def _range_end(manifest: Manifest, first: int) -> int:
+    """Return the last block of the file with block `first`; files begin at multiples of their
+    size."""
+    return first - first % manifest.blocks_per_file + manifest.blocks_per_file - 1
+
+
+def _export_range(
+    database: Database, options: ExportOptions, manifest: Manifest, last: int
+) -> ExportedRange | None:
+    """Export the next range and return it; None where blocks are missing, or where the first is
+    no child of the last exported block."""
+    first = manifest.next_block()
+    last = min(last, _range_end(manifest, first))
+    with database.transaction(snapshot=True):
+        blocks = count_rows(database, first, last)
+        if [block.number for block in blocks] != list(range(first, last + 1)):
+            return None
+        parent_hash = to_hex(blocks[0].parent_hash)
+        if manifest.ranges and manifest.ranges[-1].last_hash != parent_hash:
+            return None
+        files = {
+            table: _export_table(database, options, table, blocks)
+            for table in manifest.tables
+            if table in RANGE_TABLES
+        }
+    return ExportedRange(first, last, parent_hash, to_hex(blocks[-1].hash), files)
+
+
+def _export_table(
+    database: Database, options: ExportOptions, table: str, blocks: Sequence[BlockRows]
+) -> ExportedFile:
+    name = f"{blocks[0].number:012d}-{blocks[-1].number:012d}.{options.format}"
+    path, rows = options.folder / table / name, 0
+    with new_file(path, columns_of(table)) as file:
+        for values in range_rows(database, table, blocks):
+            file.write(values)
+            rows += len(next(iter(values.values())))
+    return ExportedFile(f"{table}/{name}", rows, path.stat().st_size)
+
+
+def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens:
+    path, rows = options.folder / f"{TOKENS}.{options.format}", 0
+    with database.transaction(snapshot=True):
+        chain = _chain(database)
+        with new_file(path, columns_of(TOKENS)) as file:
+            for values in token_rows(database):
+                file.write(values)
+                rows += len(values["address"])
+    exported = ExportedFile(path.name, rows, path.stat().st_size)
+    return ExportedTokens(chain.newest, to_hex(chain.newest_hash), exported)
+
+
+def _remove_unknown(folder: Path, manifest: Manifest) -> None:
+    """Remove the files that a killed export or a fork left in the tables' folders, but no files
+    with other names than an export's."""
+    known = {file.path for file in manifest.files()}
+    for table in manifest.tables:
+        for path in (folder / table).glob("*"):
+            if path.relative_to(folder).as_posix() not in known and _EXPORTED.fullmatch(path.name):
+                path.unlink()

@@ -1,0 +1,259 @@
+"""`scan audit` finds what was changed behind its back, and mends what can be computed."""
+
+import pytest
+
+from scan.ethereum.block_hashing import (
+    header_hash,
+    receipts_root,
+    transactions_root,
+    withdrawals_root,
+)
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.ethereum.client import Node
+from scan.extensions.audit import audit_command as audit
+from scan.extensions.audit import derived_tables
+from scan.hex import to_hex
+from scan.indexer.block_source import BlockSource
+from scan.settings import Settings
+from tests.conftest import Played
+from tests.extensions.audit.auditing import COUNT_HOLDERS, run, spoil
+from tests.indexer.test_node_faults import status
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+
+def test_a_true_index_passes(copied: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(copied, node=True) == audit.EXACT
+    output = capsys.readouterr().out
+    assert "0 differences in" in output and "addresses differ: 0" in output
+
+
+# The scenario has no list of few rows.
+COUNT_OPERATIONS = "INSERT INTO list_counts (list, key, count) VALUES ('user_operations', '', 3)"
+CHANGED = (
+    "UPDATE blocks SET transactions_before = transactions_before + 1 WHERE number > 50",
+    "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
+    "UPDATE addresses SET last_seen = 0 WHERE trade_count > 0",
+    "UPDATE addresses SET internal_count = 1, internal_sent_count = 7 WHERE internal_count > 1",
+    "UPDATE blocks SET untraced_before = 3, internal_transfers_before = 0 WHERE number > 20",
+    COUNT_OPERATIONS,
+    COUNT_HOLDERS,
+    "UPDATE token_holders SET balance = balance + 1",
+    "UPDATE token_holder_ranges SET holder_count = holder_count + 1",
+    "UPDATE token_items SET transfer_count = 9, owner = '\\x01'",
+    "UPDATE item_balances SET balance = -balance",
+    "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
+    "UPDATE dexes SET trade_count = 0",
+    "UPDATE pools SET trade_count = 0, volume1 = 7",
+    "UPDATE pool_candles SET high_amount1 = high_amount1 + 1, volume0 = 0",
+    "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
+    "UPDATE daily_stats SET gas_used = 1, burnt_wei = burnt_wei + 1",
+    "UPDATE chain SET token_count = 5",
+    "UPDATE event_topics SET log_count = 1",
+    "UPDATE blocks SET logs_before = logs_before + 1 WHERE number > 20",
+)
+LOST = (
+    "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
+    "DELETE FROM addresses WHERE transfer_count > 0",
+    COUNT_OPERATIONS,
+    COUNT_HOLDERS,
+    "DELETE FROM token_holders",
+    "UPDATE token_holder_ranges SET holder_count = 1",
+    "DELETE FROM token_items",
+    "DELETE FROM item_balances",
+    "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
+    "UPDATE dexes SET trade_count = trade_count + 1",
+    "UPDATE pools SET trade_count = trade_count + 1",
+    "DELETE FROM list_checkpoints",
+    "DELETE FROM daily_stats",
+    "DELETE FROM pool_candles",
+    "UPDATE chain SET token_count = 0",
+    "UPDATE addresses SET log_count = 0",
+    "UPDATE event_topics SET log_count = 0",
+)
+ADDED = (
+    "UPDATE blocks SET token_transfer_count = 3 WHERE token_transfer_count = 0",
+    "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
+    " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count,"
+    " internal_count, internal_sent_count, internal_received_count)"
+    " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+    COUNT_OPERATIONS,
+    COUNT_HOLDERS,
+    "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
+    "INSERT INTO token_holder_ranges SELECT address, -1, 1 FROM tokens",
+    "INSERT INTO token_items SELECT '\\x01', first_ordinal, 1, NULL, 0 FROM token_items",
+    "INSERT INTO item_balances SELECT DISTINCT '\\x02'::bytea, first_ordinal, 5 FROM token_items",
+    "UPDATE addresses SET item_count = 1 WHERE item_count IS NULL",
+    "UPDATE tokens SET transfer_count = transfer_count + 1",
+    "INSERT INTO dexes (name) VALUES ('nobody trades here')",
+    "UPDATE pools SET trade_count = trade_count + 2",
+    "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
+    " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
+    "INSERT INTO daily_stats SELECT day - 1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
+    " FROM daily_stats ORDER BY day LIMIT 1",
+    "INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0, volume1)"
+    " SELECT pool_address, hour + interval '1000 hours', 1, 0, 1, 1 FROM pool_candles",
+    "UPDATE chain SET token_count = token_count + 1",
+    "UPDATE addresses SET log_count = log_count + 1",
+    "UPDATE event_topics SET log_count = log_count + 1",
+)
+
+
+@pytest.mark.parametrize("statements", [CHANGED, LOST, ADDED], ids=["changed", "lost", "added"])
+def test_spoilt_derived_values_are_found_and_repaired(
+    copied: Settings, statements: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = digest(copied.database_url)
+    for statement in statements:
+        spoil(copied, statement)
+    assert run(copied) == audit.DIFFERS
+    output = capsys.readouterr().out
+    # Of which the scenario has none; tests/indexer/test_authorizations.py spoils them.
+    for table in derived_tables.DERIVED.keys() - {"authorizations"}:
+        assert f"{table} differ: " in output and f"{table} differ: 0" not in output
+    assert run(copied, repair=True) == audit.EXACT
+    assert run(copied) == audit.EXACT
+    assert digest(copied.database_url) == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "output"),
+    [
+        ("UPDATE internal_transfers SET transfer_index = 9 WHERE ordinal = 3", "are missing"),
+        ("UPDATE blocks SET traced = false WHERE number > 100", "in a block without traces"),
+        ("UPDATE transactions SET status = false", "no transaction that succeeded"),
+        ("UPDATE blocks SET withdrawal_count = 1 WHERE number = 3", "withdrawals are missing"),
+        ("INSERT INTO withdrawals VALUES (3, 1, 1, '\\x01', 1)", "are missing or too many"),
+        ("INSERT INTO withdrawals VALUES (9999, 1, 1, '\\x01', 1)", "stands in no block"),
+    ],
+    ids=str,
+)
+def test_contradictions_of_internal_transfers_and_withdrawals_are_found(
+    copied: Settings, statement: str, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(copied, statement)
+    assert run(copied) == audit.DIFFERS
+    assert output in capsys.readouterr().out
+
+
+def test_rows_that_contradict_each_other_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement, output in (
+        ("UPDATE dex_trades SET maker = '\\x01' WHERE log_index = 3", "transaction of its maker"),
+        ("DELETE FROM codes WHERE length(code) > 5000", "a contract has no code"),
+        ("UPDATE blocks SET parent_hash = hash WHERE number = 77", "does not follow"),
+        ("DELETE FROM tokens WHERE transfer_count > 100", "a transfer has no token"),
+        ("DELETE FROM event_topics WHERE log_count > 50", "a log has no first topic"),
+        ("DELETE FROM log_emitters WHERE block_number = 94", "a log has no emitter"),
+        ("DELETE FROM transactions WHERE block_number = 94", "a log has no transaction"),
+    ):
+        spoil(copied, statement)
+        assert run(copied, repair=True) == audit.DIFFERS
+        assert output in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("table", "statement"),
+    [
+        ("transactions", "DELETE FROM transactions WHERE ordinal = 0"),
+        ("transactions", "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"),
+        ("transfers", "DELETE FROM token_transfers WHERE ordinal = 7"),
+        ("transfers", "UPDATE token_transfers SET ordinal = -1 - ordinal"),
+        (
+            "transfers",
+            "INSERT INTO token_transfers SELECT (x).* FROM (SELECT jsonb_populate_record(x,"
+            " jsonb_build_object('ordinal', ordinal + 1)) AS x FROM token_transfers AS x"
+            " ORDER BY ordinal DESC LIMIT 1) AS newest",
+        ),
+        ("internal transfers", "DELETE FROM internal_transfers WHERE ordinal = 3"),
+        ("trades", "DELETE FROM dex_trades WHERE ordinal = 3"),
+        ("trades", "UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1"),
+        ("logs", "DELETE FROM logs WHERE ordinal = 0"),
+        ("logs", "UPDATE logs SET log_index = 1000 WHERE ordinal = 1"),
+    ],
+    ids=[
+        *("first gone", "gap", "gone", "backwards", "twice", "internal gone", "trade gone"),
+        "other order",
+        *("first log gone", "logs in other order"),
+    ],
+)
+def test_ordinals_with_gaps_and_places_taken_twice_are_found(
+    copied: Settings, table: str, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(copied, statement)
+    assert run(copied) == audit.DIFFERS
+    assert f"  {table} are not numbered in their order: " in capsys.readouterr().out
+
+
+def test_rows_that_are_not_the_nodes_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement in (
+        "UPDATE transactions SET value = value + 1, status = NOT status WHERE block_number = 19",
+        "UPDATE blocks SET gas_limit = 1, timestamp = timestamp + interval '1 s' WHERE number = 9",
+        "UPDATE token_transfers SET value = 1 WHERE block_number = 7",
+        "DELETE FROM token_transfers WHERE block_number = 37",
+        "UPDATE dex_trades SET amount_in = amount_in + 1 WHERE block_number = 38",
+        "DELETE FROM log_emitters WHERE block_number = 9",
+    ):
+        spoil(copied, statement)
+    assert run(copied, node=True) == audit.DIFFERS
+    output = capsys.readouterr().out
+    for words in ("value is", "status is", "gas_limit is 1", "timestamp_s is"):
+        assert words in output
+
+
+def test_internal_transfers_and_withdrawals_that_are_not_the_nodes_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement in (
+        "UPDATE internal_transfers SET value = value + 1 WHERE ordinal = 5",
+        "UPDATE internal_transfers SET type = type + 1 WHERE ordinal = 6",
+        "DELETE FROM internal_transfers WHERE ordinal = 7",
+        "INSERT INTO withdrawals VALUES (9, 1, 1, '\\x01', 1)",
+    ):
+        spoil(copied, statement)
+    assert run(copied, node=True) == audit.DIFFERS
+    output = capsys.readouterr().out
+    for words in ("value is", "type is", "internal transfer", "withdrawal 9 1 is not the node's"):
+        assert words in output
+    assert ": 4 differences in" in output
+
+
+def test_logs_that_are_not_the_nodes_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement in (
+        "UPDATE logs SET data = '\\x01' WHERE ordinal = 7",
+        "UPDATE logs SET topics = '\\x' WHERE ordinal = 8",
+        "DELETE FROM logs WHERE ordinal = 9",
+        "UPDATE chain SET stored_logs = 'all'",
+    ):
+        spoil(copied, statement)
+    assert run(copied, node=True) == audit.DIFFERS
+    output = capsys.readouterr().out
+    assert "data is 0x01, the node has" in output and "topics is 0x" in output
+    assert output.count("log ") > 2 and "is missing" in output and "3 differences" in output
+
+
+def test_an_indexer_at_work_keeps_repair_away(
+    indexed: Indexing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(indexed.settings, repair=True) == audit.NOT_COMPARED
+    assert "stop it before --repair" in capsys.readouterr().out
+    assert status(indexed.settings.database_url)["problem"] is None
+
+
+def test_every_root_of_the_chain_is_computed(scenario: Played) -> None:
+    source = BlockSource(Node([scenario.anvil.url]))
+    raw = source.raw_blocks(0, scenario.anvil.head())
+    for number, (header, receipts) in enumerate(raw):
+        block = read_json(header, BlockJson, number)
+        assert to_hex(header_hash(block)) == block.hash
+        root = receipts_root(read_json(receipts, ReceiptsJson, number))
+        assert to_hex(root) == block.receiptsRoot
+        assert to_hex(withdrawals_root(block.withdrawals)) == block.withdrawalsRoot
+        # anvil hashes the blobs into the root; a real chain keeps them beside the block.
+        if not any(transaction.blobs for transaction in block.transactions):
+            assert to_hex(transactions_root(block.transactions)) == block.transactionsRoot

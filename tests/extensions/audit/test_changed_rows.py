@@ -1,0 +1,99 @@
+"""Statements of derived tables change the rows that they are about, and no other; lists of pools
+need no row of a token."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from scan.database.connection import Database
+from scan.indexer.writer import Writer
+from scan.settings import Settings
+from tests.conftest import Played
+from tests.extensions.audit.test_derived_truth import require_derived, stored
+from tests.support import derived_truth
+from tests.support.database import execute
+from tests.support.truth import Truth
+
+HOLDERS = ["holder_count", "negative_holder_count", "held_supply"]
+
+
+@pytest.fixture
+def database(copied: Settings) -> Iterator[Database]:
+    database = Database(copied.database_url, statement_timeout_ms=0)
+    yield database
+    database.close()
+
+
+def before_an_item_moves_again(truth: Truth) -> int:
+    """A block after which an item moves that has another owner than the collection's newest."""
+    owners: dict[tuple[str, str], str] = {}
+    newest: dict[str, tuple[int, str]] = {}
+    for transfer in reversed(truth.token_transfers):
+        if transfer["tokenType"] != "BEP721":
+            continue
+        token, item = transfer["tokenAddress"], (transfer["tokenAddress"], transfer["tokenId"])
+        if item in owners:
+            block, receiver = newest[token]
+            if block < transfer["blockNumber"] and receiver != owners[item]:
+                return int(transfer["blockNumber"]) - 1
+        owners[item] = transfer["toAddress"]
+        newest[token] = (transfer["blockNumber"], transfer["toAddress"])
+    raise LookupError("the chain has no such item")
+
+
+def test_items_have_the_owner_again_that_they_had(
+    copied: Settings, scenario: Played, database: Database
+) -> None:
+    last_kept = before_an_item_moves_again(scenario.truth)
+    Writer(database).unwind(last_kept)
+    left = [t for t in scenario.truth.token_transfers if t["blockNumber"] <= last_kept]
+    items = derived_truth.token_items(replace(scenario.truth, token_transfers=left))
+    require_derived(copied, "token_items", items, derived_truth.token_items)
+
+
+def test_a_supply_is_that_of_its_token_alone(copied: Settings, database: Database) -> None:
+    columns = ["total_supply", "supply_block"]
+    before = stored(copied, "tokens", ("address",), columns)
+    token = min(before)
+    with database.transaction() as tx:
+        address = bytes.fromhex(token[2:])
+        tx.execute(
+            "indexer/tokens_refresh", addresses=[address], supplies=[12345], block_numbers=[7]
+        )
+    after = stored(copied, "tokens", ("address",), columns)
+    assert after == before | {token: {"total_supply": 12345, "supply_block": 7}}
+
+
+@pytest.mark.parametrize("changed", HOLDERS[:2])
+def test_holders_of_a_token_are_counted_whichever_of_their_numbers_changes(
+    copied: Settings, database: Database, changed: str
+) -> None:
+    before = stored(copied, "tokens", ("address",), HOLDERS)
+    token = min(before)
+    with database.transaction() as tx:
+        tx.rows(
+            "indexer/tokens_add_holders",
+            tokens=[bytes.fromhex(token[2:])],
+            holders=[int(changed == "holder_count")],
+            negative_holders=[int(changed == "negative_holder_count")],
+            held=[0],
+            large=10**9,
+        )
+    after = stored(copied, "tokens", ("address",), HOLDERS)
+    assert after == before | {token: {**before[token], changed: before[token][changed] + 1}}
+
+
+def test_pools_are_listed_whose_second_token_is_unknown(
+    copied: Settings, database: Database
+) -> None:
+    execute(copied.database_url, "DELETE FROM tokens k USING pools p WHERE k.address = p.token1")
+    pools = database.row(
+        "queries/pools_list",
+        **{"dex": None, "token": None, "direction": "desc", "limit": 100, "offset": 0},
+        **{"after_count": None, "after_address": None},
+    )
+    assert pools is not None
+    stored_pools = stored(copied, "pools", ("address",), [])
+    assert {pool["address"] for pool in json.loads(pools[1])} == stored_pools.keys()

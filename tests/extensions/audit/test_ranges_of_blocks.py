@@ -1,0 +1,52 @@
+"""Derived tables of a range of blocks, of none, and of what is left once blocks are taken back."""
+
+from scan.database.connection import Database
+from scan.extensions.audit import audit_command as audit
+from scan.indexer.writer import Writer
+from scan.settings import Settings
+from tests.conftest import Played
+from tests.extensions.audit.auditing import run
+from tests.support.database import execute
+
+BIGINT_MAX = 2**63 - 1
+
+
+def test_credits_are_of_the_blocks_that_their_ordinals_name(copied: Settings) -> None:
+    """Also the last place of a block; a withdrawal of another unit than the coin moves none."""
+    paid, url = b"\x59" * 20, copied.database_url
+    execute(
+        url,
+        "INSERT INTO credits (ordinal, block_number, type, address, amount_wei) VALUES"
+        " (first_ordinal_in(3), 3, 0, %s, 5), (last_ordinal_in(8), 8, 0, %s, 7),"
+        " (first_ordinal_in(9), 9, 0, %s, 11)",
+        *[paid] * 3,
+    )
+    execute(url, "INSERT INTO withdrawals VALUES (9, 0, 0, %s, 1000, 'mGNO')", paid)
+    for blocks, expected in (
+        ((0, BIGINT_MAX), (3, 9, 23, None)),
+        ((3, 8), (3, 8, 12, None)),
+        ((4, 8), (8, 8, 7, None)),
+        ((9, 9), (9, 9, 11, None)),
+    ):
+        nothing = (0, -1) * 5  # of the other tables
+        rows = execute(
+            url,
+            "SELECT first_seen, last_seen, net_wei, withdrawal_count"
+            " FROM addresses_changes(%s::block_range) WHERE address = %s",
+            *((*blocks, *nothing), paid),
+        )
+        assert rows == [expected], blocks
+
+
+def test_an_index_without_blocks_lacks_no_traces(database_url: str) -> None:
+    assert execute(database_url, "SELECT untraced_blocks(), newest_untraced_block()") == [(0, -1)]
+
+
+def test_what_is_left_after_a_fork_is_exact(copied: Settings, scenario: Played) -> None:
+    """Before blocks are indexed again: what is set wrong then may be set right by the same ones."""
+    head = scenario.truth.head
+    database = Database(copied.database_url, statement_timeout_ms=0)
+    for last_kept in (head - 9, head // 2, head // 3):
+        Writer(database).unwind(last_kept)
+        assert run(copied) == audit.EXACT
+    database.close()

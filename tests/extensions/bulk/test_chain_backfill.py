@@ -1,0 +1,122 @@
+"""A bulk backfill's tables are those of the sequential indexer, by their digests."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from scan.ethereum.client import Node
+from scan.extensions.audit import audit_command as audit
+from scan.extensions.bulk import derivation
+from scan.extensions.bulk.chain_command import _differences
+from scan.settings import PARTITION_ROWS
+from tests.conftest import Played
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support import faulty_node
+from tests.support.altered_fields import AlteredFields
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest, fresh_digest
+
+
+# Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
+# columns. The first case in partitions.
+@pytest.mark.parametrize(
+    ("traces", "logs", "buckets", "partition_rows"),
+    [
+        ("auto", "all", 4, 100),
+        pytest.param("off", "all", 1, PARTITION_ROWS, marks=pytest.mark.long),
+        pytest.param("off", "standard", 1, PARTITION_ROWS, marks=pytest.mark.long),
+    ],
+)
+def test_tables_are_those_of_the_indexer(
+    postgres: Postgres,
+    template: str,
+    database_url: str,
+    scenario: Played,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    traces: str,
+    logs: str,
+    buckets: int,
+    partition_rows: int,
+) -> None:
+    monkeypatch.setattr(derivation, "buckets_for", lambda *_: buckets)
+    head = scenario.anvil.head()
+    settings = settings_for(
+        database_url,
+        scenario.anvil.url,
+        traces=traces,
+        logs=logs,
+        partition_rows=partition_rows,
+    )
+    assert backfill(settings, tmp_path / "files", last_block=head - 3)
+    partitions = execute(
+        database_url,
+        "SELECT count(*) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid"
+        " WHERE inhparent IN ('transactions'::regclass, 'logs'::regclass)",
+    )
+    assert (partitions >= [(8,)]) == (partition_rows == 100), partitions
+    follow(settings, head)
+    fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
+    assert digest(database_url) == fresh
+    assert auditing.run(settings) == audit.EXACT
+
+
+@pytest.mark.long
+def test_blocks_that_a_node_alters_are_read_again(
+    database_url: str, scenario: Played, indexed: Indexing, tmp_path: Path
+) -> None:
+    head = scenario.anvil.head()
+    settings = settings_for(database_url, scenario.anvil.url)
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = alter = AlteredFields(seed=3)
+        lying = replace(settings, rpc_urls=(node.url,))
+        audit = partial(_differences, Node([node.url]), lying)
+        assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
+    assert alter.covers_a_third
+    follow(settings, head)
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def with_withdrawals(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    """Of validators, in every third block, which the test's own node has not: to addresses that are
+    in transactions too and to others, of 0, 1 and the most that 64 bits hold."""
+    answers = forward(calls)
+    for answer in answers:
+        block = answer.get("result")
+        if isinstance(block, dict) and "receiptsRoot" in block:
+            number = int(block["number"], 16)
+            block["withdrawals"] = [
+                {
+                    "index": hex(2 * number + position),
+                    "validatorIndex": hex(position),
+                    "address": address,
+                    "amount": hex((0, 1, 2**64 - 1)[(number // 3 + position) % 3]),
+                }
+                for position, address in enumerate([block["miner"], f"0x{number:040x}"])
+                if number % 3 == 0
+            ]
+    return faulty_node.Reply(body=answers)
+
+
+@pytest.mark.long
+def test_withdrawals_are_those_of_the_indexer(
+    postgres: Postgres, template: str, scenario: Played, tmp_path: Path
+) -> None:
+    head, digests = scenario.anvil.head(), []
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = with_withdrawals
+        for is_bulk in (True, False):
+            with postgres.cloned(template) as url:
+                settings = settings_for(url, node.url, traces="off")
+                if is_bulk:
+                    assert backfill(settings, tmp_path / "files", last_block=head - 3)
+                follow(settings, head)
+                [(count,)] = execute(url, "SELECT count(*) FROM withdrawals")
+                digests.append((count, digest(url)))
+    assert digests[0] == digests[1]
+    assert digests[0][0] == 2 * (head // 3 + 1)

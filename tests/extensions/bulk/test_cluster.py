@@ -1,0 +1,303 @@
+"""Ranges fetched by a cluster: a scheduler and workers that are killed, frozen, or late.
+
+CLUSTER_LOSSES=30 loses more workers in the long test; CLUSTER_SEED=7 at other moments.
+"""
+
+import os
+import random
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyarrow import fs
+
+from scan.commands import main
+from scan.ethereum.client import Node
+from scan.extensions.bulk import cluster, spool_queue
+from scan.extensions.bulk.block_columns import SPOOLED
+from scan.extensions.bulk.cluster import ClusterPool
+from scan.extensions.bulk.plan import CannotBackfill
+from scan.extensions.bulk.range_files import Range, RangeFiles, split
+from scan.extensions.bulk.range_store import FOLDER, RangeStore, StoreFailed
+from scan.extensions.bulk.resources import Cluster
+from scan.extensions.bulk.spool import RangeTask, SpoolFailed, spool_range
+from scan.extensions.bulk.spool_queue import spool
+from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import ChainIdentity, read_identity
+from scan.indexer.log_selection import NO_LOGS
+from scan.settings import Settings
+from tests.conftest import Played
+from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support.dask_cluster import DaskCluster
+from tests.support.database import Postgres
+from tests.support.indexer_process import PATIENCE_S
+from tests.support.indexing import settings_for
+from tests.support.table_digest import digest, fresh_digest
+
+UNREACHABLE = "http://127.0.0.1:9"
+LOSSES = int(os.environ.get("CLUSTER_LOSSES", "3"))
+SEED = int(os.environ.get("CLUSTER_SEED", "24"))
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with DaskCluster(tmp_path_factory.mktemp("dask")) as started:
+        yield started
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URI of a bucket of S3, whose credentials are in the environment."""
+    from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    query = f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    filesystem, _ = fs.FileSystem.from_uri(f"s3://ranges?{query}&allow_bucket_creation=true")
+    filesystem.create_dir("ranges")
+    yield f"s3://ranges/chain?{query}"
+    server.stop()
+
+
+@pytest.fixture
+def tasks(scenario: Played) -> list[RangeTask]:
+    """Of a node that the workers do not reach: each has one in its environment."""
+    ranges = split(0, scenario.anvil.head(), 5)
+    return [RangeTask((UNREACHABLE,), "", "auto", False, NO_LOGS, blocks) for blocks in ranges]
+
+
+def chain(scenario: Played) -> ChainIdentity:
+    return read_identity(BlockSource(Node((scenario.anvil.url,))))
+
+
+def content(files: RangeFiles, blocks: Range) -> list[bytes]:
+    return [files.path(kind, blocks).read_bytes() for kind in SPOOLED]
+
+
+def test_workers_are_killed_frozen_and_late(
+    dask: DaskCluster,
+    tasks: list[RangeTask],
+    scenario: Played,
+    bucket: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The files are those that one process writes, byte by byte."""
+    monkeypatch.setattr(spool_queue, "FIRST_SLOW_S", 2.0)
+    monkeypatch.setattr(spool_queue, "LEAST_SLOW_S", 2.0)
+    environment = {"RPC_URL": scenario.anvil.url}
+    killed, frozen = (dask.add_worker(**environment) for _ in range(2))
+    pool = ClusterPool(dask.settings(bucket), chain(scenario), files := RangeFiles(tmp_path))
+    wait_for_workers(pool, 2)
+    finished = 0
+    for number, _ in enumerate(spool(pool, tasks)):
+        finished += 1
+        if number == 1:
+            killed.kill()
+            frozen.send_signal(signal.SIGSTOP)
+            dask.add_worker(**environment)
+    frozen.kill()
+    assert finished == len(tasks)
+    assert "a second worker takes them" in caplog.text
+    for number, task in enumerate(tasks[:: len(tasks) // 4]):
+        one = RangeFiles(tmp_path / f"one-{number}")
+        spool_range(task._replace(rpc_urls=(scenario.anvil.url,)), one.folder)
+        assert content(files, task.blocks) == content(one, task.blocks)
+    filesystem, folder = fs.FileSystem.from_uri(bucket)
+    assert filesystem.get_file_info(f"{folder}/{FOLDER}").type == fs.FileType.NotFound
+
+
+def wait_for_workers(pool: ClusterPool, workers: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while pool.slots() < workers * cluster.RANGES_AHEAD:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_range_that_fails_on_every_worker_ends_the_backfill(
+    dask: DaskCluster, tasks: list[RangeTask], scenario: Played, tmp_path: Path
+) -> None:
+    dask.add_worker(RPC_URL=scenario.anvil.url)
+    other = chain(scenario)._replace(chain_id=1)
+    pool = ClusterPool(dask.settings(str(tmp_path / "shared")), other, RangeFiles(tmp_path))
+    with pytest.raises(SpoolFailed, match=r"its node serves another chain \(worker tls://"):
+        list(spool(pool, tasks[:1]))
+
+
+def test_a_scheduler_takes_nobody_without_its_certificates(
+    dask: DaskCluster, scenario: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
+    stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
+    plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
+    for settings in (stranger, plain):
+        with pytest.raises(SpoolFailed, match="no scheduler answers at"):
+            ClusterPool(settings, chain(scenario), RangeFiles(tmp_path))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)  # 10 s a loss on a busy machine
+def test_workers_are_lost_at_random(
+    dask: DaskCluster,
+    scenario: Played,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each loss is by SIGKILL or SIGSTOP, at any moment, and another worker joins then."""
+    monkeypatch.setattr(spool_queue, "FIRST_SLOW_S", 2.0)
+    monkeypatch.setattr(spool_queue, "LEAST_SLOW_S", 2.0)
+    chance, url = random.Random(SEED), scenario.anvil.url
+    ranges = split(0, scenario.anvil.head(), 2)
+    tasks = [RangeTask((url,), "", "auto", False, NO_LOGS, blocks) for blocks in ranges]
+    plain = RangeFiles(tmp_path / "plain")
+    for task in tasks:
+        spool_range(task, plain.folder)
+    running, frozen = [dask.add_worker() for _ in range(3)], []
+    for loss in range(LOSSES):
+        files = RangeFiles(tmp_path / f"{loss}")
+        files.folder.mkdir()
+        pool = ClusterPool(dask.settings(str(tmp_path / "shared")), chain(scenario), files)
+        wait_for_workers(pool, 2)
+        moment = chance.randrange(len(tasks) // 2)
+        for number, _ in enumerate(spool(pool, tasks)):
+            if number == moment:
+                lost = running.pop(chance.randrange(len(running)))
+                if chance.random() < 0.5:
+                    lost.kill()
+                else:
+                    lost.send_signal(signal.SIGSTOP)
+                    frozen.append(lost)
+                running.append(dask.add_worker())
+        for blocks in ranges:
+            assert content(files, blocks) == content(plain, blocks)
+        shutil.rmtree(files.folder)
+        while frozen:
+            frozen.pop().kill()
+
+
+@pytest.mark.long
+def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(
+    scenario: Played, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with DaskCluster(tmp_path) as own:
+        own.add_worker()
+        tasks = [
+            RangeTask((scenario.anvil.url,), "", "auto", False, NO_LOGS, blocks)
+            for blocks in split(0, scenario.anvil.head(), 2)
+        ]
+        settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")
+        results = spool(ClusterPool(settings, chain(scenario), files), tasks)
+        next(results)
+        own.kill_scheduler()
+        with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):
+            list(results)
+    assert not [record for record in caplog.records if record.name.startswith("scan.")]
+
+
+@pytest.mark.long
+def test_a_backfill_by_a_cluster_is_that_of_the_indexer(
+    dask: DaskCluster,
+    postgres: Postgres,
+    template: str,
+    database_url: str,
+    scenario: Played,
+    tmp_path: Path,
+) -> None:
+    dask.add_worker()
+    head, url = scenario.anvil.head(), scenario.anvil.url
+    shared = dask.settings(str(tmp_path / "shared"))
+    settings = settings_for(database_url, url)
+    assert backfill(settings, tmp_path / "files", last_block=head - 3, cluster=shared)
+    follow(settings, head)
+    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
+
+
+@pytest.fixture
+def stored(tasks: list[RangeTask], scenario: Played, tmp_path: Path) -> tuple[RangeStore, str]:
+    """A range in a folder that is shared, and its digest; its files are in `written`."""
+    store = RangeStore(str(tmp_path / "shared"))
+    store.make()
+    written = RangeFiles(tmp_path / "written")
+    spool_range(tasks[1]._replace(rpc_urls=(scenario.anvil.url,)), written.folder)
+    return store, store.put(written, tasks[1].blocks)
+
+
+def test_what_a_worker_has_not_written_is_refused(
+    stored: tuple[RangeStore, str], tasks: list[RangeTask], tmp_path: Path
+) -> None:
+    (store, digest_), blocks = stored, tasks[1].blocks
+    written, files, incoming = (RangeFiles(tmp_path / name) for name in ("written", "a", "b"))
+    [archive] = (tmp_path / "shared" / FOLDER).iterdir()
+    content_ = archive.read_bytes()
+
+    def refusal(its_digest: str = digest_, its_blocks: Range = blocks) -> str:
+        with pytest.raises(StoreFailed) as error:
+            store.take(files, its_blocks, its_digest, incoming.folder)
+        assert not files.folder.exists() and not incoming.folder.exists()
+        return str(error.value)
+
+    archive.write_bytes(content_[:-1] + b"x")
+    assert refusal() == "the archive is not what its worker has written"
+    archive.write_bytes(b"")
+    assert refusal() == "the archive is not what its worker has written"
+    archive.unlink()
+    assert "No such file" in refusal()
+    other = tasks[2].blocks
+    for kind in SPOOLED:
+        written.path(kind, blocks).rename(written.path(kind, other))
+    digest_ = store.put(written, other)
+    assert refusal(digest_, other) == "the files do not have the rows and columns of their range"
+
+
+def test_a_range_is_stored_twice_without_a_change(
+    stored: tuple[RangeStore, str], tasks: list[RangeTask], tmp_path: Path
+) -> None:
+    (store, digest_), blocks = stored, tasks[1].blocks
+    written, files = RangeFiles(tmp_path / "written"), RangeFiles(tmp_path / "files")
+    files.folder.mkdir()
+    assert store.put(written, blocks) == digest_
+    assert len(list((tmp_path / "shared" / FOLDER).iterdir())) == 1
+    store.take(files, blocks, digest_, tmp_path / "incoming")
+    assert content(files, blocks) == content(written, blocks)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("tls://10.0.0.1:8786", "needs SCAN_CLUSTER_CA, SCAN_CLUSTER_CERT and SCAN_CLUSTER_KEY"),
+        ("tcp://10.0.0.1:8786", "whoever reaches this scheduler runs code here: use tls://"),
+        ("tcp://127.0.0.1.example.com:8786", "use tls://"),
+        *((text, "must be an address such as tls://host:8786") for text in ("10.0.0.1:8786", "x")),
+        *((f"{text}", "must be") for text in ("tls://host", "tls://:1", "ucx://h:1", "tls://h:x")),
+    ],
+)
+def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address: str, reason: str) -> None:
+    with pytest.raises(CannotBackfill) as error:
+        Cluster.of(address, "/shared", Settings())
+    assert reason in str(error.value)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_a_scheduler_of_this_machine_needs_no_certificates(host: str) -> None:
+    settings = Settings(cluster_ca="ca", cluster_cert="certificate", cluster_key="key")
+    assert Cluster.of(f"tcp://{host}:1", "/s", settings) == (f"tcp://{host}:1", "/s", "", "", "")
+    assert Cluster.of("tls://h:1", "/s", settings)[2:] == ("ca", "certificate", "key")
+
+
+@pytest.mark.check
+def test_the_command_refuses_a_cluster_without_storage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["backfill", "chain", "--cluster=tcp://127.0.0.1:1"]) == 1
+    assert "--cluster needs --files" in capsys.readouterr().err
+    with pytest.raises(StoreFailed, match="set AWS_ACCESS_KEY_ID"):
+        RangeStore("s3://key:secret@bucket/folder")

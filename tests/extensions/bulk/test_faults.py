@@ -1,0 +1,179 @@
+"""Faults of nodes, workers and the database while a bulk backfill runs: it waits as long as it may
+help, says once why, and ends at once where it does not help."""
+
+import itertools
+import multiprocessing
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scan.ethereum import retries
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
+from scan.ethereum.retries import Retries
+from scan.extensions.bulk.range_files import RangeFiles
+from scan.extensions.bulk.spool import SpoolFailed
+from scan.extensions.bulk.spool_queue import spool
+from scan.extensions.bulk.worker_pool import WorkerPool
+from tests.conftest import Played
+from tests.extensions.bulk.backfilling import BackfillProcess, backfill, follow
+from tests.extensions.bulk.test_worker_pool import RANGES, TASKS, _write
+from tests.support import faulty_node
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest, fresh_digest
+
+
+@pytest.fixture(scope="module")
+def template_server() -> Iterator[tuple[Postgres, str]]:
+    """A server that a test may stop, and its template."""
+    with Postgres() as server:
+        yield server, server.make_template()
+
+
+def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path: Path) -> None:
+    """Before it has a range, so that its pool is given up."""
+    files = RangeFiles(tmp_path)
+    results = spool(WorkerPool(1, files, _write), TASKS)
+    killed: set[int | None] = set()
+
+    def kill_the_first() -> None:
+        while len(killed) < 2:
+            for worker in multiprocessing.active_children():
+                if worker.pid not in killed:
+                    worker.kill()
+                    killed.add(worker.pid)
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=kill_the_first)
+    thread.start()
+    assert list(results) == [7, 7]
+    thread.join()
+    assert all(map(files.has, RANGES))
+
+
+def of_blocks(fault: Fault, times: int) -> Fault:
+    """`fault` so many times, of requests for blocks with their receipts."""
+    left = itertools.count(times, -1)
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        is_of_blocks = any(True in call["params"] for call in calls)
+        return (
+            fault(calls, forward) if is_of_blocks and next(left) > 0 else Reply(body=forward(calls))
+        )
+
+    return reply
+
+
+@pytest.mark.long
+def test_a_rate_limit_is_waited_out(
+    scenario: Played, indexed: Indexing, database_url: str, tmp_path: Path
+) -> None:
+    head = scenario.anvil.head()
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = of_blocks(faulty_node.too_many_requests(1), 20)
+        settings = settings_for(database_url, node.url)
+        assert backfill(settings, tmp_path / "files", last_block=head - 3)
+    follow(settings_for(database_url, scenario.anvil.url), head)
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stage", ["spool", "load"])
+def test_a_database_that_restarts_is_waited_for(
+    template_server: tuple[Postgres, str], scenario: Played, tmp_path: Path, stage: str
+) -> None:
+    server, template = template_server
+    head = scenario.anvil.head()
+
+    def is_at(url: str) -> bool:
+        condition = "inspected_to > 20" if stage == "spool" else "cardinality(loaded) > 3"
+        statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
+        return execute(url, statement) == [(1,)]
+
+    with server.cloned(template) as url:
+        with BackfillProcess(url, scenario.anvil.url, tmp_path, head - 3) as process:
+            process.wait_until(lambda: is_at(url))
+            server.halt()
+            process.wait_for_output("trying again for 10 minutes")
+            server.resume()
+            assert process.wait() == 0, process.tail()
+            assert process.output().count("trying again for") == 1
+        Indexing(url, scenario.anvil.url).run_until(head)
+        assert digest(url) == fresh_digest(server, template, scenario.anvil)
+
+
+def altered_header(calls: Calls, forward: Forward) -> Reply:
+    """Of block 30, in every answer."""
+    answers = forward(calls)
+    for answer in answers:
+        block = answer.get("result")
+        if isinstance(block, dict) and block.get("number") == hex(30) and "gasLimit" in block:
+            block["gasLimit"] = "0x123"
+    return Reply(body=answers)
+
+
+def pruning() -> Fault:
+    """Blocks before 30 are dropped from the first request for whole blocks on."""
+    begun = threading.Event()
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        if any(True in call["params"] for call in calls):
+            begun.set()
+        pruned = faulty_node.prune(30, "4444")
+        return pruned(calls, forward) if begun.is_set() else Reply(body=forward(calls))
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (pruning(), "has pruned blocks before 30"),
+        (altered_header, "block 30 contradicts itself"),
+    ],
+)
+def test_a_permanent_error_ends_the_backfill_at_once(
+    scenario: Played,
+    database_url: str,
+    tmp_path: Path,
+    fault: Fault,
+    reason: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = fault
+        settings = settings_for(database_url, node.url)
+        with pytest.raises((HistoryPruned, SpoolFailed), match=reason):
+            backfill(settings, tmp_path / "files", last_block=60)
+    assert "trying again" not in caplog.text
+
+
+def test_one_policy_has_pauses_by_the_class_of_an_error() -> None:
+    """The least and the most of the random pause, for the first error of a row."""
+    for error, least_s in {
+        NodeError("no"): retries.FIRST_PAUSE_S,
+        NodeError("no", retry_after_s=7): 7,
+        RateLimited("no"): retries.REFUSAL_PAUSE_S,
+        HistoryPruned("no"): retries.PERMANENT_PAUSE_S,
+    }.items():
+        assert least_s <= Retries().pause_s(error) <= 1.5 * least_s
+
+
+def test_patience_ends_with_failures_in_a_row_and_with_permanent_ones() -> None:
+    with pytest.raises(HistoryPruned):
+        Retries(600).pause_s(HistoryPruned("no"))
+    with pytest.raises(RateLimited):
+        Retries(60).pause_s(RateLimited("no", retry_after_s=61))
+    row = Retries(600)
+    for _ in range(retries.MAX_READS - 1):
+        row.pause_s(MalformedBlock("block 1 is wrong; read 4 times since noon"))
+    row.pause_s(MalformedBlock("block 1 is wrong otherwise"))
+    for _ in range(retries.MAX_READS - 1):
+        row.pause_s(MalformedBlock("block 1 is wrong"))
+    with pytest.raises(MalformedBlock):
+        row.pause_s(MalformedBlock("block 1 is wrong; read 8 times since noon"))

@@ -1,0 +1,56 @@
+"""`scan backfill chain` continued after SIGKILL at each stage; one without its packages."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Played
+from tests.extensions.bulk.backfilling import BackfillProcess
+from tests.support import forked_python
+from tests.support.database import Postgres, execute
+from tests.support.indexer_process import ROOT
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+
+@pytest.mark.long
+def test_a_killed_backfill_is_continued_at_every_stage(
+    postgres: Postgres, template: str, database_url: str, scenario: Played, tmp_path: Path
+) -> None:
+    head = scenario.anvil.head()
+
+    def state(condition: str) -> bool:
+        statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
+        return execute(database_url, statement) == [(1,)]
+
+    moments: list[Callable[[], bool]] = [
+        lambda: any((tmp_path / "files" / "blocks").glob("0*")),
+        lambda: state("stage = 'inspect'") or state("stage = 'load'"),
+        lambda: (tmp_path / "files" / "derived.duckdb").exists(),
+        lambda: state("cardinality(loaded) > 0"),
+        lambda: state("'transactions_60' = ANY (loaded) AND cardinality(loaded) > 4"),
+        lambda: state("cardinality(loaded) > 20"),
+    ]
+    with BackfillProcess(database_url, scenario.anvil.url, tmp_path, head - 3) as process:
+        for moment in moments:
+            process.wait_until(moment)
+            process.kill()
+            assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+            process.start()
+        assert process.wait() == 0, process.tail()
+    assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
+    Indexing(database_url, scenario.anvil.url).run_until(head)
+    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
+
+
+def test_without_its_packages_the_command_names_the_extra(database_url: str) -> None:
+    code = (
+        "import sys; sys.modules['duckdb'] = None\n"
+        "from scan.commands import main\n"
+        "sys.exit(main(['backfill', 'chain']))"
+    )
+    environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
+    done = forked_python.run([sys.executable, "-c", code], cwd=ROOT, env=environment)
+    assert (done.returncode, "scan[bulk]" in done.stderr) == (1, True), done.stderr

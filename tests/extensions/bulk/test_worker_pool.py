@@ -1,0 +1,119 @@
+"""Processes that write the files of ranges and are killed, or frozen, or whose ranges fail.
+
+Each process of a pool imports the module of its work: this one imports little.
+"""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scan.extensions.bulk import spool_queue
+from scan.extensions.bulk.block_columns import SPOOLED
+from scan.extensions.bulk.range_files import RangeFiles, split
+from scan.extensions.bulk.spool import RangeTask, SpoolFailed
+from scan.extensions.bulk.spool_queue import spool
+from scan.extensions.bulk.worker_pool import INCOMING, WorkerPool
+from scan.indexer.log_selection import NO_LOGS
+from tests.support.indexer_process import PATIENCE_S, ROOT
+
+RANGES = split(0, 19, 10)
+TASKS = [RangeTask(("http://key@node",), "", "off", False, NO_LOGS, blocks) for blocks in RANGES]
+
+
+def _write(task: RangeTask, folder: Path) -> int:
+    """As spool_range(), but for what is in the files."""
+    for kind in SPOOLED:
+        path = RangeFiles(folder).path(kind, task.blocks)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return 7
+
+
+def _end_once(marker: Path, signal_: int, task: RangeTask, folder: Path) -> int:
+    """In a worker: end or freeze it the first time."""
+    try:
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return _write(task, folder)
+    os.kill(os.getpid(), signal_)
+    return _write(task, folder)
+
+
+def _kill_always(_: RangeTask, __: Path) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def _fail(_: RangeTask, __: Path) -> int:
+    raise ValueError("no such block")
+
+
+def _wait(_: RangeTask, folder: Path) -> int:
+    folder.mkdir(parents=True)
+    time.sleep(PATIENCE_S)
+    return 0
+
+
+def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path: Path) -> None:
+    files = RangeFiles(tmp_path)
+    pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGKILL))
+    assert list(spool(pool, TASKS)) == [7, 7]
+    assert all(map(files.has, RANGES)) and not (tmp_path / INCOMING).exists()
+
+
+def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(spool_queue, "FIRST_SLOW_S", 1.0)
+    files = RangeFiles(tmp_path)
+    pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
+    assert list(spool(pool, TASKS)) == [7, 7]
+    assert "blocks 0 to 9 take long (1 s); a second worker takes them" in caplog.text
+    assert "key" not in caplog.text
+    assert all(map(files.has, RANGES)) and not multiprocessing.active_children()
+
+
+def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_queue, "MAX_LOSSES", 2)
+    with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
+        list(spool(WorkerPool(1, RangeFiles(tmp_path), _kill_always), TASKS))
+    with pytest.raises(SpoolFailed, match="no such block"):
+        list(spool(WorkerPool(1, RangeFiles(tmp_path), _fail), TASKS))
+
+
+def test_workers_end_when_the_main_process_is_killed(tmp_path: Path) -> None:
+    program = (
+        "from pathlib import Path; import sys\n"
+        "from tests.extensions.bulk.test_worker_pool import *\n"
+        "from tests.extensions.bulk.test_worker_pool import _wait\n"
+        "if __name__ == '__main__':\n"
+        "    list(spool(WorkerPool(2, RangeFiles(Path(sys.argv[1])), _wait), TASKS))\n"
+    )
+    path = tmp_path / "main.py"
+    path.write_text(program)
+    with subprocess.Popen(
+        [sys.executable, path, tmp_path], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    ) as main:
+        wait_until(lambda: len(list((tmp_path / INCOMING).glob("*"))) == 2)
+        workers = psutil.Process(main.pid).children(recursive=True)
+        main.kill()
+        assert len(workers) >= 2
+        _, alive = psutil.wait_procs(workers, PATIENCE_S)
+    assert not alive
+
+
+def wait_until(is_it: object) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_it():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -1,0 +1,89 @@
+"""Rows in Parquet files: what is written is what PyArrow and DuckDB read."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scan.ethereum.blocks import DecodedTransaction
+from scan.extensions.exports import columns, parquet_files
+from scan.extensions.exports.columns import KINDS, UINT256, ColumnFormat
+
+pytestmark = pytest.mark.check
+
+EDGES = [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 10**38, 2**128 - 1, 2**192, 2**256 - 1]
+AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
+
+
+@given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))
+def test_integers_survive_as_limbs(values: list[int | None]) -> None:
+    table = columns.make_table(AMOUNTS, {"value": values})
+    assert columns.integers(table, "value") == values
+
+
+def test_transactions_have_every_field_of_the_index() -> None:
+    assert [*KINDS["transactions"]] == ["block_number", *DecodedTransaction._fields]
+
+
+@pytest.mark.parametrize("value", [-1, 2**256])
+def test_an_integer_beyond_uint256_is_refused(value: int) -> None:
+    with pytest.raises(OverflowError):
+        columns.make_table(AMOUNTS, {"value": [value]})
+
+
+def test_null_is_refused_where_a_column_has_none() -> None:
+    kind = {"value": ColumnFormat(UINT256)}
+    with pytest.raises(ValueError, match="value has nulls"):
+        columns.make_table(kind, {"value": [1, None]})
+
+
+def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "withdrawals" / "0.parquet"
+    kind = KINDS["withdrawals"]
+    rows = {
+        "block_number": [7] * len(EDGES),
+        "withdrawal_index": list(range(len(EDGES))),
+        "validator_index": [2**63 - 1] * len(EDGES),
+        "address": [bytes(range(20))] * len(EDGES),
+        "amount_wei": EDGES,
+        "unit": [None] * len(EDGES),
+    }
+    table = columns.make_table(kind, rows)
+    parquet_files.write_file(path, table)
+    assert parquet_files.read_file(path, kind).equals(table)
+    read = duckdb.from_parquet(str(path)).fetchall()
+    assert [
+        sum(limb << (64 * place) for place, limb in enumerate(row[4:8])) for row in read
+    ] == EDGES
+    assert {row[3] for row in read} == {bytes(range(20))}
+
+
+def test_every_kind_can_be_empty(tmp_path: Path) -> None:
+    for name, kind in KINDS.items():
+        path = tmp_path / name / "0.parquet"
+        parquet_files.write_file(path, columns.make_table(kind, {column: [] for column in kind}))
+        assert parquet_files.read_file(path, kind).num_rows == 0
+
+
+def test_a_failed_write_leaves_neither_file_nor_remains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "0.parquet"
+    table = columns.make_table(AMOUNTS, {"value": EDGES})
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(parquet_files.parquet, "write_table", fail)
+    with pytest.raises(OSError, match="no space"):
+        parquet_files.write_file(path, table)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "0.parquet"
+    parquet_files.write_file(path, columns.make_table(AMOUNTS, {"value": EDGES}))
+    with pytest.raises(ValueError, match="other columns"):
+        parquet_files.read_file(path, KINDS["withdrawals"])

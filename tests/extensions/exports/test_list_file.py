@@ -1,0 +1,43 @@
+"""A list's file is of one moment, whatever is indexed while it is written."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from app import create_app
+from scan.extensions.exports.list_file import Format, ListSource, write_list
+from scan.http.services import Services
+from scan.queries import blocks
+from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
+from tests.support.anvil import Anvil
+from tests.support.indexing import Indexing
+
+
+def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
+    database_url: str, anvil: Anvil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 3)
+    for _ in range(11):
+        anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        services: Services = create_app(indexing.settings).extensions["scan"]
+        reader = Reader(services.sources, lambda: "client")
+        pages: list[Page] = []
+
+        def read(window: Window) -> Page:
+            pages.append(blocks.page(reader, window))
+            if len(pages) == 2:
+                anvil.reorganise(4)
+                anvil.mine()
+                indexing.wait_for(anvil.head())
+            return pages[-1]
+
+        before = blocks.page(reader, Window(100, 0)).data
+        source = ListSource("blocks", read)
+        written = write_list(reader, source, Format.NDJSON, Window(100, 0), tmp_path)
+        assert blocks.page(reader, Window(100, 0)).data != before
+    assert len(pages) == 4
+    assert [orjson.loads(line) for line in written.file] == orjson.loads(before)
+    assert written.last.next is None

@@ -1,0 +1,53 @@
+"""An export read by Spark with two workers, by the program of docs/sql.md."""
+
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from scan.database.connection import Database
+from scan.extensions.exports.table_export import ExportOptions, export
+from tests.conftest import Played
+from tests.support.documents import blocks
+from tests.support.indexing import Indexing
+from tests.support.serving import ROOT
+from tests.support.spark import spark_cluster
+
+GUIDE = ROOT / "docs" / "sql.md"
+TABLES = ("blocks", "token_transfers", "tokens")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_spark_reads_an_export_with_two_workers(
+    indexed: Indexing, scenario: Played, tmp_path: Path
+) -> None:
+    folder, cluster_folder = tmp_path / "export", tmp_path / "spark"
+    cluster_folder.mkdir()
+    database = Database(indexed.settings.database_url, statement_timeout_ms=10_000)
+    export(database, ExportOptions(TABLES, "parquet", folder, 40, None, None))
+    database.close()
+    program = tmp_path / "busiest.py"
+    [block] = blocks(GUIDE, "python")
+    program.write_text(block.text)
+    with spark_cluster(cluster_folder, workers=2) as cluster:
+        output = cluster.run(program, str(folder))
+        executors = cluster.executors()
+    found = [line.split("\t") for line in output.splitlines()]
+    transfers: Counter[tuple[str, str]] = Counter()
+    units: Counter[tuple[str, str]] = Counter()
+    senders = defaultdict(set)
+    for transfer in scenario.truth.token_transfers:
+        key = (transfer["timestamp"][:10], transfer["tokenAddress"])
+        transfers[key] += 1
+        units[key] += int(transfer["value"])
+        senders[key].add(transfer["fromAddress"])
+    assert {(day, token): int(count) for day, token, _, count, *_ in found} == transfers
+    assert {(row[0], row[1]): int(row[4]) for row in found} == {
+        key: len(addresses) for key, addresses in senders.items()
+    }
+    assert {(row[0], row[1]): int(row[5]) for row in found} == units
+    assert executors.keys() == {"worker0", "worker1"}
+    for log in executors.values():
+        assert re.search(r"FileScanRDD: Reading File path: file:.*/token_transfers/", log), log

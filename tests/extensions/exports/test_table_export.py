@@ -1,0 +1,272 @@
+"""Whole tables as files: what the lists have, whatever interrupts an export, on whichever fork."""
+
+import csv
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from scan.commands import main
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.extensions.exports import table_export
+from scan.extensions.exports.columns import KINDS, integers
+from scan.extensions.exports.manifest import Manifest, read_manifest
+from scan.extensions.exports.parquet_files import read_file
+from scan.extensions.exports.table_export import ExportOptions, export
+from scan.extensions.exports.table_files import FORMATS, new_file
+from scan.extensions.exports.table_rows import RANGE_TABLES, TABLES
+from tests.conftest import Played
+from tests.support.anvil import Anvil
+from tests.support.documents import blocks
+from tests.support.forked_python import Forked
+from tests.support.indexing import Indexing
+from tests.support.serving import ROOT
+
+BLOCKS_PER_FILE = 40
+GUIDE = ROOT / "docs" / "sql.md"
+
+
+def options(folder: Path, **changes: Any) -> ExportOptions:
+    return ExportOptions(TABLES, "parquet", folder, BLOCKS_PER_FILE, None, None)._replace(**changes)
+
+
+def database_of(url: str) -> Database:
+    return Database(url, statement_timeout_ms=10_000)
+
+
+def rows(folder: Path, table: str, columns: str) -> list[tuple[Any, ...]]:
+    """By DuckDB, of all files of a table."""
+    files = f"{folder}/{table}/*.parquet" if table in RANGE_TABLES else f"{folder}/{table}.parquet"
+    return duckdb.sql(f"SELECT {columns} FROM read_parquet('{files}')").fetchall()  # noqa: S608
+
+
+def require_whole(folder: Path, manifest: Manifest) -> None:
+    """Ranges follow each other by number and hash, and nothing else lies in the folders."""
+    for older, newer in zip(manifest.ranges, manifest.ranges[1:], strict=False):
+        assert newer.block_from == older.block_to + 1
+        assert newer.parent_hash == older.last_hash
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
+    assert present == {*(file.path for file in manifest.files()), "manifest.json"}
+    for file in manifest.files():
+        assert (folder / file.path).stat().st_size == file.bytes > 0
+
+
+@pytest.fixture(scope="module")
+def exported(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("export")
+    export(database_of(indexed.settings.database_url), options(folder))
+    yield folder
+
+
+def test_files_have_the_rows_of_the_lists(exported: Path, scenario: Played) -> None:
+    truth = scenario.truth
+    expected = {
+        "blocks": [(b["number"], b["hash"]) for b in truth.blocks],
+        "transactions": [(t["blockNumber"], t["hash"]) for t in truth.transactions],
+        "token_transfers": [(x["blockNumber"], x["fromAddress"]) for x in truth.token_transfers],
+        "dex_trades": [(d["blockNumber"], d["maker"]) for d in truth.dex_trades],
+        "internal_transfers": [
+            (i["blockNumber"], i["fromAddress"]) for i in truth.internal_transfers
+        ],
+    }
+    names = {
+        "blocks": "number, hash",
+        "transactions": "block_number, hash",
+        "dex_trades": "block_number, maker",
+    }
+    for table, records in expected.items():
+        found = rows(exported, table, names.get(table, "block_number, from_address"))
+        assert [(n, f"0x{value.hex()}") for n, value in found] == records[::-1], table
+    tokens = rows(exported, "tokens", "address, symbol, decimals, total_supply, holder_count")
+    assert sorted((f"0x{t[0].hex()}", *t[1:]) for t in tokens) == sorted(
+        (t["address"], t["symbol"], t["decimals"], t["totalSupply"], t["holderCount"])
+        for t in truth.tokens
+    )
+
+
+def test_files_have_every_value_exactly(exported: Path, scenario: Played) -> None:
+    manifest = read_manifest(exported)
+    assert manifest is not None
+    values: list[int | None] = []
+    for each in manifest.ranges:
+        table = read_file(exported / each.files["token_transfers"].path, KINDS["token_transfers"])
+        values += integers(table, "value")
+    assert values == [int(x["value"]) for x in scenario.truth.token_transfers][::-1]
+    assert max(value for value in values if value is not None) >= 2**64
+
+
+def test_the_manifest_tells_which_chain_and_how_many_rows(exported: Path, scenario: Played) -> None:
+    manifest = read_manifest(exported)
+    assert manifest is not None
+    require_whole(exported, manifest)
+    oldest, newest = scenario.truth.blocks[-1], scenario.truth.blocks[0]
+    assert (manifest.chain_id, manifest.genesis_hash) == ("31337", oldest["hash"])
+    assert manifest.ranges[-1].last_hash == newest["hash"]
+    assert len(manifest.ranges) == -(-len(scenario.truth.blocks) // BLOCKS_PER_FILE)
+    counted = sum(each.files["transactions"].rows for each in manifest.ranges)
+    assert counted == len(scenario.truth.transactions)
+
+
+def test_csv_has_the_same_rows(indexed: Indexing, exported: Path, tmp_path: Path) -> None:
+    manifest = export(
+        database_of(indexed.settings.database_url),
+        options(tmp_path, format="csv", tables=("transactions", "tokens")),
+    )
+    require_whole(tmp_path, manifest)
+    paths = sorted((tmp_path / "transactions").iterdir())
+    found = [row for path in paths for row in csv.DictReader(path.open(newline=""))]
+    expected = rows(exported, "transactions", "hash, value_0, nonce, status")
+    assert [row["hash"] for row in found] == [f"0x{row[0].hex()}" for row in expected]
+    assert [int(row["nonce"]) for row in found] == [int.from_bytes(r[2]) for r in expected]
+    assert [int(row["value"]) % 2**64 for row in found] == [row[1] for row in expected]
+    assert [row["status"] for row in found] == [str(row[3]).lower() for row in expected]
+
+
+def test_the_questions_of_the_guide_are_answered(
+    exported: Path, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/sql.md, whose statements run one after the other."""
+    monkeypatch.chdir(exported)
+    truth, database = scenario.truth, duckdb.connect()
+    macros, busiest, profit, holders = statements_of(GUIDE)
+    database.execute(macros)
+    answer = database.execute(busiest).fetchall()
+    counts = Counter(x["tokenAddress"] for x in truth.token_transfers)
+    assert sum(row[3] for row in answer) <= sum(counts.values())
+    assert len({(x["timestamp"][:10]) for x in truth.token_transfers}) == len(
+        {r[0] for r in answer}
+    )
+    makers = Counter(d["maker"] for d in truth.dex_trades)
+    maker = makers.most_common(1)[0][0]
+    net: Counter[str] = Counter()
+    for trade in truth.dex_trades:
+        if trade["maker"] == maker:
+            net[trade["tokenIn"]] -= int(trade["amountIn"])
+            net[trade["tokenOut"]] += int(trade["amountOut"])
+    decimals = {t["address"]: t["decimals"] for t in truth.tokens}
+    rows = database.execute(profit, {"address": maker[2:]}).fetchall()
+    assert {row[0] for row in rows} == set(net)
+    for token, _, _, amount in rows:
+        assert amount == pytest.approx(net[token] / 10 ** decimals[token], rel=1e-12)
+    dollar = scenario.stage.contracts["dollar"].address.lower()
+    days = database.execute(holders, {"token": dollar[2:]}).fetchall()
+    count = next(t["holderCount"] for t in truth.tokens if t["address"] == dollar)
+    assert days[-1][1] == count
+
+
+def statements_of(guide: Path) -> list[str]:
+    this = Path(__file__).relative_to(ROOT)
+    return [block.text for block in blocks(guide, "sql") if block.note == f"run by {this}"]
+
+
+def test_an_export_goes_on_with_newer_blocks(indexed: Indexing, tmp_path: Path) -> None:
+    database = database_of(indexed.settings.database_url)
+    first = export(database, options(tmp_path, block_to=50))
+    assert [(r.block_from, r.block_to) for r in first.ranges] == [(0, 39), (40, 50)]
+    untouched = (tmp_path / first.ranges[0].files["blocks"].path).stat().st_mtime_ns
+    second = export(database, options(tmp_path, block_to=85))
+    assert [(r.block_from, r.block_to) for r in second.ranges] == [(0, 39), (40, 79), (80, 85)]
+    require_whole(tmp_path, second)
+    path = tmp_path / second.ranges[0].files["blocks"].path
+    assert path.stat().st_mtime_ns == untouched
+
+
+def test_an_export_removes_no_file_that_is_not_its_own(indexed: Indexing, tmp_path: Path) -> None:
+    """Where its folder was used for something else before."""
+    notes = tmp_path / "blocks" / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    orphaned = tmp_path / "blocks" / "000000000000-000000000003.parquet"
+    orphaned.write_bytes(b"of another chain")
+    (tmp_path / "blocks" / "folder").mkdir()
+    export(database_of(indexed.settings.database_url), options(tmp_path, block_to=5))
+    assert notes.read_text() == "mine"
+    assert not orphaned.exists()
+
+
+def test_a_folder_holds_one_kind_of_export(indexed: Indexing, tmp_path: Path) -> None:
+    database = database_of(indexed.settings.database_url)
+    export(database, options(tmp_path, block_to=5, tables=("blocks",)))
+    for change in ({"format": "csv"}, {"tables": ("logs",)}, {"blocks_per_file": 7}):
+        with pytest.raises(ScanError, match="another --output"):
+            export(database, options(tmp_path, **{"tables": ("blocks",), **change}))
+    (tmp_path / "manifest.json").write_text('{"cut')
+    with pytest.raises(ScanError, match="cannot be read"):
+        export(database, options(tmp_path, tables=("blocks",)))
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_file_that_cannot_be_written_leaves_nothing(format_: str, tmp_path: Path) -> None:
+    path = tmp_path / "withdrawals" / f"0.{format_}"
+    with pytest.raises(KeyError), new_file(path, KINDS["withdrawals"]) as file:
+        file.write({})
+    assert [*path.parent.iterdir()] == []
+
+
+def test_an_export_killed_at_any_moment_goes_on(indexed: Indexing, tmp_path: Path) -> None:
+    environment = {**os.environ, "DATABASE_URL": indexed.settings.database_url}
+    command = [sys.executable, "-m", "scan", "export", "all", "--blocks-per-file", "3"]
+    process = Forked([*command, "--output", str(tmp_path)], env=environment)
+    while process.poll() is None and not len([*tmp_path.glob("logs/*.parquet")]) >= 4:
+        pass
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(30) == -signal.SIGKILL
+    (tmp_path / "blocks" / ".left.parquet.unfinished").write_bytes(b"cut")
+    left = json.loads((tmp_path / "manifest.json").read_bytes())["ranges"]
+    assert left
+    kept = tmp_path / left[0]["files"]["blocks"]["path"]
+    before = kept.stat().st_mtime_ns
+    manifest = export(
+        database_of(indexed.settings.database_url), options(tmp_path, blocks_per_file=3)
+    )
+    require_whole(tmp_path, manifest)
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_a_fork_while_an_export_runs_replaces_its_ranges(
+    database_url: str, anvil: Anvil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(30):
+        anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        export_range, exported = table_export._export_range, 0
+
+        def forking(*arguments: Any) -> Any:
+            nonlocal exported
+            exported += 1
+            if exported == 6:  # five ranges of four blocks are there; the fork takes two of them
+                anvil.reorganise(16)
+                anvil.mine()
+                indexing.wait_for(anvil.head())
+            return export_range(*arguments)
+
+        monkeypatch.setattr(table_export, "_export_range", forking)
+        manifest = export(database_of(database_url), options(tmp_path, blocks_per_file=4))
+    require_whole(tmp_path, manifest)
+    found = rows(tmp_path, "blocks", "number, hash")
+    for number, block_hash in found:
+        block = anvil.call("eth_getBlockByNumber", hex(number), False)
+        assert block["hash"] == f"0x{block_hash.hex()}"
+    assert [number for number, _ in found] == list(range(31))
+
+
+def test_the_command(
+    indexed: Indexing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", indexed.settings.database_url)
+    output = ["--output", str(tmp_path / "new")]
+    assert main(["export", "blocks", "tokens", "--to", "9", *output]) == 0
+    assert "blocks 0 to 9" in capsys.readouterr().out
+    assert main(["export", "spoons", *output]) == 2
+    assert "unknown table spoons" in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    assert main(["export", "blocks", "--output", str(tmp_path / "file")]) == 1
