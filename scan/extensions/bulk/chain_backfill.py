@@ -379,7 +379,7 @@ class ChainBackfill:
     def _accept(self, plan: Plan) -> None:
         files = RangeFiles(plan.folder)
         self._require_files(plan, files)
-        if self._has_another(files, plan.ranges[-1]):
+        if self._source.hash_at(plan.last_block) != files.ends(plan.ranges[-1]).hash:
             raise Forked(f"the node has another block {plan.last_block} now")
         with (
             closing(self._warehouse(plan)) as warehouse,
