@@ -22,13 +22,10 @@ from scan.ethereum.blocks import (
     BlockJson,
     DecodedBlock,
     MalformedBlock,
-    ReceiptJson,
-    ReceiptsJson,
     read_json,
 )
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
-    MAX_BATCH,
     AnswerTooLarge,
     Call,
     HistoryPruned,
@@ -37,7 +34,6 @@ from scan.ethereum.client import (
     RpcError,
 )
 from scan.ethereum.forms import LIKE_ETHEREUM
-from scan.ethereum.forms.polygon import has_state_sync
 from scan.ethereum.traces import InternalTransfer
 from scan.hex import quantity
 from scan.indexer import pruned_history
@@ -46,12 +42,11 @@ from scan.indexer.block_answers import (
     block_hash,
     block_number,
     checked_answer,
-    complete_receipts,
     present,
-    read_part,
     result_of,
     transaction_hashes,
 )
+from scan.indexer.block_pairs import PairReader
 from scan.indexer.block_traces import TraceReader
 from scan.indexer.block_uncles import UncleReader
 from scan.indexer.rereads import Rereads
@@ -104,7 +99,7 @@ class BlockSource:
         self._node = node
         self._takes_unmatched = takes_unmatched
         self._form_patience_s = form_patience_s
-        self._has_block_receipts = True
+        self._pair_reader = PairReader(node)
         # What had another form in the newest block: HEADER, or the fields of the body that did.
         self._unmatched: set[str] = set()
         self._accepted: set[str] = set()  # the same of any block
@@ -327,66 +322,12 @@ class BlockSource:
         """Yield blocks with their receipts, or AnswerTooLarge in place of either. Raises
         HistoryPruned where the node has dropped any of them."""
         try:
-            for number, (header, receipts) in enumerate(self._read_pairs(first, last), first):
+            for number, (header, receipts) in enumerate(self._pair_reader.read(first, last), first):
                 if receipts == [] and transaction_hashes(header, number):
                     raise MissingPart(f"the node has no receipts of block {number}", number=number)
                 yield header, receipts
         except MissingPart as error:
             raise pruned_history.explained(self._node, error) from None
-
-    def _read_pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        if self._has_block_receipts:
-            calls = _block_calls(first, last)
-            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
-            for number in range(first, last + 1):
-                header, receipts = present(next(results), "block", number), next(results)
-                if isinstance(receipts, RpcError) and receipts.is_missing_method:
-                    log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
-                    self._has_block_receipts = False
-                    yield from self._pairs_one_by_one(number, last)
-                    return
-                header = read_part(header, BlockJson, number)
-                receipts = complete_receipts(read_part(receipts, ReceiptsJson, number), number)
-                yield header, self._with_state_sync(header, receipts, number)
-        else:
-            yield from self._pairs_one_by_one(first, last)
-
-    def _with_state_sync(self, header: Any, receipts: Any, number: int) -> Any:
-        """Return the receipts with that of Polygon's state sync, which some nodes return only by
-        its hash."""
-        if not isinstance(receipts, list) or isinstance(header, AnswerTooLarge):
-            return receipts
-        block = read_json(header, BlockJson, number)
-        if len(receipts) != len(block.transactions) - 1 or not has_state_sync(block):
-            return receipts
-        [(_, last)] = self._with_receipts([(number, block, [block.transactions[-1].hash])])
-        return last if isinstance(last, AnswerTooLarge) else [*receipts, *last]
-
-    def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Yield blocks as _pairs() does, but read each transaction's receipt by itself."""
-        calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
-        headers: list[tuple[int, Any, list[Any]]] = []
-        for number, result in enumerate(results, start=first):
-            header = read_part(present(result, "block", number), BlockJson, number)
-            headers.append((number, header, transaction_hashes(header, number)))
-            if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
-                yield from self._with_receipts(headers)
-                headers = []
-
-    def _with_receipts(
-        self, headers: Sequence[tuple[int, Any, list[Any]]]
-    ) -> Iterator[tuple[Any, Any]]:
-        calls = [
-            Call("eth_getTransactionReceipt", (hash_,))
-            for *_, hashes in headers
-            for hash_ in hashes
-        ]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
-        for number, header, hashes in headers:
-            receipts: Any = [read_part(next(results), ReceiptJson, number) for _ in hashes]
-            large = [receipt for receipt in receipts if isinstance(receipt, AnswerTooLarge)]
-            yield header, large[0] if large else complete_receipts(receipts, number)
 
     def _large_block(self, number: int) -> DecodedBlock:
         """Return a large block. Only one is in memory at a time: receipts are read, decoded and
@@ -414,14 +355,3 @@ class BlockSource:
             raise NodeError(
                 f"the node returned an error for {method} of {params[0]}: {error.message}"
             ) from None
-
-
-def _block_calls(first: int, last: int) -> list[Call]:
-    return [
-        call
-        for number in range(first, last + 1)
-        for call in (
-            Call("eth_getBlockByNumber", (hex(number), True)),
-            Call("eth_getBlockReceipts", (hex(number),)),
-        )
-    ]
