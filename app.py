@@ -116,7 +116,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         for service in module.services(services):
             services.sources.of_extensions[type(service)] = service
     sources = services.sources
-    site = Site(settings, sources.chain_id, sources.first_block) if settings.pages else None
+    index_version = IndexVersion(services.version_listener())
+    indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
+    of_chain = (sources.chain_id, sources.first_block, indexed_block)
+    site = Site(settings, *of_chain) if settings.pages else None
     app.extensions["scan.pages"] = site
     for module in (*OUTSIDE, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
@@ -134,7 +137,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     interfaces = [
         i for module in registry.parts("interface") for i in module.register(app, services)
     ]
-    app.wsgi_app = _middleware(app, interfaces)  # type: ignore[method-assign]
+    app.wsgi_app = _middleware(app, interfaces, indexed_block)  # type: ignore[method-assign]
     return app
 
 
@@ -201,14 +204,14 @@ def _services(settings: Settings) -> Services:
     )
 
 
-def _middleware(app: Flask, of_extensions: Sequence[Interface]) -> Middleware:
+def _middleware(
+    app: Flask, of_extensions: Sequence[Interface], indexed_block: IndexedBlock
+) -> Middleware:
     services: Services = app.extensions["scan"]
     settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
     pages = None if site is None else site.interface()
-    listener = services.version_listener()
-    index_version = IndexVersion(listener)
-    indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
+    index_version = indexed_block.index_version
     rate_limit = RateLimit(
         services.limiter,
         services.key_lookup,
@@ -222,7 +225,7 @@ def _middleware(app: Flask, of_extensions: Sequence[Interface]) -> Middleware:
         rate_limit,
         index_version,
         indexed_block,
-        ReplicaPoller(indexed_block, index_version) if listener is None else None,
+        ReplicaPoller(indexed_block, index_version) if settings.reads_replica else None,
         (*of_extensions, *INTERFACES, *(() if pages is None else (PICTURES, pages))),
         pages,
         {

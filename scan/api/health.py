@@ -1,5 +1,6 @@
 """GET /healthz and /readyz: for load balancers and people, outside /api/v1."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -7,10 +8,15 @@ from flask import Blueprint
 
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
+from scan.hex import BadHex, quantity
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.http.services import services
 from scan.queries import network
+
+HEALTH = "/readyz"  # the client that its requests to the node are counted for
+NODE_WAIT_S = 0.5
+REPORT_S = 5.0
 
 blueprint = Blueprint("health", __name__)
 
@@ -38,12 +44,33 @@ def ready() -> Response:
         status = orjson.loads(network.status(reader(), chain_name))
         if services().reads is not services().writes:
             _compare_with_primary(status)
+        _compare_with_node(status)
     except ScanError as error:
         problem = {"status": "unavailable", "problem": error.message, **error.body()}
         response = json_value({**status, **problem}, 503)
         response.headers.update(error.headers)
         return response
     return json_value(status)
+
+
+def _compare_with_node(status: dict[str, Any]) -> None:
+    """Set the head to the node's where the indexer has not reported one lately: it may hang."""
+    if status["indexedBlock"] is None or not _is_old(status["checkedAt"]):
+        return
+    session = services().sources.gateway.session(HEALTH)
+    try:
+        head = quantity(session.within(NODE_WAIT_S).call("eth_blockNumber"))
+    except (ScanError, BadHex):
+        status["problem"] = status["problem"] or "the node cannot be reached"
+        return
+    status["headBlock"] = max(head, status["headBlock"])
+    status["lagBlocks"] = max(head - status["indexedBlock"], status["lagBlocks"] or 0)
+
+
+def _is_old(checked_at: str | None) -> bool:
+    if checked_at is None:
+        return True
+    return (datetime.now(UTC) - datetime.fromisoformat(checked_at)).total_seconds() > REPORT_S
 
 
 def _compare_with_primary(status: dict[str, Any]) -> None:

@@ -100,7 +100,7 @@ class Replica(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         up = "Whether the replica that this instance reads responds."
         try:
-            _, block = self._reads.row("http/index_get_newest") or (0, None)
+            _, block, *_ = self._reads.row("http/index_get_newest") or (0, None)
         except ScanError:
             yield GaugeMetricFamily("scan_replica_up", up, 0)
             return

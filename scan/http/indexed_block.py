@@ -7,8 +7,9 @@ request, and no other instance answers that from a database that does not have t
 import re
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scan.database.connection import Database
@@ -22,15 +23,21 @@ REQUIRED = "X-Scan-At-Least-Block"
 LOOK_EVERY_S = 0.05
 WAIT_S = 1.5
 MAX_WAITING = 2
+STALE_S = 120.0  # pages say so where the newest block is older
 
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class Position(NamedTuple):
-    """A version of the index and its newest block, -1 where it has none."""
+    """A version of the index and its newest block, -1 where it has none, with the block's time."""
 
     version: int
     block: int
+    time: datetime | None = None
+
+    def is_stale(self) -> bool:
+        """Return whether the newest block is older than STALE_S."""
+        return self.time is not None and (datetime.now(UTC) - self.time).total_seconds() > STALE_S
 
 
 class IndexedBlock:
@@ -41,7 +48,7 @@ class IndexedBlock:
     ) -> None:
         self._reads = reads
         self._waiting_threads = waiting_threads
-        self._index_version = index_version
+        self.index_version = index_version
         self._lock = threading.Lock()
         self._waiting = 0
         self._newest = Position(-1, -1)
@@ -57,6 +64,20 @@ class IndexedBlock:
                 self.read()
         newest = self._newest
         return newest.block if newest.version >= version else None
+
+    def known(self) -> Position:
+        """Return the newest position that was read. Never waits."""
+        return self._newest
+
+    def position_of(self, versions: Collection[int]) -> Position:
+        """Return a position that is no older than what was read in `versions`; of a response that
+        has read nothing it is read anew."""
+        if versions:
+            self.shown_by(max(versions))
+        else:
+            with suppress(Unavailable):
+                self.read()
+        return self._newest
 
     def wait_for(self, number: int, client: Hashable) -> int:
         """Wait for a version that has the block; raises Unavailable if it does not come shortly."""
@@ -92,8 +113,9 @@ class IndexedBlock:
         began_at = time.monotonic()
         row = self._reads.prepared_row("http/index_get_newest")
         assert row is not None
-        position = Position(row[0], -1 if row[1] is None else row[1])
-        self._index_version.record(position.version, began_at)
+        version, number, at = row
+        position = Position(version, -1 if number is None else number, at)
+        self.index_version.record(position.version, began_at)
         with self._lock:
             if position.version >= self._newest.version:
                 self._newest = position

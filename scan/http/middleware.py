@@ -223,6 +223,8 @@ class Middleware:
         state.cache_key = cache_key(state)
         if state.cache_key is None:
             return None
+        if _is_page(state) and self._indexed_block.known().is_stale():
+            state.cache_key = state.cache_key._replace(staleness="-stale")
         response = self._cache.find(state.cache_key)
         if response is None or state.required_block is None:
             return response
@@ -325,7 +327,7 @@ class Middleware:
         assert state.reader is not None
         [version] = state.reader.versions
         if state.method == "GET":
-            etag = ("ETag", f'"{VERSION}-{version}"')
+            etag = ("ETag", f'"{VERSION}-{version}{state.cache_key.staleness}"')
             headers = [header for header in response.headers if header[0] != "Vary"]
             response = response._replace(headers=[*headers, etag, *REVALIDATED])
         response = _negotiated(state, response)
@@ -369,6 +371,10 @@ class Middleware:
             request_log.log_request(
                 state.method, state.path, status, seconds, client, state.refusal
             )
+
+
+def _is_page(state: RequestState) -> bool:
+    return state.interface is not None and state.interface.has_page_limit
 
 
 def _negotiated(state: RequestState, response: WsgiResponse) -> WsgiResponse:

@@ -37,6 +37,7 @@ class CacheKey(NamedTuple):
     query: str = ""
     content_type: str = ""
     body: bytes = b""
+    staleness: str = ""  # of a page, which shows whether its newest block is old
 
 
 class Charged(NamedTuple):

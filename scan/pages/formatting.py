@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -140,6 +141,10 @@ def percent(part: int | str, whole: int | str, places: int = 1) -> str:
     if some < total and steps == most:
         return f">{amount(most - 1, places)} %"
     return f"{Decimal(steps).scaleb(-places):.{places}f} %"
+
+
+def iso(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def day_time(iso: str) -> str:

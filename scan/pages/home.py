@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 from flask import Blueprint, Response
 
-from scan.errors import ScanError
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.records import Record, listing, names_of
-from scan.pages.site import HEADERS, page, site
+from scan.pages.site import page
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart
 from scan.queries import blocks, network, transactions
 from scan.queries.method_names import add_methods
@@ -35,17 +34,9 @@ SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "da
 
 @blueprint.get("/")
 def home() -> Response:
-    """Return the home page; without a database it shows the problem, also with status 200."""
-    problem, status, charts, live = None, {}, [], {}
-    try:
-        status = json.loads(network.status(reader()))
-        live = _newest()
-        charts = _charts(live["blocks"])
-    except ScanError as error:
-        problem = error.message
-    if problem is not None:
-        refusal = site().refuse(ScanError(problem))
-        return Response(refusal.body, 200, headers=dict(HEADERS))
+    status = json.loads(network.status(reader()))
+    live = _newest()
+    charts = _charts(live["blocks"])
     rpc_url = services().settings.public_rpc_url
     return page("home.html", status=status, charts=charts, rpc_url=rpc_url, **live)
 

@@ -15,6 +15,7 @@ from scan import VERSION, registry
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
+from scan.http.indexed_block import IndexedBlock, Position
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
 from scan.http.requests import reader
 from scan.http.services import services
@@ -82,7 +83,14 @@ class Chain(NamedTuple):
 class Site:
     """Renders pages with the chain's name and the coin's symbol."""
 
-    def __init__(self, settings: Settings, chain_id: ChainId, first_block: FirstBlock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        chain_id: ChainId,
+        first_block: FirstBlock,
+        indexed_block: IndexedBlock,
+    ) -> None:
+        self.indexed_block = indexed_block
         self._settings = settings
         self._chain_id = chain_id
         self._first_block = first_block
@@ -116,16 +124,20 @@ class Site:
         self._first_block.read()
         return self._chain()
 
-    def render(self, template: str, chain: Chain, path: str = "", **values: Any) -> str:
-        """Return a template as HTML; `path` is the page's, for previews of links to it."""
-        context = {"chain": chain, "path": path, **self._brand, **values}
+    def render(
+        self, template: str, chain: Chain, path: str = "", *, newest: Position, **values: Any
+    ) -> str:
+        """Return a template as HTML; `path` is the page's, for previews of links to it, and
+        `newest` the position that it shows."""
+        context = {"chain": chain, "path": path, "newest": newest, **self._brand, **values}
         text = self._templates.get_template(template).render(context)
         return self._local_link.sub(rf'\1="{self._settings.base_path}/', text)
 
     def refuse(self, error: ScanError) -> WsgiResponse:
         """Return an error as a page, rendered without the database."""
         title = _error_title(error)
-        text = self.render("error.html", self._chain(), error=error, title=title)
+        newest = self.indexed_block.known()
+        text = self.render("error.html", self._chain(), newest=newest, error=error, title=title)
         return _refusal(error, text, HTML)
 
     def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
@@ -164,7 +176,8 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     if "tab" not in values and "tab" in request.args:
         raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
-    body = site().render(template, site().chain(), path, **values)
+    newest = site().indexed_block.position_of(reader().versions)
+    body = site().render(template, site().chain(), path, newest=newest, **values)
     if prefers_markdown(request.environ.get("HTTP_ACCEPT", "")):
         reader().do_not_cache()
         reader().hold_processor()
@@ -227,6 +240,7 @@ def _templates() -> Environment:
         "pair_name": formatting.pair_name,
         "worth": formatting.worth,
         "day_time": formatting.day_time,
+        "iso": formatting.iso,
         "visible": formatting.visible,
         "visible_block": formatting.visible_block,
         "as_json": formatting.as_json,

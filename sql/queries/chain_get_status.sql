@@ -14,6 +14,7 @@ FROM (
         coalesce(s.problem, CASE WHEN s.checked_at < now() - interval '2 minutes'
             THEN 'the indexer has not been heard of since ' || iso(s.checked_at) END) AS "problem",
         iso(s.checked_at) AS "checkedAt",
+        iso(head.timestamp) AS "newestBlockAt",
         c.chain_id AS "chainId",
         %(version)s AS "version",
         %(chain_name)s AS "chainName",
@@ -27,5 +28,5 @@ FROM (
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true
-    LEFT JOIN (SELECT b.number FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true
+    LEFT JOIN (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true
 ) AS body;

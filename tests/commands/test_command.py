@@ -267,4 +267,4 @@ def test_the_application_starts_without_a_database() -> None:
     assert client.get("/readyz").status_code == 503
     assert client.get("/healthz").status_code == 200
     page = client.get("/")
-    assert page.status_code == 200 and "database" in page.text
+    assert page.status_code == 503 and "database" in page.text

@@ -723,7 +723,8 @@ def test_the_chain_has_a_name_and_a_coin(
 def test_home_says_why_nothing_else_answers() -> None:
     client = create_app(settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
     answer = client.get("/")
-    assert answer.status_code == 200 and "database cannot be reached" in answer.text
+    assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
+    assert answer.mimetype == "text/html" and "database cannot be reached" in answer.text
     assert client.get("/blocks").status_code == 503
 
 

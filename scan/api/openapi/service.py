@@ -93,6 +93,7 @@ SCHEMAS: Json = {
                 )
             ),
             "checkedAt": nullable(moment("When the node was last checked.")),
+            "newestBlockAt": nullable(moment("The time of the newest indexed block.")),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("Scan's version.", VERSION),
             "chainName": nullable(text("SCAN_CHAIN_NAME, or null.", "BNB Chain")),
