@@ -21,7 +21,7 @@ MESSAGES = "messages_to_l1_by_sender"
 LINKED = {
     "contract_creations_by_factory": ("Contracts created", "/contracts?factory", "by it"),
     "contract_creations_by_creator": (
-        *("Contracts created", "/contracts?creator", "in its transactions"),
+        *("Contracts created", "/contracts?creator", "by transactions it sent"),
     ),
     **registry.merged("pages", "LINKED"),
 }

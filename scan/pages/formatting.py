@@ -1,6 +1,7 @@
 """Formats values for display: amounts, numbers, times, and names, which may be hostile."""
 
 import json
+import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from scan.ethereum.checksums import checksummed
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_units
 
 MAX_NAME = 60
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{40}\b")
 MAX_SYMBOL = 28  # of a pair: two fit into a name
 MAX_TEXT = 20_000  # characters of a transaction's input
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
@@ -163,6 +165,11 @@ def visible(text: str) -> str:
         else character
         for character in text
     )
+
+
+def sentence(text: str) -> str:
+    """Return a sentence, visible() and with checksums in its whole addresses."""
+    return _ADDRESS.sub(lambda match: checksummed(match[0]), visible(text))
 
 
 def visible_block(text: str) -> str:

@@ -242,6 +242,7 @@ def _templates() -> Environment:
         "day_time": formatting.day_time,
         "iso": formatting.iso,
         "visible": formatting.visible,
+        "sentence": formatting.sentence,
         "visible_block": formatting.visible_block,
         "as_json": formatting.as_json,
         "short_name": formatting.short_name,

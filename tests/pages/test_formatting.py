@@ -326,3 +326,10 @@ def test_standards_have_the_names_of_their_chain() -> None:
     assert token_standard("BEP20", "56") == "BEP-20"
     assert token_standard("BEP20", "1") == token_standard("BEP20", None) == "ERC-20"
     assert token_standard("BEP1155", "1") == "ERC-1155"
+
+
+def test_sentences_have_addresses_with_checksums() -> None:
+    lower = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
+    text = formatting.sentence(f"{lower} has no code; {lower}00 is none, \u202e neither")
+    assert text.startswith("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed has no code;")
+    assert f"{lower}00" in text and "\u202e" not in text

@@ -303,7 +303,7 @@ def test_lists_of_items_say_their_order_and_set_whole_amounts_flush(
     client: FlaskClient, scenario: Played
 ) -> None:
     item = next(row for row in scenario.truth.token_transfers if row["tokenId"] is not None)
-    token, order = f"/token/{item['tokenAddress']}", "by their first transfers, newest first"
+    token, order = f"/token/{item['tokenAddress']}", "newest first, by the first transfer of each"
     owner = client.get(f"/api/v1/tokens/{item['tokenAddress']}/holders").json["holders"][0]
     for path in (f"{token}?tab=items", f"/address/{owner['address']}?tab=items"):
         assert f", {order}</p>" in client.get(path).text

@@ -83,9 +83,17 @@
     area.remove();
   }
 
+  // For screen readers: the text of a status is read when it changes.
+  function announce(text) {
+    const status = document.getElementById("announced");
+    status.textContent = "";
+    setTimeout(() => (status.textContent = text), 50);
+  }
+
   async function copyFrom(button) {
     await copyText(button.dataset.copy);
     button.classList.add("copied");
+    announce("Copied");
     setTimeout(() => button.classList.remove("copied"), 2000);
   }
 
