@@ -27,6 +27,7 @@ FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 8, 1000  # in one batch
 BATCH_TIMEOUT_S = 1.5  # a batch that takes longer is halved
 COUNT_S = 2.0  # to count a list after its page was read
 UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
+FEW_LOGS = 2_000  # of a batch: they take the processor 40 ms
 NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one range
 ENTRY_BYTES = 600  # of a cached list without its block numbers
 TOO_MUCH = (
@@ -249,6 +250,8 @@ def _read(
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     results = node.batch(calls)
     try:
+        if sum(map(len, results)) > FEW_LOGS:
+            reader.hold_processor()
         logs = [
             _decode(log, span)
             for span, result in zip(spans, results, strict=True)

@@ -267,6 +267,18 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
         ended.set()
 
 
+def test_a_client_has_many_logs_read_once_at_a_time(
+    lying: tuple[FaultyNode, FlaskClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, client = lying
+    monkeypatch.setattr("scan.queries.node_logs.FEW_LOGS", 5)
+    monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
+    with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
+        assert client.get("/api/v1/logs?limit=31").status_code == 429
+        others = {"REMOTE_ADDR": "192.0.2.7"}
+        assert client.get("/api/v1/logs?limit=31", environ_base=others).status_code == 200
+
+
 def test_what_the_node_cannot_give_is_refused_with_advice(
     lying: tuple[FaultyNode, FlaskClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app import create_app
+from scan.extensions.etherscan import transactions
 from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
 from tests.support.database import Postgres
@@ -69,6 +70,21 @@ def test_txlist_of_the_busiest_at_every_page(ask: Asking, etherscan_truth: Ether
             asked = {"page": page, "offset": 40, "sort": sort, "startblock": 5}
             found = ask.rows("account", "txlist", address=busiest, **asked)
             assert found == expected(rows, asked)
+
+
+def test_a_client_has_many_rows_completed_once_at_a_time(
+    indexed: Indexing, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transactions, "FEW_ROWS", 0)
+    monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
+    client = create_app(indexed.settings).test_client()
+    person = scenario.truth.transactions[0]["fromAddress"]
+    path = f"/api?module=account&action=txlist&address={person}"
+    with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
+        refused = client.get(path)
+        served = client.get(path, environ_base={"REMOTE_ADDR": "192.0.2.7"})
+    assert refused.json["status"] == "0" and "not done yet" in refused.text
+    assert served.json["status"] == "1"
 
 
 def test_txlistinternal_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
