@@ -85,7 +85,7 @@ class Retries:
             return min(doubled_s, MAX_DATABASE_PAUSE_S)
         if isinstance(error, MalformedBlock) and self._malformed < MAX_READS:
             return min(doubled_s, MAX_READ_PAUSE_S)
-        least_s = (error.retry_after_s or 0.0) if isinstance(error, NodeError) else 0.0
-        if isinstance(error, RateLimited):
-            least_s = max(least_s, REFUSAL_PAUSE_S)
+        if isinstance(error, NodeError) and error.retry_after_s is not None:
+            return max(error.retry_after_s, REFUSAL_PAUSE_S)
+        least_s = REFUSAL_PAUSE_S if isinstance(error, RateLimited) else 0.0
         return max(min(doubled_s, MAX_PAUSE_S), least_s)

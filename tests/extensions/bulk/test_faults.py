@@ -18,10 +18,10 @@ from scan.extensions.bulk.range_files import RangeFiles
 from scan.extensions.bulk.spool import SpoolFailed
 from scan.extensions.bulk.spool_queue import spool
 from scan.extensions.bulk.worker_pool import WorkerPool
-from tests.conftest import Played
 from tests.extensions.bulk.backfilling import BackfillProcess, backfill, follow
 from tests.extensions.bulk.test_worker_pool import RANGES, TASKS, _write
 from tests.support import faulty_node
+from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
@@ -69,26 +69,35 @@ def of_blocks(fault: Fault, times: int) -> Fault:
     return reply
 
 
+@pytest.fixture
+def chain(anvil: Anvil) -> Anvil:
+    """A transaction in each block."""
+    for _ in range(60):
+        anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+        anvil.mine()
+    return anvil
+
+
 @pytest.mark.long
 def test_a_rate_limit_is_waited_out(
-    scenario: Played, indexed: Indexing, database_url: str, tmp_path: Path
+    postgres: Postgres, template: str, chain: Anvil, database_url: str, tmp_path: Path
 ) -> None:
-    head = scenario.anvil.head()
-    with FaultyNode(scenario.anvil.url) as node:
+    head = chain.head()
+    with FaultyNode(chain.url) as node:
         node.fault = of_blocks(faulty_node.too_many_requests(1), 20)
         settings = settings_for(database_url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - 3)
-    follow(settings_for(database_url, scenario.anvil.url), head)
-    assert digest(database_url) == digest(indexed.settings.database_url)
+    follow(settings_for(database_url, chain.url), head)
+    assert digest(database_url) == fresh_digest(postgres, template, chain)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stage", ["spool", "load"])
 def test_a_database_that_restarts_is_waited_for(
-    template_server: tuple[Postgres, str], scenario: Played, tmp_path: Path, stage: str
+    template_server: tuple[Postgres, str], chain: Anvil, tmp_path: Path, stage: str
 ) -> None:
     server, template = template_server
-    head = scenario.anvil.head()
+    head = chain.head()
 
     def is_at(url: str) -> bool:
         condition = "inspected_to > 20" if stage == "spool" else "cardinality(loaded) > 3"
@@ -96,15 +105,15 @@ def test_a_database_that_restarts_is_waited_for(
         return execute(url, statement) == [(1,)]
 
     with server.cloned(template) as url:
-        with BackfillProcess(url, scenario.anvil.url, tmp_path, head - 3) as process:
+        with BackfillProcess(url, chain.url, tmp_path, head - 3) as process:
             process.wait_until(lambda: is_at(url))
             server.halt()
             process.wait_for_output("trying again for 10 minutes")
             server.resume()
             assert process.wait() == 0, process.tail()
             assert process.output().count("trying again for") == 1
-        Indexing(url, scenario.anvil.url).run_until(head)
-        assert digest(url) == fresh_digest(server, template, scenario.anvil)
+        Indexing(url, chain.url).run_until(head)
+        assert digest(url) == fresh_digest(server, template, chain)
 
 
 def altered_header(calls: Calls, forward: Forward) -> Reply:
@@ -138,18 +147,18 @@ def pruning() -> Fault:
     ],
 )
 def test_a_permanent_error_ends_the_backfill_at_once(
-    scenario: Played,
+    chain: Anvil,
     database_url: str,
     tmp_path: Path,
     fault: Fault,
     reason: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with FaultyNode(scenario.anvil.url) as node:
+    with FaultyNode(chain.url) as node:
         node.fault = fault
         settings = settings_for(database_url, node.url)
         with pytest.raises((HistoryPruned, SpoolFailed), match=reason):
-            backfill(settings, tmp_path / "files", last_block=60)
+            backfill(settings, tmp_path / "files", last_block=55)
     assert "trying again" not in caplog.text
 
 
