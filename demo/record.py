@@ -25,12 +25,12 @@ import requests
 from app import create_app
 from demo.scenario import SOURCE, play
 from demo.town import PEOPLE, Town
-from scan.commands.chain_recording import DERIVED, RecordedAnswers, pack
-from scan.commands.demo_chain import LOOP, DemoChain
-from scan.commands.replay import STATE_METHODS, Recording
 from scan.contracts.token_uri import SELECTORS
 from scan.ethereum.block_parameter import NO_BLOCK
 from scan.ethereum.trace_reader import CALLS, STATE
+from scan.extensions.demo.chain_recording import DERIVED, RecordedAnswers, pack
+from scan.extensions.demo.demo_chain import LOOP, DemoChain
+from scan.extensions.demo.replay import STATE_METHODS, Recording
 from tests.support.anvil import Anvil, Contract, Node
 from tests.support.database import Postgres, execute
 from tests.support.explorer import place_compilers

@@ -22,8 +22,8 @@ from werkzeug.serving import make_server
 
 from app import create_app
 from bench.seed import seed
-from scan.commands.demo_node import DemoNode, start
 from scan.contracts import account_state
+from scan.extensions.demo.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers

@@ -9,13 +9,12 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from enum import Enum
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from limits.storage import storage_from_string
 
-from scan.commands.chain_recording import block_range, write_recording
+from scan import registry
 from scan.commands.doctor_database import GIB, LEAST_FREE_BYTES, check_database
 from scan.commands.doctor_node import check_node
 from scan.commands.service_client import send
@@ -48,11 +47,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.add_argument("--record", metavar="FILE", type=Path, help="write blocks of the node")
-    command.add_argument(
-        "--blocks", metavar="FIRST-LAST", type=block_range, help="of --record; default: the newest"
-    )
-    command.add_argument("--yes", action="store_true", help="of --record: write without asking")
+    for module in registry.parts("doctor"):
+        module.add_arguments(command)
 
 
 class Level(Enum):
@@ -75,8 +71,10 @@ Findings = Iterator[Finding]
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line for each finding, and return 1 if one of them is an error."""
-    if options.record is not None:
-        return write_recording(settings, options)
+    for module in registry.parts("doctor"):
+        code: int | None = module.run(settings, options)
+        if code is not None:
+            return code
     findings = []
     for finding in _findings(settings, options.url):
         findings.append(finding)

@@ -8,14 +8,13 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from scan import registry
-from scan.commands import demo_chain, demo_data, demo_node
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.service_client import NoResponse, send
@@ -31,13 +30,23 @@ from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
-from scan.settings import Settings, child_environment, without_password
+from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
 
 UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised
 PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
+
+
+class OwnNode(NamedTuple):
+    """A node that `scan run` starts in its own process: `start` returns the settings with it,
+    `digest` tells its chain from others with the same genesis block in the name of the database,
+    and `fill` adds rows to the database before the chain is indexed."""
+
+    start: Callable[[Settings], Settings]
+    digest: str
+    fill: Callable[[Settings], None]
 
 
 class _SetByVariable(argparse.Action):
@@ -55,12 +64,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     source = command.add_mutually_exclusive_group()
     for module in registry.parts("run_option"):
         source.add_argument(module.OPTION, metavar="FILE", type=Path, help=module.HELP)
-    source.add_argument(
-        "--recording",
-        metavar="FILE",
-        type=Path,
-        help="index what `scan doctor --record` wrote, not the chain of RPC_URL",
-    )
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -69,23 +72,26 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         file = getattr(options, module.OPTION.lstrip("-"))
         if file is not None:
             return int(module.run(settings, file))
-    if options.recording is not None and settings.database_url:
-        reason = "must not be set with --recording, which gets a database of its own"
-        raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
+    if settings.rpc_urls:
+        return run_chain(settings)
+    for run_demo in registry.values("run_option", "run_demo"):
+        return int(run_demo(settings))
+    raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
+
+
+def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
+    """Run everything for the chain of RPC_URL, or of a node that this process starts."""
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
-    recording = options.recording or (None if settings.rpc_urls else demo_node.RECORDING)
     stop = threading.Event()
     on_stop_signals(stop.set)
     with _locked_data_dir(settings):
-        if recording is not None:
-            settings = _with_replaying_node(settings, recording)
+        if own_node is not None:
+            settings = own_node.start(settings)
         _require_free_port(settings, stop)
-        if recording == demo_node.RECORDING:
-            log.info("RPC_URL is not set: using the bundled demo chain")
         if settings.database_url:
-            _run_children(settings, stop, recording=recording)
+            _run_children(settings, stop, own_node=own_node)
         else:
-            _run_with_postgres(settings, stop, recording)
+            _run_with_postgres(settings, stop, own_node)
     return 0
 
 
@@ -130,28 +136,16 @@ def _bind_error(settings: Settings) -> OSError | None:
     return None
 
 
-def _with_replaying_node(settings: Settings, recording: Path) -> Settings:
-    try:
-        if recording == demo_node.RECORDING:
-            server = demo_chain.start(settings.data_dir)
-            settings = replace(settings, chain_name=settings.chain_name or "Demo chain")
-        else:
-            server = demo_node.start(recording)
-    except ValueError as error:
-        raise SettingError("--recording", str(recording), str(error)) from None
-    return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)
-
-
-def _run_with_postgres(settings: Settings, stop: threading.Event, recording: Path | None) -> None:
+def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnNode | None) -> None:
     """Run on the embedded PostgreSQL, with one database per chain. When the node serves a different
     chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
         _start_database(postgres, stop)
         while not stop.is_set():
-            name = _database_of_chain(settings, postgres, stop, recording)
+            name = _database_of_chain(settings, postgres, stop, own_node)
             if name and not stop.is_set():
-                _follow_chain(settings, postgres, name, stop, recording)
+                _follow_chain(settings, postgres, name, stop, own_node)
     finally:
         log.info("stopping PostgreSQL")
         (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
@@ -171,7 +165,7 @@ def _database_of_chain(
     settings: Settings,
     postgres: EmbeddedPostgres,
     stop: threading.Event,
-    recording: Path | None,
+    own_node: OwnNode | None,
 ) -> str:
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
@@ -180,8 +174,8 @@ def _database_of_chain(
     while not stop.is_set():
         try:
             name = database_name(read_identity(source))
-            if recording is not None:  # other recordings of the chain have the same genesis block
-                return f"{name}_{sha256(recording.read_bytes()).hexdigest()[:8]}"
+            if own_node is not None:
+                return f"{name}_{own_node.digest}"
             postgres.remember_chain(key, name)
             return name
         except NodeError as error:
@@ -200,15 +194,15 @@ def _follow_chain(
     postgres: EmbeddedPostgres,
     name: str,
     stop: threading.Event,
-    recording: Path | None,
+    own_node: OwnNode | None,
 ) -> None:
     """Run indexer and API until stopped, or until the node serves a different chain."""
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
     publish_database(settings)
-    if recording is not None:
-        return _run_children(settings, stop, postgres, recording=recording)
+    if own_node is not None:
+        return _run_children(settings, stop, postgres, own_node=own_node)
     sources_dir = settings.sources_dir or settings.data_dir / "sources"
     settings = replace(settings, sources_dir=sources_dir)
     watch = ChainWatch(settings, name)
@@ -224,12 +218,12 @@ def _run_children(
     postgres: EmbeddedPostgres | None = None,
     watch: ChainWatch | None = None,
     *,
-    recording: Path | None = None,
+    own_node: OwnNode | None = None,
 ) -> None:
     # The children do this too, but would be restarted again and again if it fails.
     prepare_database(settings, reads=True, may_be_away=False)
-    if recording == demo_node.RECORDING:
-        demo_data.load(settings)
+    if own_node is not None:
+        own_node.fill(settings)
     environment = child_environment(settings)
     children = [
         ChildProcess("indexer", environment, "index"),

@@ -14,10 +14,11 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | queries.py | PAGES: pages of entities that are no plain lists |
 | templates/ | templates of pages |
 | commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |
-| run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own |
+| run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own; run_demo(settings): what it does without RPC_URL |
 | settings.py | Settings of its own |
 | list_files.py | send() of a list as a file, csv_text(), MAX_ROWS |
 | automatic_backfill.py | AutomaticBackfill: what fills an empty index that is far behind |
+| doctor.py | add_arguments() and run() of `scan doctor` with options of its own |
 | worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |
 | services.py | services(core): what lives as long as the process, by type |
 

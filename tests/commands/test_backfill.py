@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import psycopg2
 import pytest
 
-from scan.commands.demo_node import DemoNode
 from scan.extensions.bulk import backfill_command as backfill
+from scan.extensions.demo.demo_node import DemoNode
 from scan.indexer import field_backfill
 from scan.settings import Settings, child_environment
 from tests.support import forked_python

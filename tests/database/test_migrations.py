@@ -11,10 +11,10 @@ import psycopg2
 import pytest
 
 from app import create_app
-from scan.commands.demo_node import start
 from scan.database import migrations
 from scan.database.connection import Database
 from scan.extensions.audit import audit_command as audit
+from scan.extensions.demo.demo_node import start
 from tests.support import first_release
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for

@@ -13,10 +13,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands.demo_node import DemoNode
-from scan.commands.replay import Recording
 from scan.ethereum.block_hashing import contradicting_fields
 from scan.ethereum.client import Node
+from scan.extensions.demo.demo_node import DemoNode
+from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 from tests.extensions.audit import auditing

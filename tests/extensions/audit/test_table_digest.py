@@ -1,6 +1,6 @@
 """What a failing comparison of two databases shows: the audit's findings, rows and columns."""
 
-from scan.commands.demo_node import DemoNode
+from scan.extensions.demo.demo_node import DemoNode
 from tests.extensions.audit.auditing import spoil
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, explain

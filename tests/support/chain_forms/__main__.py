@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from scan.commands.chain_recording import pack
+from scan.extensions.demo.chain_recording import pack
 from tests.support.chain_forms.forms import FORMS
 
 name, path = sys.argv[1:]

@@ -20,12 +20,19 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.commands.demo_node import RECORDING, DemoNode
-from scan.commands.replay import STATE_METHODS, Block, Outcome, Recording, RpcFault, read_lines
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.trace_reader import STATE
+from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.replay import (
+    STATE_METHODS,
+    Block,
+    Outcome,
+    Recording,
+    RpcFault,
+    read_lines,
+)
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)

@@ -21,12 +21,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import orjson
 
-from scan.commands.replay import HEADER, STATE_METHODS
 from scan.commands.startup import prepare_database, require_node
 from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, write_private
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.extensions.demo.replay import HEADER, STATE_METHODS
 from scan.hex import BadHex, quantity
 from scan.indexer.block_source import MAX_BLOCK_BYTES
 from scan.indexer.follower import Follower

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from eth_utils import keccak
 
-from scan.commands import demo_chain
-from scan.commands.demo_chain import INTERVAL_S, DemoChain
-from scan.commands.demo_node import RECORDING, DemoNode
-from scan.commands.replay import Recording, read_lines
 from scan.ethereum.block_hashing import contradicting_fields, has_its_hash
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.extensions.demo import demo_chain
+from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
+from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.replay import Recording, read_lines
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
 

@@ -8,10 +8,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands import demo_data
-from scan.commands.demo_chain import DemoChain
-from scan.commands.demo_node import RECORDING, DemoNode
-from scan.commands.replay import read_lines
+from scan.extensions.demo import demo_data
+from scan.extensions.demo.demo_chain import DemoChain
+from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.replay import read_lines
 from tests.conftest import DEMO
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from scan.commands import chain_recording, demo_node
-from scan.commands.chain_recording import BlockRange, block_range, record, write_recording
 from scan.commands.run import run
 from scan.errors import ScanError, SettingError
+from scan.extensions.demo import chain_recording, demo_node
+from scan.extensions.demo.chain_recording import BlockRange, block_range, record, write_recording
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import requests
 
-from scan.commands.demo_node import DemoNode, start
 from scan.ethereum.client import Node, RpcError
+from scan.extensions.demo.demo_node import DemoNode, start
 
 pytestmark = pytest.mark.check
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from scan.commands.replay import Outcome, Recording, RpcFault
+from scan.extensions.demo.replay import Outcome, Recording, RpcFault
 from scan.settings import ROOT
 
 RECORDING = ROOT / "demo" / "chain.jsonl.gz"
@@ -127,7 +127,9 @@ def start(path: Path, port: int = 0) -> DemoNode:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m scan.commands.demo_node", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m scan.extensions.demo.demo_node", description=__doc__
+    )
     parser.add_argument("path", nargs="?", type=Path, default=RECORDING, help="the recording")
     parser.add_argument("--port", type=int, default=8545, help="0: any free port")
     arguments = parser.parse_args()
