@@ -211,7 +211,7 @@ def test_every_block_and_transaction_alone(client: FlaskClient, truth: Truth) ->
 
 
 def test_stats(client: FlaskClient, truth: Truth) -> None:
-    of_the_service = {"version": VERSION, "chainName": None}
+    of_the_service = {"version": VERSION, "chainName": None, "firstBlock": 0}
     same([get(client, "/stats")], [{**truth.stats, **of_the_service}])
 
 
