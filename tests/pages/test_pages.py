@@ -181,10 +181,32 @@ def test_an_address_links_to_the_contracts_that_it_created(
     assert "Contracts created" not in client.get(f"/address/{token}").text
 
 
-def test_the_newest_block_has_no_next_one(client: FlaskClient, scenario: Played) -> None:
-    head = scenario.anvil.head()
+def test_pages_show_what_the_chain_has(client: FlaskClient, scenario: Played) -> None:
+    truth, head = scenario.truth, scenario.truth.head
+    transfer, sent = truth.token_transfers[0], truth.transactions[5]
+    transaction = f"/tx/{transfer['transactionHash']}"
+    mark = 'class="badge flow {0}">{0}<'
+    shown = {
+        f"/block/{head - 1}": [f'href="/block/{head}"'],
+        transaction: ["Nonce", transfer["transactionHash"], "wei"],
+        f"{transaction}?tab=events": ["Events", ">Transfer<"],
+        f"/block/{sent['blockNumber']}": [f"/tx/{sent['hash']}"],
+        f"/address/{transfer['fromAddress']}?tab=transfers": [mark.format("out")],
+        f"/address/{transfer['toAddress']}?tab=transfers": [mark.format("in")],
+        f"/address/0x{'ab' * 20}": ["never"],
+        "/search?q=a": ["<h2>Tokens</h2>", "source not verified", "since 20"],
+        **{
+            f"/tx/{row['hash']}": [f"({head - row['blockNumber'] + 1:,} confirmation"]
+            for row in (truth.transactions[0], truth.transactions[-1])
+        },
+    }
+    for path, texts in shown.items():
+        page = client.get(path)
+        assert page.status_code == 200 and all(text in page.text for text in texts), path
     assert "Next block" not in client.get(f"/block/{head}").text
-    assert f'href="/block/{head}"' in client.get(f"/block/{head - 1}").text
+    assert client.get("/search?q=a").text.count("<h2>") == 1
+    sizes = re.findall(r'data-label="Size, bytes">([0-9,]+)<', client.get("/blocks").text)
+    assert sizes == [f"{block['size']:,}" for block in truth.blocks[:25]]
 
 
 def test_a_block_says_how_final_it_is(client: FlaskClient, scenario: Played) -> None:
@@ -233,54 +255,41 @@ def test_charts_have_every_day_as_text(client: FlaskClient) -> None:
 
 
 def test_the_largest_transfers_are_those_of_the_chain(
-    client: FlaskClient, scenario: Played
-) -> None:
-    body = client.get("/api/v1/stats/largest-transfers").json
-    moved = sorted(
-        (int(t["value"]) for t in scenario.truth.transactions if t["status"]), reverse=True
-    )
-    assert [int(t["value"]) for t in body["transactions"]] == moved[:10]
-    assert body["of"] == len(scenario.truth.transactions) and body["blockFrom"] >= 0
-    token = scenario.truth.token_transfers[0]["tokenAddress"]
-    moved = sorted(
-        (int(t["value"]) for t in scenario.truth.token_transfers if t["tokenAddress"] == token),
-        reverse=True,
-    )
-    body = client.get(f"/api/v1/stats/largest-transfers?tokenAddress={token}").json
-    assert [int(t["value"]) for t in body["transfers"]] == [v for v in moved if v][:10]
-    nobody = client.get(f"/api/v1/stats/largest-transfers?tokenAddress=0x{'7' * 40}").json
-    assert nobody == {"of": 0, "blockFrom": None, "transfers": []}
-    assert client.get("/api/v1/stats/largest-transfers?tokenAddress=0x1").status_code == 400
-
-
-def test_the_largest_transfers_of_each_day_are_those_of_the_chain(
     client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = scenario.truth.token_transfers[0]["tokenAddress"]
-    coins, tokens = scenario.truth.transactions, scenario.truth.token_transfers
-    days = {t["timestamp"][:10] for t in coins}
-    for day in (*days, "1999-12-31", "0001-01-01", "9999-12-31"):
-        path = f"/api/v1/stats/largest-transfers?date={day}"
-        body = client.get(path).json
-        there = [t for t in coins if t["timestamp"].startswith(day)]
-        moved = sorted((int(t["value"]) for t in there if t["status"]), reverse=True)
-        assert [int(t["value"]) for t in body["transactions"]] == [v for v in moved if v][:10]
-        assert (body["date"], body["of"], body["total"]) == (day, len(there), len(there))
-        body = client.get(f"{path}&tokenAddress={token}").json
-        there = [t for t in tokens if t["tokenAddress"] == token and t["timestamp"].startswith(day)]
-        moved = sorted((int(t["value"]) for t in there), reverse=True)
-        assert [int(t["value"]) for t in body["transfers"]] == [v for v in moved if v][:10]
-        assert (body["of"], body["total"]) == (len(there), len(there))
-        for page in (f"/charts?date={day}", f"/token/{token}?tab=chart&date={day}"):
+    """Of all newest ones and of each day, of the coin and of a token."""
+    coins, every = scenario.truth.transactions, scenario.truth.token_transfers
+    token = every[0]["tokenAddress"]
+    tokens = [row for row in every if row["tokenAddress"] == token]
+    days = {row["timestamp"][:10] for row in coins}
+    path = "/api/v1/stats/largest-transfers"
+    for day in ("", *days, "1999-12-31", "0001-01-01", "9999-12-31"):
+        for rows, name, of_token in (
+            ([row for row in coins if row["timestamp"].startswith(day)], "transactions", {}),
+            (
+                [row for row in tokens if row["timestamp"].startswith(day)],
+                *("transfers", {"tokenAddress": token}),
+            ),
+        ):
+            query = {**of_token, **({"date": day} if day else {})}
+            body = client.get(path, query_string=query).json
+            moved = sorted((int(r["value"]) for r in rows if r.get("status", True)), reverse=True)
+            assert [int(row["value"]) for row in body[name]] == [v for v in moved if v][:10]
+            assert body["of"] == len(rows)
+            assert body["blockFrom"] >= 0 if rows else body["blockFrom"] is None
+            assert not day or (body["date"], body["total"]) == (day, len(rows))
+        for page in (f"/charts?date={day}", f"/token/{token}?tab=chart&date={day}") if day else ():
             assert f"Largest transfers on {day}" in client.get(page).text
+    nobody = client.get(f"{path}?tokenAddress=0x{'7' * 40}").json
+    assert nobody == {"of": 0, "blockFrom": None, "transfers": []}
+    assert client.get(f"{path}?tokenAddress=0x1").status_code == 400
     busiest = max(days, key=lambda day: sum(t["timestamp"].startswith(day) for t in tokens))
     monkeypatch.setattr(largest_transfers, "MAX_SAMPLE", 2)
-    path = f"/api/v1/stats/largest-transfers?tokenAddress={token}&date={busiest}"  # not cached yet
-    body = client.get(path).json
+    body = client.get(f"{path}?date={busiest}&tokenAddress={token}").json  # not cached yet
     assert body["of"] == 2 < body["total"] and len(body["transfers"]) <= 2
-    for value in ("", "2026-02-30", "yesterday", "20260101", "9" * 5_000):
-        for path in ("/api/v1/stats/largest-transfers", "/charts"):
-            assert client.get(path, query_string={"date": value}).status_code == 400
+    for value in ("2026-02-30", "yesterday", "20260101", "9" * 5_000, ""):
+        for page in (path, "/charts"):
+            assert client.get(page, query_string={"date": value}).status_code == 400
 
 
 def test_transfers_from_and_to_nobody_are_called_mints_and_burns(
@@ -361,29 +370,6 @@ def test_lists_by_size_are_not_called_newer_and_older(client: FlaskClient) -> No
     assert ">Newer</a>" in client.get("/blocks?page=2").text
 
 
-def test_a_transaction_shows_what_the_node_has(client: FlaskClient, scenario: Played) -> None:
-    transfer = scenario.truth.token_transfers[0]
-    path = f"/tx/{transfer['transactionHash']}"
-    page = client.get(path).text + client.get(f"{path}?tab=events").text
-    for text in ("Nonce", "Events", ">Transfer<", transfer["transactionHash"], "wei"):
-        assert text in page
-
-
-def test_a_transaction_says_how_many_blocks_confirm_it(
-    client: FlaskClient, scenario: Played
-) -> None:
-    for transaction in (scenario.truth.transactions[0], scenario.truth.transactions[-1]):
-        confirmations = scenario.truth.head - transaction["blockNumber"] + 1
-        page = client.get(f"/tx/{transaction['hash']}").text
-        assert f"({confirmations:,} confirmation" in page
-
-
-def test_the_list_of_blocks_has_their_sizes(client: FlaskClient, scenario: Played) -> None:
-    page = client.get("/blocks").text
-    sizes = re.findall(r'data-label="Size, bytes">([0-9,]+)<', page)
-    assert sizes == [f"{block['size']:,}" for block in scenario.truth.blocks[:25]]
-
-
 def test_a_contract_says_on_all_tabs_who_created_it(client: FlaskClient, scenario: Played) -> None:
     dollar = scenario.stage.contracts["dollar"].address
     internal = {t["toAddress"] for t in scenario.truth.internal_transfers if "create" in t["type"]}
@@ -403,12 +389,6 @@ def test_a_contract_says_on_all_tabs_who_created_it(client: FlaskClient, scenari
             assert f'href="/tx/{made["transactionHash"]}"' in head
     person = scenario.truth.transactions[0]["fromAddress"]
     assert "<dt>Creator</dt>" not in client.get(f"/address/{person}").text
-
-
-def test_a_block_lists_its_transactions(client: FlaskClient, scenario: Played) -> None:
-    transaction = scenario.truth.transactions[5]
-    page = client.get(f"/block/{transaction['blockNumber']}").text
-    assert f"/tx/{transaction['hash']}" in page
 
 
 def test_internal_transfers_are_those_stored(client: FlaskClient, scenario: Played) -> None:
@@ -485,11 +465,6 @@ def test_errors_are_pages_that_help_on(client: FlaskClient, path: str, status: i
     assert 'role="search"' in answer.text and "<script>alert" not in answer.text
 
 
-def test_an_address_never_seen_has_a_page(client: FlaskClient) -> None:
-    answer = client.get(f"/address/0x{'ab' * 20}")
-    assert answer.status_code == 200 and "never" in answer.text
-
-
 def test_cells_have_labels_and_long_text_is_reached_by_keyboard(
     client: FlaskClient, paths: list[str]
 ) -> None:
@@ -531,13 +506,6 @@ def test_addresses_are_shown_with_their_checksum(client: FlaskClient, scenario: 
     assert person not in re.sub(r'(?:href|src)="[^"]*"', "", page)
 
 
-def test_an_address_has_marks_of_direction(client: FlaskClient, scenario: Played) -> None:
-    transfer = scenario.truth.token_transfers[0]
-    for party, flow in (("fromAddress", "out"), ("toAddress", "in")):
-        page = client.get(f"/address/{transfer[party]}?tab=transfers").text
-        assert f'class="badge flow {flow}">{flow}<' in page
-
-
 def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Played) -> None:
     """Of the coin or of a token that is held: as the API has it."""
     transfer = scenario.truth.token_transfers[0]
@@ -568,11 +536,11 @@ def test_an_entry_with_many_rows_is_short(
     query = "/history?group=transaction&limit=25"
     entries = client.get(f"/api/v1/addresses/{person}{query}").json["history"]
     counts = [sum(row["type"] != "fee" for row in entry["rows"]) for entry in entries]
-    page = client.get(f"/address/{person}?tab=history&_=short").text
+    page = client.get(f"/address/{person}?tab=history&=short").text
     assert re.findall(r">and (\d+) more<", page) == [str(n - 1) for n in counts if n > 1] != []
     monkeypatch.setattr("scan.queries.history.LEAST_ROWS_READ", 2)
     monkeypatch.setattr("scan.queries.history.ROWS_READ_PER_ENTRY", 0)
-    path = f"/address/{person}?tab=history&_=cut"
+    path = f"/address/{person}?tab=history&=cut"
     for _ in range(60):
         page = client.get(path).text
         if re.search(r">and more than \d+ more<", page):
@@ -927,12 +895,6 @@ def test_a_name_that_anybody_can_choose_is_listed(explorer: Explorer, hostile: s
         assert client.get(f"/search?q={text}").headers["Location"] == f"/token/{hostile}"
 
 
-def test_results_are_grouped_by_kind(client: FlaskClient) -> None:
-    html = client.get("/search?q=a").text
-    assert re.findall(r"<h2>(.*?)</h2>", html) == ["Tokens"]
-    assert "source not verified" in html and "since 20" in html
-
-
 @pytest.mark.parametrize(
     "text", ["", " ", "a", "mus", "\u202e", "<script>", "0", "%", "0x" + "1" * 64]
 )
@@ -965,11 +927,11 @@ def test_a_token_is_called_as_it_calls_itself(explorer: Explorer, hostile: str) 
     heading = re.compile(r"<h1>(.*?)</h1>")
     [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
     assert shown.startswith("<bdi>&lt;script&gt;window.ran = &#39;name&#39;")
-    transfers = explorer.client.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&_=own").text
+    transfers = explorer.client.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&=own").text
     assert "Hostile" not in transfers
     url, key = explorer.settings.database_url, bytes.fromhex(hostile[2:])
     execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Labelled')", key)
-    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}?_=labelled").text)
+    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}?=labelled").text)
     assert shown == "<bdi>Labelled</bdi>"
     execute(url, "DELETE FROM labels WHERE address = %s", key)
 
