@@ -8,9 +8,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import requests
 
 from tests.support.explorer import Compiled, Explorer, compiled, standard_input
 from tests.support.receiver import Authority
+from tests.support.serving import gunicorn
 from tests.support.solc_releases import published
 from tests.support.solidity import NODE
 
@@ -95,3 +99,25 @@ def project(folder: Path, solc_dir: Path, authority: Authority) -> Iterator[Foun
     solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
     with published(authority, VERSION, COMMIT, solc) as environment:
         yield Foundry(folder, environment)
+
+
+class Served(NamedTuple):
+    """A server as it is run, and what it serves."""
+
+    explorer: Explorer
+    url: str
+
+    @property
+    def api(self) -> str:
+        """In Etherscan's form."""
+        return f"{self.url}/api"
+
+    def ask(self, **asked: str) -> Any:
+        return requests.get(self.api, params=asked, timeout=60).json()
+
+
+@contextmanager
+def served_over(explorer: Explorer, solc_dir: Path, **environment: str) -> Iterator[Served]:
+    environment |= {"RPC_URL": explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+    with gunicorn(explorer.settings.database_url, **environment) as url:
+        yield Served(explorer, url)

@@ -3,9 +3,8 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import requests
@@ -14,7 +13,7 @@ from etherscan import Etherscan
 from etherscan.enums.fields_enum import FieldsEnum
 
 from tests.support.anvil import creation_code
-from tests.support.explorer import Explorer, standard_input
+from tests.support.explorer import standard_input
 from tests.support.foundry import (
     CHAIN,
     COMMIT,
@@ -24,14 +23,13 @@ from tests.support.foundry import (
     SETTINGS,
     VERSION,
     Foundry,
+    Served,
     built,
     deployed,
     hardhat_request,
-    project,
     source,
 )
-from tests.support.receiver import Authority
-from tests.support.serving import gunicorn, wait_until
+from tests.support.serving import wait_until
 from tests.support.solidity import NODE, artifact, node_script
 
 pytestmark = pytest.mark.long
@@ -45,45 +43,6 @@ export default {
   plugins: [blockExplorer({ baseUrl: '%s', chainId: 31337, contracts: %s })],
 }
 """
-
-
-class Served(NamedTuple):
-    """A server as it is run, and what it serves."""
-
-    explorer: Explorer
-    url: str
-
-    @property
-    def api(self) -> str:
-        return f"{self.url}/api"
-
-    def ask(self, **asked: str) -> Any:
-        return requests.get(self.api, params=asked, timeout=60).json()
-
-
-@pytest.fixture(scope="module")
-def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
-    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
-    generous = {
-        "SCAN_RATE_LIMIT_ANONYMOUS": "10000/minute",
-        "SCAN_RATE_LIMIT_ADDRESS": "10000/minute",
-    }
-    with gunicorn(own_explorer.settings.database_url, **environment, **generous) as url:
-        yield Served(own_explorer, url)
-
-
-@pytest.fixture
-def limited(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
-    """With the limits that it has by default."""
-    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
-    with gunicorn(own_explorer.settings.database_url, **environment) as url:
-        yield Served(own_explorer, url)
-
-
-@pytest.fixture
-def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
-    with project(tmp_path, solc_dir, authority) as foundry:
-        yield foundry
 
 
 def forge_verifies(

@@ -1,64 +1,27 @@
 """Tools that verify and look up through Sourcify's API, as published, over a socket."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import requests
 
-from tests.support.explorer import Explorer
 from tests.support.foundry import (
     CHAIN,
     KEY,
     PATH,
     VERSION,
     Foundry,
+    Served,
     built,
     deployed,
     hardhat_request,
-    project,
     source,
 )
 from tests.support.many_functions import CHECKSUMMED
-from tests.support.receiver import Authority
-from tests.support.serving import gunicorn
 from tests.support.solidity import node_script
 
 pytestmark = pytest.mark.long
-
-
-class Served(NamedTuple):
-    """A server as it is run, and what it serves."""
-
-    explorer: Explorer
-    url: str
-
-
-@pytest.fixture(scope="module")
-def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
-    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
-    generous = {
-        "SCAN_RATE_LIMIT_ANONYMOUS": "10000/minute",
-        "SCAN_RATE_LIMIT_ADDRESS": "10000/minute",
-    }
-    with gunicorn(own_explorer.settings.database_url, **environment, **generous) as url:
-        yield Served(own_explorer, url)
-
-
-@pytest.fixture
-def limited(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
-    """With the limits that it has by default."""
-    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
-    with gunicorn(own_explorer.settings.database_url, **environment) as url:
-        yield Served(own_explorer, url)
-
-
-@pytest.fixture
-def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
-    with project(tmp_path, solc_dir, authority) as foundry:
-        yield foundry
 
 
 def forge_arguments(served: Served, path: str) -> list[str]:

@@ -1,0 +1,32 @@
+"""A server as it is run, for tools that verify through the APIs of other explorers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.explorer import Explorer
+from tests.support.foundry import Foundry, Served, project, served_over
+from tests.support.receiver import Authority
+
+
+@pytest.fixture(scope="module")
+def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+    generous = dict.fromkeys(
+        ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_ADDRESS"), "10000/minute"
+    )
+    with served_over(own_explorer, solc_dir, **generous) as found:
+        yield found
+
+
+@pytest.fixture
+def limited(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+    """With the limits that it has by default."""
+    with served_over(own_explorer, solc_dir) as found:
+        yield found
+
+
+@pytest.fixture
+def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
+    with project(tmp_path, solc_dir, authority) as foundry:
+        yield foundry
