@@ -14,14 +14,14 @@ from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.errors import ScanError, Unavailable
+from scan.errors import Unavailable
 from scan.ethereum.client import Node, NodeError
-from scan.ethereum.retries import RETRIED, Retries
+from scan.ethereum.retries import RETRIED
 from scan.extensions.bulk import derivation, loading
+from scan.extensions.bulk.attempts import Attempts
 from scan.extensions.bulk.contracts import Inspection, RangeInspector
 from scan.extensions.bulk.estimates import TooLittleRoom
 from scan.extensions.bulk.memory import TooLittleMemory
@@ -35,12 +35,7 @@ from scan.extensions.bulk.plan import (
     require_plan,
 )
 from scan.extensions.bulk.progress import Progress
-from scan.extensions.bulk.range_files import (
-    SELECTED,
-    RangeFiles,
-    broken_links,
-    remove_beside,
-)
+from scan.extensions.bulk.range_files import SELECTED, RangeFiles, broken_links, remove_beside
 from scan.extensions.bulk.resources import Requirements, Resources
 from scan.extensions.bulk.spool_queue import make_tasks, spooling
 from scan.extensions.bulk.warehouse import FILE, Warehouse
@@ -53,10 +48,7 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-_T = TypeVar("_T")
-
 RANGE_BLOCKS = 500
-PATIENCE_S = 600.0  # with a node or database that fails while the backfill does not advance
 POLL_S = 0.2
 READINGS = 4  # of blocks that differ from the node, before a run fails
 # Called in the transaction that makes blocks visible. Returns a line for each difference from the
@@ -86,8 +78,7 @@ class ChainBackfill:
             node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
         )
         self._progress = Progress(database)
-        self._retries = Retries(PATIENCE_S)
-        self._logged = ("", 0.0)  # the kind of the last error, and the share that was done then
+        self._attempts = Attempts(self._progress, stop)
         self._readings = 1
         self._writer_pid = 0
         self._requirements = Requirements(database, node, resources)
@@ -101,7 +92,7 @@ class ChainBackfill:
         Raises CannotBackfill, CannotBegin where a new one cannot begin, and NotTheWriter,
         WrongChain, WrongLogs and, after PATIENCE_S, the errors of RETRIED.
         """
-        return self._repeated(lambda: self._begin(folder, range_blocks, last_block))
+        return self._attempts.run(lambda: self._begin(folder, range_blocks, last_block))
 
     def _begin(self, folder: Path, range_blocks: int, last_block: int | None) -> Plan:
         self._acquire_lock()
@@ -171,34 +162,9 @@ class ChainBackfill:
         duckdb's errors and those of begin().
         """
         with self._progress:
-            while not self._stop.is_set():
-                if self._repeated(self._run_stage):
-                    return True
-        return False
-
-    def _repeated(self, step: Callable[[], _T]) -> _T:
-        """Return the result of a step. Repeat it after errors of node and database, until it has
-        failed for PATIENCE_S without any progress in between, or `stop` is set."""
-        while True:
-            try:
-                result = step()
-            except RETRIED as error:
-                self._wait_after(error)
-            else:
-                self._retries.succeeded()
-                return result
-
-    def _wait_after(self, error: Exception) -> None:
-        """Wait as long as the error demands, and log it unless it was logged since the last
-        progress. Raise it where the backfill ends."""
-        pause_s = self._retries.pause_s(error, self._progress.share)
-        kind = "database" if isinstance(error, ScanError) else str(error)
-        if (kind, self._progress.share) != self._logged:
-            self._logged = kind, self._progress.share
-            log.warning("%s; trying again for %.0f minutes", error, PATIENCE_S / 60)
-        self._progress.problem = str(error)
-        if self._stop.wait(pause_s):
-            raise error
+            while not (is_done := self._attempts.run(self._run_stage)) and not self._stop.is_set():
+                pass
+        return is_done
 
     def _run_stage(self) -> bool:
         """Run the plan's stage, and return whether there was none left."""
@@ -247,10 +213,9 @@ class ChainBackfill:
                 self._inspect_behind(inspection, end)
         if self._stop.is_set():
             return
-        damaged = [blocks for blocks in plan.ranges if not files.is_whole(blocks)]
-        for blocks in damaged:
-            files.remove(blocks)
-        if damaged:
+        if damaged := [blocks for blocks in plan.ranges if not files.is_whole(blocks)]:
+            for blocks in damaged:
+                files.remove(blocks)
             raise NodeError("the files of blocks {} to {} are not whole".format(*damaged[0]))
         broken = list(broken_links(files, plan.ranges))
         for before, after in broken:
@@ -258,8 +223,7 @@ class ChainBackfill:
             files.remove(after)
             if inspection.has(before):
                 raise Forked(f"block {before.last} was inspected already")
-        if broken:
-            before, after = broken[0]
+        for before, after in broken:
             raise NodeError(f"block {before.last} is not block {after.first}'s parent")
         self._set_stage("inspect")
 
