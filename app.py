@@ -63,7 +63,7 @@ from scan.pages import static_files
 from scan.pages.blueprints import PAGES
 from scan.pages.items import PICTURES
 from scan.pages.site import Site
-from scan.queries.reader import ChainId, FirstBlock, PartitionedTables, Retention, Sources
+from scan.queries.reader import ChainId, FirstBlock, PartitionedTables, Proof, Retention, Sources
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -119,7 +119,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
     of_chain = (sources.chain_id, sources.first_block, indexed_block)
-    site = Site(settings, *of_chain) if settings.pages else None
+    site = Site(settings, *of_chain, Proof(services.reads)) if settings.pages else None
     app.extensions["scan.pages"] = site
     for module in (*OUTSIDE, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)

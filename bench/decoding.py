@@ -22,7 +22,8 @@ import orjson
 from bench.chain import Chain
 from bench.shape import TRANSACTIONS
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.block_hashing import contradicting_fields, header_hash
+from scan.ethereum.block_hashing import header_hash
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, DecodedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import MAX_ANSWER_BYTES
 from scan.ethereum.traces import read_call_traces, read_flat_traces

@@ -60,7 +60,6 @@ class Settings:
     data_dir: Path = Path("var")
     start_block: int | None = None  # None: not given, so 0, or where the index has begun
     traces: str = "auto"
-    takes_unmatched_blocks: bool = False
     logs: str = ""
     confirmations: int = 0
     finality: int = 256
@@ -136,6 +135,7 @@ class Settings:
             except ValueError as error:
                 raise SettingError(name, without_password(text), str(error)) from None
 
+        read("SCAN_UNMATCHED_BLOCKS", _refuse, None)
         database_url = read("DATABASE_URL", _primary_url, "")
         return Settings(
             database_url=database_url,
@@ -146,10 +146,6 @@ class Settings:
             data_dir=read("SCAN_DATA_DIR", Path, Path("var")).absolute(),
             start_block=read("SCAN_START_BLOCK", _integer(0, 2**62), None),
             traces=read("SCAN_TRACES", _one_of("auto", "off"), "auto"),
-            takes_unmatched_blocks=read(
-                "SCAN_UNMATCHED_BLOCKS", _one_of("refuse", "take"), "refuse"
-            )
-            == "take",
             logs=read("SCAN_LOGS", _one_of("all", "none", "standard"), ""),
             confirmations=read("SCAN_CONFIRMATIONS", _integer(0, 100_000), 0),
             finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),
@@ -233,6 +229,11 @@ def _one_of(*words: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _refuse(text: str) -> None:
+    if text != "refuse":
+        raise ValueError("was removed: a block that contradicts its hash is never indexed")
 
 
 def _bulk_backfill(text: str) -> int | None:

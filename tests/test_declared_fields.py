@@ -51,6 +51,7 @@ NOT_IN_RECORDS = {
         ["requests_hash", "block_access_list_hash", "slot_number"],
         "the record of one block has it",
     ),
+    "unproven": "/readyz and the pages' footer have it",
     "blob_gas_price": "it is part of the fee",
     "producer_fees": "the history of the producer has it",
     "coin_logs": "it says how logs are read",
@@ -134,6 +135,7 @@ def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
     derived = {"transaction_index", "fee", "producer_fees", "burnt_fees", "blob_fees"}
     derived |= {"blob_base_fee", "coin_logs"}
     derived |= {"operator_fee", "chain_fields"}  # by the form of a chain
+    derived |= {"unproven"}  # by the check of hashes
     for name, column in COLUMNS[table].items():
         assert isinstance(column, Column) and (column.json_name or name in derived), (
             f"{table}.{name}: its Column in scan/ethereum/blocks.py names no field of JSON"

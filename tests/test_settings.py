@@ -43,7 +43,6 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("SCAN_DATA_DIR", "/tmp/a b", "data_dir", Path("/tmp/a b")),
         ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
         ("SCAN_TRACES", "off", "traces", "off"),
-        ("SCAN_UNMATCHED_BLOCKS", "take", "takes_unmatched_blocks", True),
         ("SCAN_LOGS", "standard", "logs", "standard"),
         ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
         ("SCAN_BULK_BACKFILL", "auto", "bulk_backfill_blocks", 100_000),
@@ -100,7 +99,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         *(("SCAN_PARTITION_ROWS", text) for text in ("999", "-1", "1e8", "off", "9" * 400)),
         ("SCAN_TRUSTED_PROXIES", "yes"),
         ("SCAN_TRACES", "on"),
-        ("SCAN_UNMATCHED_BLOCKS", "off"),
+        ("SCAN_UNMATCHED_BLOCKS", "take"),  # removed: what it did was dangerous
         ("SCAN_LOGS", "ALL"),
         ("SCAN_OWNER_AUTH", "Always"),
         *(

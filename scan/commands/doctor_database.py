@@ -33,6 +33,15 @@ class Outcome(NamedTuple):
 def check_database(database: Database) -> Iterator[Outcome]:
     yield from _check_server(database)
     yield from _check_schema(database)
+    yield from _check_proof(database)
+
+
+def _check_proof(database: Database) -> Iterator[Outcome]:
+    for first, last, reason in database.rows("queries/unproven_blocks_list"):
+        text = f"blocks {first} to {last} are not proven by their hashes: {reason}"
+        yield _warning(
+            text, "update Scan, or use a node that offers debug_getRawHeader and its like"
+        )
 
 
 def _check_server(database: Database) -> Iterator[Outcome]:

@@ -66,6 +66,10 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         )
     if backfill := state.get("backfill"):
         lines.append(_backfill_line(backfill))
+    lines += [
+        f"not proven in blocks {blocks['firstBlock']} to {blocks['lastBlock']}: {blocks['reason']}"
+        for blocks in state.get("unproven", ())
+    ]
     if problem:
         lines.append(f"problem: {problem}")
     print("\n".join(lines))

@@ -17,7 +17,6 @@ from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     MAX_TOPICS,
     METHOD_CHARACTERS,
-    NEWEST_TYPE,
     TRANSACTION_COLUMNS,
     WEI_PER_GWEI,
     BlockJson,
@@ -43,12 +42,13 @@ from scan.ethereum.column_types import (
     read_values,
 )
 from scan.ethereum.forms import (
+    ETHEREUM_TYPES,
     RECEIPT_FIELDS,
     TRANSACTION_FIELDS,
     form_of,
     without_foreign_fields,
 )
-from scan.ethereum.forms.form import BLOB_GAS, PLACE_BITS, Form, settle_by_ethereum
+from scan.ethereum.forms.form import BLOB_GAS, NEWEST_TYPE, PLACE_BITS, Form, settle_by_ethereum
 from scan.ethereum.forms.messages import MessageEvent, MessageToL1
 from scan.hex import BadHex, data, quantity
 
@@ -157,7 +157,7 @@ def _transactions(
 ) -> list[DecodedTransaction]:
     _require_links(block.hash, sent, received, number)
     # A block with a base fee (London) is later than Byzantium, so its receipts have a status.
-    statuses = _statuses(received, needs_status=block.baseFeePerGas is not None)
+    statuses = _statuses(sent, received, needs_status=block.baseFeePerGas is not None)
     creations = [
         address if to is None and status else None
         for address, to, status in zip(
@@ -178,6 +178,9 @@ def _transactions(
         "contract_address": creations,
         "gas_price": prices,
         "type": types,
+        # Types that no form knows may lack these.
+        "from_address": [a or b for a, b in zip(sent["from"], received["from"], strict=True)],
+        "value": list(map(_price, sent["value"], types)) if None in sent["value"] else None,
         "method": [(input_ or "0x")[:METHOD_CHARACTERS] for input_ in sent["input"]],
         "blob_gas_price": blob_prices,
         "l1_fee": form.l1_fees(block, sent, received) if form else (None,) * len(types),
@@ -219,7 +222,11 @@ def _fees(
             blobs = len(columns["blob_versioned_hashes"][index])
             fees[index] += BLOB_GAS * blobs * int.from_bytes(price)
     if form is None:
-        return {"fee": fees, "operator_fee": nothing, "chain_fields": nothing}
+        types = columns["type"]
+        if max(types) <= NEWEST_TYPE:
+            return {"fee": fees, "operator_fee": nothing, "chain_fields": nothing}
+        texts = _NO_FORM.chain_fields_of_transactions(types, {}, {}, nothing)
+        return {"fee": fees, "operator_fee": nothing, "chain_fields": texts}
     operator = form.operator_fees(block, sent, received)
     for index, (l1, own) in enumerate(zip(columns["l1_fee"], operator, strict=True)):
         fees[index] += int.from_bytes(l1 or b"") + (own or 0)
@@ -275,19 +282,21 @@ def _require_links(
     _require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
 
 
-def _statuses(received: dict[str, Any], *, needs_status: bool) -> list[bool]:
+def _statuses(sent: dict[str, Any], received: dict[str, Any], *, needs_status: bool) -> list[bool]:
     """Return which transactions succeeded (EIP-658). Receipts before Byzantium have a state root
     instead and do not record failure. Raises BadHex where `needs_status` and one is missing."""
     if needs_status and any(
-        status is None and not root
-        for status, root in zip(received["status"], received["root"], strict=True)
+        status is None and not root and type_ in ETHEREUM_TYPES
+        for status, root, type_ in zip(
+            received["status"], received["root"], sent["type"], strict=True
+        )
     ):
         raise BadHex("a receipt has no status")
     return [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
 
 
 def _price(price: Any, type_: Any) -> Any:
-    """Return a gas price, 0x0 where a rollup's own type, such as a deposit, has none."""
+    """Return a gas price or value, 0x0 where a type beyond Ethereum's own has none."""
     is_own = UNSIGNED.read(type_) > NEWEST_TYPE
     return "0x0" if price is None and is_own else price
 
@@ -314,6 +323,7 @@ def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
     )
 
 
+_NO_FORM = Form("Ethereum")
 # Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
 _TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")

@@ -183,6 +183,10 @@ def encode_receipts(receipts: Sequence[Any], own: Mapping[int, Encoding] = _NO_O
     return _encode_by_form(forms, receipts, _receipt_encoder)
 
 
+def encode_log(log: Any) -> bytes:
+    return unhexlify(_log(log))
+
+
 def encode_withdrawals(withdrawals: Sequence[dict[str, Any]]) -> list[bytes]:
     """Encode withdrawals (EIP-4895), given as JSON's objects."""
     return [*map(unhexlify, _WITHDRAWAL_ENCODER.encode(withdrawals))]
@@ -281,12 +285,13 @@ def _strings(texts: Sequence[str]) -> str:
 def _logs(logs: Sequence[Any]) -> str:
     if not logs:
         return "c0"
-    items = []
-    for log in logs:
-        topics = "".join(log.topics).replace("0x", "a0")
-        head = f"94{log.address[2:]}{list_prefix(len(topics) // 2)}{topics}"
-        items.append(list_item(head + string_item(log.data)))
-    return list_item("".join(items))
+    return list_item("".join(map(_log, logs)))
+
+
+def _log(log: Any) -> str:
+    topics = "".join(log.topics).replace("0x", "a0")
+    head = f"94{log.address[2:]}{list_prefix(len(topics) // 2)}{topics}"
+    return list_item(head + string_item(log.data))
 
 
 _ITEMS: dict[str, _Items] = {

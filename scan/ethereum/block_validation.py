@@ -1,67 +1,263 @@
-"""Whether a node's block agrees with its own hash and roots, and whether it can show that. Pure."""
+"""Whether a block's transactions, receipts and withdrawals agree with its header. Pure, but for the
+bytes of parts that it cannot encode, which are read from the node.
 
-from typing import Any
+Records are the structs of scan/ethereum/blocks.py.
+"""
 
-from scan.ethereum.block_encoding import Unencodable
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scan.ethereum.block_encoding import (
+    TRANSACTION_FIELDS,
+    Unencodable,
+    encode_log,
+    encode_receipts,
+    encode_transactions,
+    type_number,
+)
 from scan.ethereum.block_hashing import (
-    contradicting_fields,
+    ETHEREUM,
+    NO_UNCLES,
+    covered_by_roots,
     fields_out_of_place,
-    has_its_hash,
+    has_its_withdrawals,
     own_form,
     uncompared,
 )
-from scan.ethereum.client import AnswerTooLarge
+from scan.ethereum.forms.form import Encoding, Form
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.merkle_trie import list_root
+from scan.ethereum.raw_blocks import NoBytes
+from scan.ethereum.rlp import (
+    list_item,
+    quantity_item,
+    split_list,
+    string_item,
+    strings_within,
+)
+from scan.ethereum.unknown_fields import are_within
+from scan.hex import data
 
-HEADER, BODY = "header", "body"  # parts of a block
+_NO_BYTES = NoBytes()
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
+_MOST_RECEIPT_ITEMS = 64
+# Fields of a transaction that its bytes have in any type.
+_SIGNED = {"nonce": quantity_item, "value": quantity_item, "to": string_item, "input": string_item}
 
 
-def contradiction(header: Any, receipts: Any) -> tuple[str, str]:
-    """Return the part of a block, HEADER or BODY, that contradicts its hash, and the fields that do
-    so, in words; two empty strings if none. Parts too large to be read at once are not checked."""
-    if isinstance(header, AnswerTooLarge):
-        return "", ""
-    if not has_its_hash(header):
-        return HEADER, "header and hash"
-    if isinstance(receipts, AnswerTooLarge):
-        return "", ""
-    fields = _contradicting_fields(header, receipts)
-    return (BODY, fields) if fields else ("", "")
+class Verdict(NamedTuple):
+    """What contradicts a block's hash, in words, "" if nothing does; and what no hash proves."""
+
+    contradiction: str = ""
+    unproven: tuple[str, ...] = ()
 
 
-def shows_form(part: str, header: Any, receipts: Any) -> bool:
-    """Return whether a part of a block is evidence of the chain's form: a body is none without
-    transactions, with transactions that cannot be encoded, or if it is too large to be read."""
-    if isinstance(header, AnswerTooLarge) or part == HEADER:
-        return not isinstance(header, AnswerTooLarge)
+def check_body(header: Any, receipts: Sequence[Any], raw: NoBytes = _NO_BYTES) -> Verdict:
+    """Compare a block's body with its header, and parts of it with each other."""
     try:
-        own_form(header, receipts)
-        return bool(header.transactions) and not isinstance(receipts, AnswerTooLarge)
-    except (ValueError, KeyError, TypeError, AttributeError, Unencodable):
-        return False
-
-
-def is_out_of_place(header: Any, receipts: Any) -> bool:
-    """Return whether a block has one of OUT_OF_PLACE otherwise than its order says."""
-    if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
-        return False
-    try:
-        return bool(fields_out_of_place(header.transactions, receipts))
-    except (ValueError, TypeError, AttributeError):
-        return False  # the decoder reports what is malformed
-
-
-def uncompared_of(header: Any, receipts: Any) -> list[str]:
-    """Return the parts of a block that no root covers, in words; none of a malformed block."""
-    try:
-        return uncompared(header, receipts)
-    except (ValueError, TypeError, AttributeError):
-        return []  # the decoder reports what is malformed
-
-
-def _contradicting_fields(header: Any, receipts: Any) -> str:
-    try:
-        return contradicting_fields(header, receipts)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        return f"malformed fields ({type(error).__name__})"
+        return _check(header, receipts, raw)
     except Unencodable as error:
-        return str(error)
+        return Verdict(str(error))
+    except _MALFORMED as error:
+        return Verdict(f"malformed fields ({type(error).__name__})")
+
+
+def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
+    """Return which fields of a block's body contradict its header or each other, in words."""
+    return check_body(header, receipts).contradiction
+
+
+def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
+    types = [transaction.type for transaction in header.transactions]
+    if types != [receipt.type for receipt in receipts]:
+        numbers = [*map(type_number, types)]
+        if numbers != [type_number(receipt.type) for receipt in receipts]:
+            return Verdict("types of transactions and receipts")
+    form = own_form(header, receipts)
+    transactions, covered_receipts = covered_by_roots(header, receipts)
+    numbers_known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
+    unknown = {type_number(type_) for type_ in set(types)} - numbers_known
+    if unknown and _has_false_type(transactions, unknown, form):
+        return Verdict("types of transactions and their hashes")
+    leaves = _leaves(transactions, unknown, form, raw)
+    has_root = None not in leaves
+    if has_root and list_root(leaves) != data(header.transactionsRoot):
+        return Verdict("transactions and transactionsRoot")
+    has_receipts_root = _have_root(header, covered_receipts, unknown, form, raw)
+    if has_receipts_root is False:
+        return Verdict("receipts and receiptsRoot")
+    if out_of_place := fields_out_of_place(transactions, covered_receipts):
+        return Verdict(out_of_place)
+    if not has_its_withdrawals(header, form):
+        return Verdict("withdrawals and withdrawalsRoot")
+    if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
+        return Verdict("uncles and sha3Uncles")
+    if not _have_hashes(transactions, leaves):
+        return Verdict("hashes of transactions")
+    if out_of_place := fields_out_of_place(header.transactions, receipts):
+        return Verdict(out_of_place)
+    words = uncompared(header, receipts)
+    if not (has_root and has_receipts_root):
+        words += [f"transactions of type {number}" for number in sorted(unknown)]
+    words += _fields_beyond_bytes(transactions, leaves, unknown)
+    if unknown and form is not ETHEREUM:  # prices follow from other fields there
+        return Verdict("", tuple(words))
+    base_fee = int(header.baseFeePerGas or "0x0", 16)
+    pairs = [*zip(transactions, covered_receipts, strict=True)]
+    if unknown:
+        pairs = [pair for pair in pairs if type_number(pair[0].type) not in unknown]
+    fields = _contradicting_uncovered_fields(pairs, covered_receipts, base_fee)
+    return Verdict(fields, tuple(words))
+
+
+def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) -> bool:
+    """Return whether a transaction with an unknown type has the hash of one with a known type."""
+    for transaction in transactions:
+        if type_number(transaction.type) not in unknown:
+            continue
+        for number in TRANSACTION_FIELDS.keys() | form.encodings.keys():
+            typed = msgspec.structs.replace(transaction, type=hex(number))
+            with suppress(*_MALFORMED):
+                [encoded] = encode_transactions([typed], form.encodings)
+                if keccak256(encoded) == data(transaction.hash):
+                    return True
+    return False
+
+
+def _leaves(
+    transactions: Sequence[Any], unknown: Set[int], form: Form, raw: NoBytes
+) -> list[bytes]:
+    """Return the encoded transactions; None for each of an unknown type whose bytes are not known,
+    or do not have its hash."""
+    if not unknown:
+        return encode_transactions(transactions, form.encodings)
+    known = [t for t in transactions if type_number(t.type) not in unknown]
+    encoded = iter(encode_transactions(known, form.encodings))
+    leaves: list[Any] = []
+    for index, transaction in enumerate(transactions):
+        number = type_number(transaction.type)
+        if number not in unknown:
+            leaves.append(next(encoded))
+            continue
+        leaf = raw.transaction(index, transaction.hash)
+        has_hash = leaf and leaf[0] == number and keccak256(leaf) == data(transaction.hash)
+        leaves.append(leaf if has_hash else None)
+    return leaves
+
+
+def _have_root(
+    header: Any, receipts: Sequence[Any], unknown: Set[int], form: Form, raw: NoBytes
+) -> bool | None:
+    """Return whether receipts agree with receiptsRoot; None where it cannot be known.
+
+    An unknown type's receipt is tried as those of Ethereum's types. Else the node's bytes are
+    hashed, and what is known of a receipt has to be within them.
+    """
+    encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
+    root = data(header.receiptsRoot)
+    with suppress(*_MALFORMED if unknown else ()):
+        if list_root(encode_receipts(receipts, encodings)) == root:
+            return True
+    leaves = raw.receipts()
+    if leaves is None or len(leaves) != len(receipts) or list_root(leaves) != root:
+        return None if unknown else False
+    with suppress(ValueError):  # an unknown type's receipt may be no RLP
+        return all(map(partial(_is_within, unknown, encodings), receipts, leaves))
+    return None if unknown else False
+
+
+def _is_within(
+    unknown: Set[int], encodings: Mapping[int, Encoding], receipt: Any, leaf: bytes
+) -> bool:
+    number = type_number(receipt.type)
+    content = leaf[1:] if number else leaf
+    if number and leaf[:1] != bytes([number]):
+        return False
+    if number not in unknown:
+        [encoded] = encode_receipts([receipt], encodings)
+        items = split_list(encoded[1:] if number else encoded, _MOST_RECEIPT_ITEMS)
+        return are_within(items, split_list(content, _MOST_RECEIPT_ITEMS))
+    gas = bytes.fromhex(quantity_item(receipt.cumulativeGasUsed))
+    return gas in strings_within(content) and all(encode_log(log) in leaf for log in receipt.logs)
+
+
+def _have_hashes(transactions: Sequence[Any], leaves: Sequence[bytes | None]) -> bool:
+    encoded = [*zip(transactions, leaves, strict=True)]
+    if None in leaves:
+        encoded = [pair for pair in encoded if pair[1] is not None]
+    hashes = "".join([transaction.hash for transaction, _ in encoded]).replace("0x", "")
+    return bytes.fromhex(hashes) == b"".join([keccak256(leaf or b"") for _, leaf in encoded])
+
+
+def _fields_beyond_bytes(
+    transactions: Sequence[Any], leaves: Sequence[bytes | None], unknown: Set[int]
+) -> Iterator[str]:
+    """Yield which fields of transactions of unknown types their bytes do not have."""
+    absent: dict[tuple[int, str], None] = {}
+    for transaction, leaf in zip(transactions, leaves, strict=True) if unknown else ():
+        number = type_number(transaction.type)
+        if leaf is None or number not in unknown:
+            continue
+        strings: set[bytes] = set()
+        with suppress(ValueError):
+            strings = strings_within(leaf[1:])
+        for name, item in _SIGNED.items():
+            value = getattr(transaction, name)
+            is_absent = value is not None and bytes.fromhex(item(value)) not in strings
+            if is_absent and value not in ("0x", "0x0"):
+                absent[number, name] = None
+    return (f"{name} of transactions of type {number}" for number, name in absent)
+
+
+def _contradicting_uncovered_fields(
+    pairs: Sequence[tuple[Any, Any]], receipts: Sequence[Any], base_fee: int
+) -> str:
+    """Return which fields that no root covers contradict fields that determine them; "" if none.
+    `pairs` are the transactions of known types with their receipts, `receipts` are all."""
+    gas = [int(receipt.cumulativeGasUsed, 16) for receipt in receipts]
+    used = [after - before for before, after in pairwise([0, *gas])]
+    if any(_sender(transaction) != _sender(receipt) for transaction, receipt in pairs):
+        return "senders of transactions and receipts"
+    if [int(receipt.gasUsed, 16) for receipt in receipts] != used:
+        return "gasUsed and cumulativeGasUsed"
+    if not all(_has_price(base_fee, *pair) for pair in pairs):
+        return "effectiveGasPrice and the fees of transactions"
+    if not all(_creates(*pair) for pair in pairs if pair[0].to is None):
+        return "contractAddress and its creator"
+    return ""
+
+
+_sender = attrgetter("from")
+
+
+def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
+    """Return whether the price paid for gas follows from the fees (EIP-1559). For Celo's CIP-64 the
+    base fee is the receipt's, in the fee currency."""
+    if getattr(transaction, "feeCurrency", None) is not None:
+        if receipt.baseFee is None:
+            return True  # Celo's early receipts have no base fee
+        base_fee = int(receipt.baseFee, 16)
+    price = transaction.gasPrice or "0x0"  # only deposits have none
+    paid = int(receipt.effectiveGasPrice or price, 16)
+    if transaction.maxFeePerGas is None:
+        return paid == int(price, 16)
+    tip = int(transaction.maxPriorityFeePerGas, 16)
+    return paid == min(int(transaction.maxFeePerGas, 16), base_fee + tip)
+
+
+def _creates(transaction: Any, receipt: Any) -> bool:
+    """Return whether the new contract's address follows from its creator and nonce, or the
+    transaction failed (Yellow Paper, section 7)."""
+    if receipt.status is not None and int(receipt.status, 16) == 0:
+        return True
+    # Some nodes give a deposit's nonce with its receipt alone.
+    nonce = getattr(receipt, "depositNonce", None) or transaction.nonce
+    creation = string_item(_sender(transaction)) + quantity_item(nonce)
+    address = keccak256(bytes.fromhex(list_item(creation)))[12:]
+    return data(receipt.contractAddress) == address

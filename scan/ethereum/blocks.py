@@ -39,7 +39,6 @@ from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.messages import MessageToL1
 
 PLAIN_TRANSFER_GAS = 21_000
-NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
 WEI_PER_GWEI = 10**9
 NOBODY = bytes(20)
 METHOD_CHARACTERS = 10  # "0x" and the first four bytes of an input, as text
@@ -168,6 +167,8 @@ class DecodedBlock(NamedTuple):
     block_access_list_hash: Annotated[bytes | None, Column(HASH, "blockAccessListHash")] = None
     slot_number: Annotated[int | None, Column(BIGINT, "slotNumber")] = None
     coin_logs: Annotated[bool, Column(BOOLEAN)] = False  # whether moving coin logs it (EIP-7708)
+    # The parts that no hash proves, in words; None where all agrees with the block's hash.
+    unproven: Annotated[str | None, Column(TEXT)] = None
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorizations: tuple[Authorization, ...] = ()
@@ -217,6 +218,7 @@ _TRANSACTION = [
 _BLOCK = [
     *_json_names(BLOCK_COLUMNS.values()),
     *(*HEADER_FIELDS, *sorted(FORM_HEADER_FIELDS), "withdrawals", "uncles"),
+    "source",  # not of the JSON, but all of it, for fields that no struct has
 ]
 ReceiptJson = _struct("ReceiptJson", _RECEIPT, logs=LogJson)
 TransactionJson = _struct("TransactionJson", _TRANSACTION)
@@ -252,9 +254,11 @@ def read_json(result: Any, type_: Any, number: int) -> Any:
     try:
         read = _converted(result, type_)
         if type_ in _OF_FORMS and _has_own_form(read):
-            return _converted(result, _OF_FORMS[type_])
+            read = _converted(result, _OF_FORMS[type_])
     except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
         raise MalformedBlock(f"block {number}: {error}") from None
+    if type_ is BlockJson:
+        read.source = result
     return read
 
 

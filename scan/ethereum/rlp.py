@@ -104,6 +104,32 @@ def split_list(encoded: bytes, most: int) -> list[bytes]:
     return items if start == end and len(items) <= most else []
 
 
+def item_content(item: bytes) -> bytes:
+    """Return the content of an encoded string; a list is returned as it is."""
+    return item if item[:1] >= EMPTY_LIST else item[_content(item, 0)[0] :]
+
+
+def strings_within(encoded: bytes) -> set[bytes]:
+    """Return the encoded strings of a list and of all lists in it. Raises ValueError where their
+    lengths contradict each other."""
+    strings: set[bytes] = set()
+    lists = [encoded]
+    while lists:
+        outer = lists.pop()
+        start, end = _content(outer, 0)
+        if not outer or end != len(outer):
+            raise ValueError("not RLP")
+        while start < end:
+            _, item_end = _content(outer, start)
+            item = outer[start:item_end]
+            if item[0] >= LISTS:
+                lists.append(item)
+            else:
+                strings.add(item)
+            start = item_end
+    return strings
+
+
 def join_list(items: Sequence[bytes]) -> bytes:
     return bytes.fromhex(list_item(b"".join(items).hex()))
 

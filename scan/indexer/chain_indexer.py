@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer import chain_identity, log_selection
-from scan.indexer.block_source import FORM_PATIENCE_S, BlockSource
+from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
 from scan.indexer.coin_token import unwind_coin_token
@@ -58,12 +58,7 @@ class ChainIndexer:
         self._database = database
         self._node = node
         self._status = status
-        self._source = BlockSource(
-            node,
-            traces=settings.traces,
-            takes_unmatched=settings.takes_unmatched_blocks,
-            form_patience_s=FORM_PATIENCE_S,
-        )
+        self._source = BlockSource(node, traces=settings.traces)
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = Writer(database, settings.partition_rows, settings.keep, settings.finality)
         self._fork_backoff = ForkBackoff()
@@ -136,6 +131,9 @@ class ChainIndexer:
             self._node, self._database, self._settings.start_block, self._settings.logs
         )
         unwind_coin_token(self._database, self._source, self._writer)
+        proven = self._database.value("indexer/blocks_find_proven")
+        if proven is not None:
+            self._source.checker.record_proven(proven)
         self._session = Session(
             chain,
             ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),

@@ -54,9 +54,7 @@ class FieldBackfill:
         self.filled = 0  # rows
         self.differing: set[int] = set()  # numbers of blocks whose hash is not the node's
         self._database = database
-        self._source = BlockSource(
-            node, traces="off", takes_unmatched=settings.takes_unmatched_blocks
-        )
+        self._source = BlockSource(node, traces="off")
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._stop = stop
         # By column, the block from which the node has it: if a block lacks it, so do all before it.

@@ -22,7 +22,7 @@ from scan.errors import Unavailable
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_rows import BlockRows, make_block_rows
-from scan.indexer.block_source import FORM_PATIENCE_S, BlockSource
+from scan.indexer.block_source import BlockSource
 from scan.indexer.fetch_limit import MAX_CONCURRENCY, FetchLimit
 from scan.indexer.log_selection import NO_LOGS, LogSelection
 from scan.observability import logs, metrics
@@ -189,12 +189,7 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     metrics.keep_observations()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    source = BlockSource(
-        node,
-        traces=settings.traces,
-        takes_unmatched=settings.takes_unmatched_blocks,
-        form_patience_s=FORM_PATIENCE_S,
-    )
+    source = BlockSource(node, traces=settings.traces)
     try:
         connections[0].send(None)
     except OSError:  # the parent ended while this process started

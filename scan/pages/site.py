@@ -25,7 +25,7 @@ from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.pages.svg_charts import short_price
 from scan.queries import pools
 from scan.queries.network import name_of, symbol_of, token_standard
-from scan.queries.reader import ChainId, FirstBlock
+from scan.queries.reader import ChainId, FirstBlock, Proof, UnprovenBlocks
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
@@ -75,6 +75,7 @@ class Chain(NamedTuple):
     name: str
     symbol: str
     first_block: int = 0  # at which the index begins
+    unproven: Sequence[UnprovenBlocks] = ()
 
     def standard(self, token_type: str) -> str:
         return token_standard(token_type, self.id)
@@ -89,11 +90,13 @@ class Site:
         chain_id: ChainId,
         first_block: FirstBlock,
         indexed_block: IndexedBlock,
+        proof: Proof,
     ) -> None:
         self.indexed_block = indexed_block
         self._settings = settings
         self._chain_id = chain_id
         self._first_block = first_block
+        self._proof = proof
         # Matches templates' markup alone: quotes in values are escaped. Links to logos have the
         # base path already.
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
@@ -119,9 +122,11 @@ class Site:
         )
 
     def chain(self) -> Chain:
-        """Return the chain; the database is read until its id is known."""
+        """Return the chain; the database is read until its id is known, and every few seconds for
+        what is not proven."""
         self._chain_id.read()
         self._first_block.read()
+        self._proof.read()
         return self._chain()
 
     def render(
@@ -150,7 +155,7 @@ class Site:
         configured = self._settings.chain_name
         name = configured if chain_id is None else name_of(chain_id, configured)
         symbol = symbol_of(chain_id, self._settings.coin_symbol)
-        return Chain(chain_id, name, symbol, self._first_block.known)
+        return Chain(chain_id, name, symbol, self._first_block.known, self._proof.unproven)
 
 
 def _error_title(error: ScanError) -> str:

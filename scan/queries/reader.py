@@ -29,6 +29,7 @@ PLACE_WAIT_S = 0.25
 PROCESSOR_WAIT_S = 1.0
 READ_TABLES_AGAIN_S = 60.0
 READ_RETENTION_AGAIN_S = 5.0
+READ_PROOF_AGAIN_S = 5.0
 
 T = TypeVar("T")
 
@@ -63,6 +64,30 @@ class FirstBlock:
     @property
     def known(self) -> int:
         return self._number or 0
+
+
+class UnprovenBlocks(NamedTuple):
+    """The first and the last of the blocks that are not proven for a reason, in words."""
+
+    first: int
+    last: int
+    reason: str
+
+
+class Proof:
+    """What is not proven by hashes of blocks, as of some seconds ago."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._read_again_at = 0.0
+        self.unproven: Sequence[UnprovenBlocks] = ()
+
+    def read(self) -> Sequence[UnprovenBlocks]:
+        if time.monotonic() >= self._read_again_at:
+            self._read_again_at = time.monotonic() + READ_PROOF_AGAIN_S
+            rows = self._database.rows("queries/unproven_blocks_list")
+            self.unproven = [UnprovenBlocks(*row) for row in rows]
+        return self.unproven
 
 
 class PartitionedTables:

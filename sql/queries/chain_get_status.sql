@@ -3,7 +3,7 @@
 -- params: version text, chain_name text null
 -- literals: none
 -- returns: one row: index version, the body as JSON text
--- index: blocks_pkey
+-- index: blocks_pkey, blocks_unproven
 SELECT index_version(), row_to_json(body)::text
 FROM (
     SELECT 'ready' AS "status",
@@ -24,7 +24,12 @@ FROM (
             SELECT json_build_object('stage', f.stage, 'lastBlock', f.last_block,
                 'progress', f.progress, 'secondsLeft', f.seconds_left)
             FROM bulk_backfill f
-        ) AS "backfill"
+        ) AS "backfill",
+        (
+            SELECT coalesce(json_agg(json_build_object('firstBlock', u.first_block,
+                'lastBlock', u.last_block, 'reason', u.reason) ORDER BY u.first_block, u.reason), '[]')
+            FROM unproven_blocks() u
+        ) AS "unproven"
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true

@@ -39,8 +39,11 @@ CREATE TABLE IF NOT EXISTS blocks (
     blob_gas_used numeric,         -- null before EIP-4844
     excess_blob_gas numeric,       -- blob gas beyond the target, summed up to its parent; null before EIP-4844
     blob_base_fee numeric,         -- the price of blob gas that its transactions paid; null without blobs
-    coin_logs boolean NOT NULL DEFAULT false -- whether moving coin emits logs (EIP-7708)
+    coin_logs boolean NOT NULL DEFAULT false, -- whether moving coin emits logs (EIP-7708)
+    unproven text                  -- the parts that no hash proves, and why; null: all is proven
 );
+-- serves unproven_blocks() in chain_get_status and others: each reason, and its first and last block
+CREATE INDEX IF NOT EXISTS blocks_unproven ON blocks (unproven, number) WHERE unproven IS NOT NULL;
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen
 CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE AND NOT coin_logs;

@@ -14,6 +14,28 @@ RETURN coalesce(to_json(value)::text, 'null');
 CREATE OR REPLACE FUNCTION json_hex(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN coalesce('"' || hex(value) || '"', 'null');
 
+-- Why blocks are not proven by their hashes: each reason with the first and the last of its blocks, at most
+-- 20 reasons. Each takes three probes of blocks_unproven, however many blocks it has.
+CREATE OR REPLACE FUNCTION unproven_blocks()
+RETURNS TABLE (first_block bigint, last_block bigint, reason text) LANGUAGE sql STABLE AS $$
+    WITH RECURSIVE reasons AS (
+        (SELECT b.unproven AS reason, 1 AS place FROM blocks b
+        WHERE b.unproven IS NOT NULL ORDER BY b.unproven LIMIT 1)
+        UNION ALL
+        SELECT (SELECT b.unproven FROM blocks b
+            WHERE b.unproven > r.reason ORDER BY b.unproven LIMIT 1), r.place + 1
+        FROM reasons r
+        WHERE r.reason IS NOT NULL AND r.place < 20
+    )
+    SELECT
+        (SELECT b.number FROM blocks b WHERE b.unproven = r.reason ORDER BY b.unproven, b.number LIMIT 1),
+        (SELECT b.number FROM blocks b WHERE b.unproven = r.reason
+            ORDER BY b.unproven DESC, b.number DESC LIMIT 1),
+        r.reason
+    FROM reasons r
+    WHERE r.reason IS NOT NULL;
+$$;
+
 -- A JSON array of records that string_agg(record::text, ',') has joined; null where there are none.
 CREATE OR REPLACE FUNCTION json_list(records text) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN '[' || coalesce(records, '') || ']';

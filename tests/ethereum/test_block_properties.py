@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from scan.ethereum import events, transport
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.block_hashing import contradicting_fields, has_its_hash
+from scan.ethereum.block_hashing import has_its_hash
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import NodeError, RpcError
 from scan.ethereum.traces import read_call_traces, read_flat_traces

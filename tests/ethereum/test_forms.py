@@ -233,7 +233,8 @@ def test_zksync_s_types_are_named() -> None:
 def test_a_chain_that_nobody_named_is_indexed_as_ethereum_s() -> None:
     own = sent(0, "0x50", novelField="0x1", gasPrice=None)
     block = decoded((own, received(own)))
-    assert (block.transactions[0].fee, block.transactions[0].chain_fields) == (PRICE * GAS, None)
+    fields = '{"typeName":"unknown"}'
+    assert (block.transactions[0].fee, block.transactions[0].chain_fields) == (PRICE * GAS, fields)
     assert (block.burnt_fees, block.credits) == (BASE_FEE * GAS, ())
 
 

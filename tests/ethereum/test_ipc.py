@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.block_hashing import contradicting_fields, header_hash
+from scan.ethereum.block_hashing import header_hash
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.client import (
     AnswerTooLarge,
     BatchRefused,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import rlp
 
-from scan.ethereum.block_hashing import contradicting_fields, uncompared
+from scan.ethereum.block_hashing import uncompared
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
 from tests.ethereum.test_forms import HASH, OTHER, SENDER, received, sent

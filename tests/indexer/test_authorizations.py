@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.ethereum.block_hashing import contradicting_fields
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing

@@ -198,11 +198,9 @@ def test_a_block_that_never_matches_is_told_before_anything_is_indexed(
 
     node.fault = alter
     with Indexing(database_url, node.url) as indexing:
-        wait_for_problem(database_url, "read 8 times since 20")
-        told = status(database_url)
-        expected = "block 1 contradicts itself (transactions and transactionsRoot); read "
-        assert told["problem"].startswith(expected)
-        assert told["indexedBlock"] is None
+        expected = "block 1 contradicts itself (transactions and transactionsRoot)"
+        wait_for_problem(database_url, expected)
+        assert status(database_url)["indexedBlock"] == 0
         node.fault = None
         indexing.wait_for(anvil.head())
         assert status(database_url)["problem"] is None

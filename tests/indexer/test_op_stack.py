@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.ethereum.block_hashing import contradicting_fields
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.client import Node
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
 from scan.extensions.exports.table_export import ExportOptions, export

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.block_hashing import contradicting_fields
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.keccak import keccak256
@@ -52,7 +52,7 @@ class Altered:
                 self.reads.append(call["params"][0])
             elif call["method"] == "web3_clientVersion":
                 answer["result"] = "Geth/v1.16.7"
-            result = answer["result"]
+            result = answer.get("result")
             records = result["transactions"] if isinstance(result, dict) else result
             if isinstance(records, list) and call["params"][0] in self._blocks and self._left:
                 self._left -= isinstance(result, list)  # with its receipts a block is read
@@ -61,8 +61,12 @@ class Altered:
 
 
 def unknown_type(records: Records) -> None:
+    """With hashes that no known type gives."""
     for record in records:
         record["type"] = "0x50"
+        for name in ("hash", "transactionHash"):
+            if name in record:
+                record[name] = "0x5050" + record[name][6:]
 
 
 def fee_for_l1(records: Records) -> None:
@@ -102,20 +106,23 @@ def test_a_chain_that_nobody_named_is_indexed_and_what_is_unchecked_is_said_once
         node.fault = fault = Altered(alter, {2, 3, 4}, times=ALWAYS)
         blocks = BlockSource(Node([node.url])).blocks(0, BLOCKS)
     assert len(blocks) == BLOCKS + 1
-    said = f"block 2, and maybe later ones, have what is compared with no root: {words}"
+    said = f"block 2, and maybe later ones, are not proven: {words}"
     assert [record.getMessage() for record in caplog.records] == [said]
-    assert [fault.reads.count(hex(number)) for number in (2, 3, 4)] == [4, 1, 1]
+    assert [fault.reads.count(hex(number)) for number in (2, 3, 4)] == [3, 1, 1]
 
 
-def test_a_type_that_ethereum_does_not_have_contradicts_a_block_of_ethereum(
-    mainnet: Anvil,
-) -> None:
+def false_type(records: Records) -> None:
+    for record in records:
+        record["type"] = "0x50"
+
+
+def test_a_type_that_a_transactions_hash_belies_contradicts_its_block(mainnet: Anvil) -> None:
     true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
     with FaultyNode(mainnet.url) as node:
-        node.fault = Altered(unknown_type, {3}, times=ALWAYS)
-        with pytest.raises(MalformedBlock, match="type 80, which the chain does not have"):
-            BlockSource(Node([node.url])).blocks(0, BLOCKS)
-        node.fault = Altered(unknown_type, {3}, times=ALWAYS)
+        node.fault = Altered(false_type, {3}, times=ALWAYS)
+        with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
+            BlockSource(Node([node.url])).blocks(3, BLOCKS)
+        node.fault = Altered(false_type, {3}, times=ALWAYS)
         assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
         node.fault = Altered(fee_for_l1, {3}, times=ALWAYS)
         assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
@@ -155,5 +162,5 @@ def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(
         block = BlockSource(Node([node.url])).blocks(3, 3)[0].block
     assert len(block.transactions) == 2
     assert [record.getMessage() for record in caplog.records] == [
-        "block 3, and maybe later ones, have what is compared with no root: a state sync"
+        "block 3, and maybe later ones, are not proven: a state sync"
     ]

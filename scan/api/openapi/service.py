@@ -4,6 +4,7 @@ from scan import VERSION
 from scan.api.openapi.schemas import (
     ANONYMOUS,
     Json,
+    array,
     headers,
     moment,
     nullable,
@@ -87,8 +88,8 @@ SCHEMAS: Json = {
             "lagBlocks": nullable(number("Blocks between them.", 0)),
             "problem": nullable(
                 text(
-                    "Why indexing is stopped. While a block is read again: its number, what"
-                    " disagrees, how often and since when it was read.",
+                    "Why indexing is stopped. Where a block contradicts its hash: its number, and"
+                    " what disagrees.",
                     "the node cannot be reached",
                 )
             ),
@@ -105,9 +106,18 @@ SCHEMAS: Json = {
                 )
             ),
             "backfill": or_null(ref("Backfill"), "Null without a bulk backfill."),
+            "unproven": array(ref("Unproven"), "What no hash proves; empty where all is proven."),
             "replicaLagBlocks": number("Blocks that the replica is behind.", 0),
         },
         optional=("replicaLagBlocks",),
+    ),
+    "Unproven": record(
+        "Blocks of which no hash proves some part.",
+        {
+            "firstBlock": number("The first of them.", 300),
+            "lastBlock": number("The last of them; some between may be proven.", 353),
+            "reason": text("What is not proven, and what helps.", "transactions of type 6"),
+        },
     ),
     "Unready": record(
         "Not ready.",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from scan.hex import BadHex, data, excerpt, quantity
 
+NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
 BLOB_GAS = 131_072  # EIP-4844
 # An ordinal's low bits, which hold a row's place in its block: first_ordinal_in() of sql/schema.
 PLACE_BITS = 20
@@ -178,6 +179,8 @@ class Form(NamedTuple):
         for index, type_ in enumerate(types):
             fields = _read({name: (read, values[index]) for name, read, values in columns})
             type_name = self.type_names.get(int.from_bytes(type_))
+            if type_name is None and type_ > NEWEST_TYPE:
+                type_name = "unknown"
             if type_name is not None:
                 fields["typeName"] = type_name
             if fees_in_tokens[index] is not None:

@@ -91,7 +91,7 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
             _acquire_lock(Writer(database))
         code = _audit_rows(database, repair=options.repair)
         if comparison is not None:
-            code = max(code, _compare_node(comparison, options.blocks))
+            code = max(code, _compare_node(database, comparison, options.blocks))
         return code
     except NotTheWriter:
         _write_line("an indexer is running on this database: stop it before --repair")
@@ -206,7 +206,7 @@ def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -
         _write_line(f"  {line}")
 
 
-def _compare_node(comparison: NodeComparison, blocks: int) -> int:
+def _compare_node(database: Database, comparison: NodeComparison, blocks: int) -> int:
     ranges = comparison.ranges(blocks)
     progress = _Progress(sum(last - first + 1 for first, last in ranges))
     total = 0
@@ -222,8 +222,10 @@ def _compare_node(comparison: NodeComparison, blocks: int) -> int:
     for (entity, migration), count in (+comparison.unfilled).items():
         unfilled = f"{count} {entity} rows have no values in the columns of {migration}"
         _write_line(f"  {unfilled}: run scan backfill fields")
-    for reason, count in comparison.skipped.items():
-        _write_line(f"  roots not computed in {count} blocks: {reason}")
+    for first, last, reason in database.rows("queries/unproven_blocks_list"):
+        _write_line(f"not proven when indexed, in blocks {first} to {last}: {reason}")
+    for reason, count in comparison.unproven.items():
+        _write_line(f"  not proven in {count} of them: {reason}")
     if comparison.untraced:
         _write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
     return DIFFERS if total else EXACT

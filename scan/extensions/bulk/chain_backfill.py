@@ -74,9 +74,7 @@ class ChainBackfill:
         self._resources = resources
         self._audit = audit
         self._stop = stop
-        self._source = BlockSource(
-            node, traces=settings.traces, takes_unmatched=settings.takes_unmatched_blocks
-        )
+        self._source = BlockSource(node, traces=settings.traces)
         self._progress = Progress(database)
         self._attempts = Attempts(self._progress, stop)
         self._readings = 1

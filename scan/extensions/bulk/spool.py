@@ -35,7 +35,6 @@ class RangeTask(NamedTuple):
     rpc_urls: tuple[str, ...]
     ca_bundle: str
     traces: str
-    takes_unmatched_blocks: bool
     selection: LogSelection
     blocks: Range
 
@@ -50,13 +49,11 @@ def spool_range(task: RangeTask, folder: Path) -> int:
     """Write the files of a range, and return how many transactions it has. Raises the errors of
     BlockSource.blocks(), and OSError."""
     selection, blocks = task.selection, task.blocks
-    key = (task.rpc_urls, task.ca_bundle, task.traces, task.takes_unmatched_blocks)
+    key = (task.rpc_urls, task.ca_bundle, task.traces)
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         node = Node(task.rpc_urls, ca_bundle=task.ca_bundle)
-        _sources[key] = BlockSource(
-            node, traces=task.traces, takes_unmatched=task.takes_unmatched_blocks
-        )
+        _sources[key] = BlockSource(node, traces=task.traces)
     tables = RangeTables(selection)
     transactions = _read(_sources[key], blocks, tables)
     RangeFiles(folder).write(blocks, tables.finish())

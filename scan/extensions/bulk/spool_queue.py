@@ -147,7 +147,6 @@ def make_tasks(
             urls[number % len(urls) :] + urls[: number % len(urls)],
             settings.ca_bundle,
             settings.traces,
-            settings.takes_unmatched_blocks,
             selection,
             blocks,
         )

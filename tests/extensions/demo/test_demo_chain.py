@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from eth_utils import keccak
 
-from scan.ethereum.block_hashing import contradicting_fields, has_its_hash
+from scan.ethereum.block_hashing import has_its_hash
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain

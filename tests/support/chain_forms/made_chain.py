@@ -79,11 +79,13 @@ class MadeChain:
         self.unknown: set[bytes] = set()  # accounts whose histories cannot add up
         self.encodings: dict[int, Sequence[str]] = dict(ENCODINGS)
         self.receipt_tails: dict[int, Sequence[str]] = {}
-        self._header_fields = header_fields
+        self.header_fields = header_fields
         self._fields = fields
         self._nonces: Counter[bytes] = Counter()
         self._pending: list[Made] = []
         self._blocks: list[tuple[Json, list[Json], list[Json], Counter[bytes]]] = []
+        # What debug_getRaw… returns, by method and parameter, of a node that has it.
+        self.bytes: dict[tuple[str, str], Any] = {}
         self._last_pending: list[Made] = []
         self.mine(**genesis)
 
@@ -209,8 +211,13 @@ class MadeChain:
             **fields,
         }
         header = {name: value for name, value in header.items() if value is not None}
-        encoded = [_item(header[name]) for name in self._header_fields if name in header]
+        encoded = [_item(header[name]) for name in self.header_fields if name in header]
         hash_ = header["hash"] = header.get("hash", keccak(rlp.encode(encoded)))
+        self.bytes["debug_getRawHeader", hex(number)] = rlp.encode(encoded)
+        leaves = [*map(self._encoded_receipt, receipts[: len(covered)])]
+        self.bytes["debug_getRawReceipts", hex(number)] = leaves
+        for made in covered:
+            self.bytes["debug_getRawTransaction", _json(made.transaction["hash"])] = made.encoded
         links = {"blockHash": hash_, "blockNumber": number}
         transactions = []
         for index, (made, receipt) in enumerate(zip(pending, receipts, strict=True)):
@@ -245,10 +252,14 @@ class MadeChain:
         ]
         assert self.mine()["hash"] == block_hash
 
-    def lines(self, *, apart: frozenset[bytes] = frozenset()) -> list[bytes]:
+    def lines(
+        self, *, apart: frozenset[bytes] = frozenset(), has_bytes: bool = False
+    ) -> list[bytes]:
         """The recording of a node with this chain, and the state of every block; receipts of the
         transactions `apart` are returned by their hash alone."""
         rows: list[tuple[str, list[Any], Any]] = [("eth_chainId", [], self.chain_id)]
+        if has_bytes:
+            rows += [(method, [parameter], raw) for (method, parameter), raw in self.bytes.items()]
         seen = sorted(self._seen())
         for block, receipts, traces, balances in self._blocks:
             number = hex(block["number"])

@@ -1,0 +1,266 @@
+"""Hard forks that this version does not know: fields of headers, and types of transactions.
+
+The chain has Sepolia's id. Blocks 1 to 3 are Prague's, 4 to 6 Amsterdam's, and from block 7 on
+headers have two more fields, which end in another order than that of their names.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from app import create_app
+from scan.commands import doctor_database
+from scan.database.connection import Database
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.extensions.demo.demo_node import DemoNode
+from scan.extensions.demo.replay import Recording
+from scan.indexer.block_source import BlockSource
+from tests.audit import auditing
+from tests.indexer.test_node_faults import wait_for_problem
+from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
+from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
+from tests.support.database import Postgres
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing
+
+Json = dict[str, Any]
+SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
+AMSTERDAM = ("blockAccessListHash", "slotNumber")
+NOVEL = ("zetaRoot", "alphaCount")
+EVENT = word("an event")
+FRAMES = 0x06
+HEAD = 9
+
+
+def made(
+    chain_id: int = SEPOLIA,
+    *,
+    novel: Mapping[str, Any] | None = None,
+    frames: int | None = None,
+    last: int = HEAD,
+) -> MadeChain:
+    """The chain; `novel` are the last fields of headers, and `frames` is the block that has a
+    transaction of a type that nobody knows."""
+    novel = novel or {"zetaRoot": word("zeta"), "alphaCount": 77}
+    chain = MadeChain(chain_id, GENESIS)
+    chain.header_fields = (*HEADER_FIELDS, *AMSTERDAM, *novel)
+    chain.encodings[FRAMES] = ("chainId", "nonce", "from", "to", "value", "novelFrames", "r", "s")
+    for number in range(1, last + 1):
+        fields: Json = {} if number < 4 else dict(zip(AMSTERDAM, (word("l"), number), strict=True))
+        logs = [log(CAROL, EVENT, data=number.to_bytes(32))]
+        chain.pay(ALICE, BOB, number, receipt={"logs": logs})
+        if number == frames:
+            chain.pay(
+                BOB, CAROL, 10**17, type=FRAMES, novelFrames=[b"a", [b"b"]], receipt={"logs": logs}
+            )
+        chain.mine(withdrawalsRoot=None, **fields, **(novel if number > 6 else {}))
+    return chain
+
+
+@contextmanager
+def served(chain: MadeChain, *, has_bytes: bool = False) -> Iterator[FaultyNode]:
+    recording = DemoNode(Recording(chain.lines(has_bytes=has_bytes)), 0)
+    with FaultyNode(recording.url) as node:
+        yield node
+    recording.stop()
+
+
+def altered(number: int, alter: Callable[[Any], None], method: str) -> Callable[..., Reply]:
+    """A Fault: a block's JSON is altered, and none of its hashes is computed anew."""
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == method and call["params"][0] == hex(number):
+                alter(answer["result"])
+        return Reply(body=answers)
+
+    return reply
+
+
+def gas_limit(block: Json) -> None:
+    block["gasLimit"] = "0x1312d00"
+
+
+def amount(receipts: list[Json]) -> None:
+    receipts[-1]["logs"][0]["data"] = "0x" + (999).to_bytes(32).hex()
+
+
+ALTERATIONS = [(gas_limit, "eth_getBlockByNumber"), (amount, "eth_getBlockReceipts")]
+
+
+def unproven(client: Any) -> list[tuple[int, int, str]]:
+    blocks = client.get("/readyz").json["unproven"]
+    return [(entry["firstBlock"], entry["lastBlock"], entry["reason"]) for entry in blocks]
+
+
+def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(
+    postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(made()) as node, postgres.cloned(template) as url:
+        with caplog.at_level(logging.WARNING):
+            settings = Indexing(url, node.url).run_until(HEAD).settings
+        assert [record.getMessage() for record in caplog.records] == [
+            "since block 7 headers have zetaRoot, alphaCount,"
+            " unknown to this version of Scan, update it"
+        ]
+        client = create_app(settings).test_client()
+        assert unproven(client) == []
+        assert "slotNumber" not in client.get("/api/v1/blocks/3").json
+        block = client.get("/api/v1/blocks/8").json
+        assert block["slotNumber"] == 8
+        assert block["blockAccessListHash"] == "0x" + word("l").hex() in client.get("/block/8").text
+        assert auditing.run(settings, node=True) == 0
+
+
+@pytest.mark.parametrize(("alter", "method"), ALTERATIONS)
+@pytest.mark.parametrize("is_newest", [True, False])
+@pytest.mark.parametrize("number", [3, 4, 6, 7, 8])
+def test_an_altered_block_beside_a_fork_is_refused_and_named(
+    number: int, is_newest: bool, alter: Callable[[Any], None], method: str
+) -> None:
+    head = number if is_newest else HEAD
+    with served(made(last=head)) as node:
+        true = BlockSource(Node([node.url])).blocks(0, head)
+        node.fault = altered(number, alter, method)
+        for first in (0, number):
+            source = BlockSource(Node([node.url]))
+            if first == 0:
+                assert source.blocks(0, head) == true[:number]
+            with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
+                source.blocks(number, head)
+        node.fault = None
+        assert source.blocks(0, head) == true
+
+
+def test_an_altered_block_stops_the_index_until_the_node_has_it_right(
+    postgres: Postgres, template: str
+) -> None:
+    with served(made()) as node, postgres.cloned(template) as url:
+        node.fault = altered(7, *ALTERATIONS[0])
+        with Indexing(url, node.url) as indexing:
+            wait_for_problem(url, "block 7 contradicts itself (header and hash)")
+            node.fault = None
+            indexing.wait_for(HEAD)
+
+
+@pytest.mark.parametrize("has_bytes", [True, False])
+def test_a_type_that_nobody_knows_is_indexed(
+    has_bytes: bool, postgres: Postgres, template: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain = made(frames=5)
+    with served(chain, has_bytes=has_bytes) as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(HEAD).settings
+        client = create_app(settings).test_client()
+        record = client.get("/api/v1/transactions?type=6").json["transactions"][0]
+        assert record["chainFields"]["typeName"] == "unknown"
+        assert (record["value"], record["type"]) == (str(10**17), FRAMES)
+        assert "unknown" in client.get(f"/tx/{record['hash']}").text
+        reasons = [] if has_bytes else [(5, 5, "transactions of type 6")]
+        assert unproven(client) == reasons
+        page = client.get("/blocks").text
+        assert ("Blocks 5 to 5 are not proven" in page) is not has_bytes
+        metrics = client.get("/metrics").text
+        assert f"scan_unproven_reasons {float(not has_bytes)}" in metrics
+        database = Database(url, statement_timeout_ms=5_000)
+        found = [o.text for o in doctor_database.check_database(database) if "proven" in o.text]
+        assert len(found) == len(reasons)
+        database.close()
+        assert auditing.run(settings, node=True) == 0
+        assert ("not proven when indexed" in capsys.readouterr().out) is not has_bytes
+
+
+def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows() -> None:
+    def value(block: Json) -> None:
+        block["transactions"][-1]["value"] = "0x123456789"
+
+    def type_(block: Json) -> None:
+        block["transactions"][0]["type"] = hex(FRAMES)
+
+    def receipt_type(receipts: list[Json]) -> None:
+        receipts[0]["type"] = hex(FRAMES)
+
+    with served(made(frames=5), has_bytes=True) as node:
+        source = BlockSource(Node([node.url]))
+        node.fault = altered(5, *ALTERATIONS[1])
+        with pytest.raises(MalformedBlock, match="receipts and receiptsRoot"):
+            source.blocks(5, 5)
+        node.fault = altered(5, value, "eth_getBlockByNumber")
+        [fetched] = source.blocks(5, 5)
+        assert fetched.block.unproven == "value of transactions of type 6"
+
+        def both(calls: Calls, forward: Forward) -> Reply:
+            first = altered(5, type_, "eth_getBlockByNumber")
+            return first(
+                calls, lambda c: altered(5, receipt_type, "eth_getBlockReceipts")(c, forward).body
+            )
+
+        node.fault = both
+        with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
+            source.blocks(5, 5)
+
+
+MANY = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gammaRoot")}
+
+
+@pytest.mark.parametrize("has_bytes", [True, False])
+def test_more_fields_than_are_tried_are_proven_by_bytes_alone(
+    has_bytes: bool, postgres: Postgres, template: str
+) -> None:
+    with served(made(novel=MANY), has_bytes=has_bytes) as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(HEAD).settings
+        client = create_app(settings).test_client()
+        names = "betaRoot, deltaRoot, etaRoot, gammaRoot"
+        reason = f"header with fields {names}, unknown to this version of Scan, update it"
+        assert unproven(client) == ([] if has_bytes else [(7, HEAD, reason)])
+        source = BlockSource(Node([node.url]))
+        for number, (alter, method) in ((8, ALTERATIONS[1]), (6, ALTERATIONS[0])):
+            node.fault = altered(number, alter, method)
+            with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
+                source.blocks(number, HEAD)
+        node.fault = altered(8, *ALTERATIONS[0])
+        if has_bytes:
+            with pytest.raises(MalformedBlock, match="header and its bytes"):
+                source.blocks(8, 8)
+
+
+def test_what_is_not_proven_is_unwound_with_its_blocks(postgres: Postgres, template: str) -> None:
+    chain = made(frames=9)
+    with postgres.cloned(template) as url:
+        with served(chain) as node:
+            settings = Indexing(url, node.url).run_until(HEAD).settings
+        client = create_app(settings).test_client()
+        assert unproven(client) == [(9, 9, "transactions of type 6")]
+        other = made()
+        other.pay(ALICE, BOB, 1)
+        other.mine(withdrawalsRoot=None, **dict(zip(AMSTERDAM, (word("l"), 10), strict=True)))
+        with served(other) as node:
+            settings = Indexing(url, node.url).run_until(HEAD + 1).settings
+        assert unproven(create_app(settings).test_client()) == []
+
+
+def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_proven() -> None:
+    """Whatever its id; where no header was proven, the chain has headers of its own."""
+    with served(made(NOBODY_KNOWS)) as node:
+        node.fault = altered(3, *ALTERATIONS[0])
+        with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
+            BlockSource(Node([node.url])).blocks(3, 3)
+
+        def every_header(calls: Calls, forward: Forward) -> Reply:
+            answers = forward(calls)
+            for answer in answers:
+                if isinstance(answer.get("result"), dict):
+                    gas_limit(answer["result"])
+            return Reply(body=answers)
+
+        node.fault = every_header
+        blocks = BlockSource(Node([node.url])).blocks(0, 3)
+        assert {"own form" in (fetched.block.unproven or "") for fetched in blocks} == {True}
+        source = BlockSource(Node([node.url]))
+        source.checker.record_proven(1)
+        with pytest.raises(MalformedBlock, match="block 2 contradicts itself"):
+            source.blocks(2, 3)
