@@ -320,9 +320,7 @@ def _rpc_urls(text: str) -> tuple[str, ...]:
             continue
         address = urlsplit(url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError(
-                "must be http:// or https:// URLs or paths of IPC sockets, separated by commas"
-            )
+            raise ValueError("must be http(s):// URLs or paths of IPC sockets, with commas between")
         _require_port(address)
     return urls
 
