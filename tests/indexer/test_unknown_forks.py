@@ -19,7 +19,7 @@ from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
-from tests.audit import auditing
+from tests.extensions.audit import auditing
 from tests.indexer.test_node_faults import wait_for_problem
 from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
