@@ -370,7 +370,6 @@ def daily_stats(truth: Truth) -> Rows:
     for t in truth.transactions:
         row = rows[t["timestamp"][:10]]
         row["fees_wei"] += int(t["fee"])
-        row["burnt_wei"] += int(t["fee"]) - int(t["gasPrice"]) * int(t["gasUsed"])  # of blobs
         row["failed_transaction_count"] += not t["status"]
         row["created_contract_count"] += t["status"] and t["contractAddress"] is not None
     for transfer in truth.internal_transfers:
