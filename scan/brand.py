@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF009 (a setting is one line)
 """The operator's name, logo, colours, links and notice on the pages, checked when they are read.
 
 None of them may load a file of another host. The pages' Content-Security-Policy would refuse it;
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from scan.environment import setting, short_text, switch
 from scan.picture_types import SVG, picture_type
 
 MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all
@@ -46,32 +48,6 @@ class Logo:
     content: bytes
 
 
-@dataclass(frozen=True)
-class Brand:
-    """The values of SCAN_BRAND_*. An empty one means Scan's own."""
-
-    name: str = ""
-    url: str = ""  # of the site, without SCAN_BASE_PATH
-    logo: Logo | None = None
-    colours: Palette = ()
-    stylesheet: str = ""
-    links: tuple[tuple[str, str], ...] = ()  # text, URL
-    tagline: str = ""
-    notice: str = ""
-    is_indexed: bool = True  # by search engines
-
-    @property
-    def css(self) -> str:
-        """The style sheet that follows Scan's own; "" without colours and file."""
-        values = " ".join(
-            f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in self.colours
-        )
-        return (f":root {{ {values} }}\n" if values else "") + self.stylesheet
-
-
-UNBRANDED = Brand()
-
-
 @cache
 def default_palette() -> dict[str, tuple[str, str]]:
     """Return the colours of scan.css by name, for the light and the dark theme."""
@@ -94,7 +70,7 @@ def _linear(value: float) -> float:
     return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
 
-def colours(text: str) -> Palette:
+def _colours(text: str) -> Palette:
     """Read `accent=#1c50c8/#8fb4ff, text=#14171f/#e6e9ef`: a colour for each theme.
 
     Raises ValueError where two colours that pages show on each other have too little contrast.
@@ -120,7 +96,7 @@ def colours(text: str) -> Palette:
     return tuple(chosen.items())
 
 
-def logo(text: str) -> Logo:
+def _logo(text: str) -> Logo:
     """Read an SVG, PNG or WebP file, whatever its name. Raises ValueError."""
     content = _file(text)
     name = _LOGO_NAMES.get(picture_type(content) or "")
@@ -129,7 +105,7 @@ def logo(text: str) -> Logo:
     return Logo(name, content)
 
 
-def site_url(text: str) -> str:
+def _site_url(text: str) -> str:
     """Read `https://explorer.example.org`."""
     url = text.removesuffix("/")
     if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]{1,255}", url):
@@ -137,7 +113,7 @@ def site_url(text: str) -> str:
     return url
 
 
-def stylesheet(text: str) -> str:
+def _stylesheet(text: str) -> str:
     """Read a CSS file that loads nothing and leaves colours to SCAN_BRAND_COLORS."""
     try:
         css = _file(text).decode()
@@ -152,7 +128,7 @@ def stylesheet(text: str) -> str:
     return css
 
 
-def links(text: str) -> tuple[tuple[str, str], ...]:
+def _links(text: str) -> tuple[tuple[str, str], ...]:
     """Read `Imprint=https://example.org/imprint, Terms=/docs/`."""
     items = tuple(
         (name.strip(), url.strip())
@@ -181,3 +157,31 @@ def _file(text: str) -> bytes:
     if not content or len(content) > MAX_FILE_BYTES:
         raise ValueError(f"must have between 1 and {MAX_FILE_BYTES} bytes")
     return content
+
+
+@dataclass(frozen=True)
+class Brand:
+    """The values of SCAN_BRAND_*. An empty one means Scan's own."""
+
+    # fmt: off
+    name: str = setting("SCAN_BRAND_NAME", short_text(30), "Scan", "[the site's name](pages.md#your-own-brand)", unset="")
+    url: str = setting("SCAN_BRAND_URL", _site_url, "none", "the site's URL without a path, for previews of links", unset="")
+    logo: Logo | None = setting("SCAN_BRAND_LOGO", _logo, "Scan's", "an SVG, PNG or WebP file of at most 32 KiB", unset=None)
+    colours: Palette = setting("SCAN_BRAND_COLORS", _colours, "Scan's", "colours for the light and the dark theme: `accent=#7a1fa2/#e0a8ff`", unset=())
+    stylesheet: str = setting("SCAN_BRAND_CSS", _stylesheet, "none", "a style sheet of at most 32 KiB for spaces, corners and fonts", unset="")
+    links: tuple[tuple[str, str], ...] = setting("SCAN_BRAND_LINKS", _links, "none", "links in the footer: `Imprint=https://example.org/imprint`", unset=())
+    tagline: str = setting("SCAN_BRAND_TAGLINE", short_text(160), "none", "a line on the home page", unset="")
+    notice: str = setting("SCAN_BRAND_NOTICE", short_text(300), "none", "a line above every page", unset="")
+    is_indexed: bool = setting("SCAN_BRAND_ROBOTS", switch("index", "none"), "index", "`none` asks search engines to leave the site out")
+    # fmt: on
+
+    @property
+    def css(self) -> str:
+        """The style sheet that follows Scan's own; "" without colours and file."""
+        values = " ".join(
+            f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in self.colours
+        )
+        return (f":root {{ {values} }}\n" if values else "") + self.stylesheet
+
+
+UNBRANDED = Brand()

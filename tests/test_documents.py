@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from scan.database.lists import all_entities
+from tests.support import settings_document
 from tests.support.documents import (
     DOCUMENTS,
     GUIDES,
@@ -107,6 +108,12 @@ def test_the_api_guide_names_every_filter_of_a_query() -> None:
         if entity.is_queried and f"`{filter_.key}`" not in rows[name]
     }
     assert unnamed == set()
+
+
+@pytest.mark.check
+def test_settings_are_listed_as_they_are_declared() -> None:
+    listed = settings_document.DOCUMENT.read_text(encoding="utf-8")
+    assert listed == settings_document.whole(), "run python -m tests.support.settings_document"
 
 
 @pytest.mark.check

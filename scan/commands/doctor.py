@@ -21,8 +21,9 @@ from scan.commands.service_client import send
 from scan.commands.startup import with_running_database
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
+from scan.environment import without_password
 from scan.errors import ScanError, SettingError
-from scan.settings import Settings, without_password
+from scan.settings import Settings
 from scan.verification.installed_compilers import InstalledCompilers
 
 TIMEOUT_S = 10

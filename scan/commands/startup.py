@@ -10,9 +10,10 @@ from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.embedded import write_private
 from scan.database.errors import SharedSession
+from scan.environment import without_password
 from scan.errors import ScanError, SettingError
 from scan.indexer.chain_identity import require_same_start
-from scan.settings import Settings, without_password
+from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 

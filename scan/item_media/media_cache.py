@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from scan.environment import Network
 from scan.ethereum.sized_cache import SizedCache
 from scan.item_media import dimensions, item_metadata
 from scan.item_media.document_queue import DocumentQueue
@@ -22,7 +23,6 @@ from scan.outbound import urls
 from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
 from scan.outbound.urls import RefusedUrl
 from scan.picture_types import SVG
-from scan.settings import Network
 
 CACHE_BYTES = 64 * 1024 * 1024
 PICTURES_BYTES = 2 * 1024 * 1024  # for the types of pictures

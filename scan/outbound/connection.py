@@ -11,11 +11,11 @@ from typing import NamedTuple
 import certifi
 from urllib3.connection import HTTPSConnection
 
+from scan.environment import Network
 from scan.errors import SettingError
 from scan.outbound import urls
 from scan.outbound.deadlines import Deadline, DeadlineTimer
 from scan.outbound.urls import Address, Purpose, RefusedUrl
-from scan.settings import Network
 
 TOTAL_S = 10.0
 CONNECT_S = 3.0

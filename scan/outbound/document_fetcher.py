@@ -8,11 +8,11 @@ from urllib.parse import urljoin
 
 import urllib3
 
+from scan.environment import Network
 from scan.outbound import urls
 from scan.outbound.connection import AttemptTimeouts, CheckedConnection, Outbound
 from scan.outbound.deadlines import Deadline, DeadlineTimer
 from scan.outbound.urls import NotResolved, Purpose, RefusedUrl
-from scan.settings import Network
 
 TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
 MAX_REDIRECTS = 2

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from scan.environment import Network
 from scan.rate_limits.concurrency import ConcurrencyLimit
-from scan.settings import Network
 
 PORTS = (443, 8443)
 MAX_URL_CHARACTERS = 2048

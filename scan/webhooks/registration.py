@@ -8,10 +8,11 @@ from typing import NamedTuple
 from scan.accounts.owner_authorization import Requester, require_owner
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
+from scan.environment import Network
 from scan.errors import InvalidParameter, LimitReached
 from scan.outbound import urls
 from scan.outbound.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
-from scan.settings import Network, Settings
+from scan.settings import Settings
 
 EVENT_TYPES = ("tx", "token_transfer", "internal_transfer", "dex_trade", "log")
 MAX_TOPICS_PER_POSITION = 10

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import trustme
 
-from scan.settings import Settings
 from tests.support.serving import ROOT, exchange, free_port, nginx, program
 
 DEPLOY = ROOT / "deploy"
@@ -106,18 +105,6 @@ def test_contributing_names_every_room() -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text()
     rooms = {path.parent.name for path in (ROOT / "scan").glob("*/__init__.py")}
     assert {room for room in rooms if f"| `scan/{room}/` |" not in table} == set()
-
-
-def test_settings_are_listed_with_their_defaults() -> None:
-    source = (ROOT / "scan" / "settings.py").read_text()
-    read = set(re.findall(r'read\(\s*"([A-Z_]+)"', source)) - {"REQUESTS_CA_BUNDLE"}
-    table = (ROOT / "docs/settings.md").read_text()
-    listed = {name for row in re.findall(r"^\| (.*?) \|", table, re.M) for name in
-              re.findall(r"`([A-Z_]+)`", row)}  # fmt: skip
-    assert read == listed
-    defaults = Settings.from_environment({})
-    for value in (defaults.port, defaults.finality, defaults.statement_timeout_ms):
-        assert str(value) in table
 
 
 @pytest.mark.parametrize("path", [DEPLOY / "Dockerfile", DEPLOY / "ha" / "Dockerfile"], ids=str)

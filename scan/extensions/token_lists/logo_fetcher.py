@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import NamedTuple
 
+from scan.environment import Network
 from scan.item_media import dimensions, item_metadata
 from scan.item_media.item_metadata import BadContent
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.picture_types import SVG
-from scan.settings import Network
 
 FETCHING_THREADS = 8
 MAX_LOGO_BYTES = 100_000

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from scan.environment import Network
 from scan.errors import NotFound
 from scan.extensions.unit_prices.price_document import MAX_BYTES, BadPrices, UnitPrices, parse
 from scan.hex import data
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.queries import pools
 from scan.queries.reader import Reader
-from scan.settings import Network
 
 READ_AGAIN_S = 60.0
 POOL_HOURS = 24
