@@ -6,10 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from scan.commands.run import OwnNode, run_chain
+from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.demo import demo_chain, demo_data, demo_node
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.settings import Settings, without_password
+from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
