@@ -10,6 +10,7 @@ from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.block_parameter import ADDRESS, BlockId
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import Node, NodeError
+from scan.ethereum.fork_schedule import unknown_fork
 from scan.ethereum.node_errors import RpcError
 from scan.hex import to_hex
 from scan.indexer import chain_identity
@@ -58,6 +59,7 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Itera
         yield "error", str(error), "use a node that has block 0"
         return
     yield from _check_head(node, made_at_s)
+    yield from _check_forks(node)
     fixed = database.value("indexer/chain_get_first_block") if database is not None else None
     first = (settings.start_block or 0) if fixed is None else fixed
     advice = ADVICE_EMPTY if fixed is None else ADVICE_BEGUN
@@ -84,6 +86,16 @@ def _check_head(node: Node, made_at_s: int) -> Iterator[Outcome]:
     elif age_s > QUIET_S:
         text = f"its newest block is {_duration(age_s)} old"
         yield "warning", text, "check its peers, unless the chain makes blocks rarely"
+
+
+def _check_forks(node: Node) -> Iterator[Outcome]:
+    try:
+        fork = unknown_fork(node)
+    except NodeError as error:
+        yield "warning", str(error), "upgrade it"
+        return
+    if fork:
+        yield "warning", fork, "update Scan before; see its changelog"
 
 
 def _check_history(node: Node, number: int, head: int, advice: str) -> Iterator[Outcome]:

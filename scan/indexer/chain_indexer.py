@@ -2,10 +2,12 @@
 
 import logging
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 
 from scan.database.connection import Database
-from scan.ethereum.client import Node
+from scan.ethereum.client import Node, NodeError
+from scan.ethereum.fork_schedule import unknown_fork
 from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
@@ -131,6 +133,7 @@ class ChainIndexer:
             self._node, self._database, self._settings.start_block, self._settings.logs
         )
         unwind_coin_token(self._database, self._source, self._writer)
+        self._warn_of_fork()
         proven = self._database.value("indexer/blocks_find_proven")
         if proven is not None:
             self._source.checker.record_proven(proven)
@@ -142,6 +145,12 @@ class ChainIndexer:
             self._writer.head(),
         )
         return self._session
+
+    def _warn_of_fork(self) -> None:
+        with suppress(NodeError):  # what is asked next says so
+            fork = unknown_fork(self._node)
+            if fork and self._status.is_new(fork):
+                log.warning("%s: update Scan before", fork)
 
     def _require_no_backfill(self) -> None:
         if self._database.value("indexer/bulk_backfill_is_unfinished"):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app import create_app
-from scan.commands import doctor_database
+from scan.commands import doctor_database, doctor_node
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
@@ -264,3 +264,47 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
         source.checker.record_proven(1)
         with pytest.raises(MalformedBlock, match="block 2 contradicts itself"):
             source.blocks(2, 3)
+
+
+CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
+BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
+NOW = {
+    **{"activationTime": 1_700_000_000, "forkId": "0x07c9462e", "systemContracts": CONTRACTS},
+    **{"precompiles": {"ECREC": f"0x{1:040x}"}, "blobSchedule": {"max": 6, "target": 3}},
+}
+LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
+
+
+@pytest.mark.parametrize(
+    ("following", "is_warned"),
+    [
+        (None, False),
+        ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
+        ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
+        ({**LATER, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
+        (LATER, True),
+    ],
+)
+def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
+    following: Json | None,
+    is_warned: bool,
+    postgres: Postgres,
+    template: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def config(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == "eth_config":
+                answer.pop("error", None)
+                answer["result"] = {"current": NOW, "next": following, "last": following}
+        return Reply(body=answers)
+
+    with served(made(last=2)) as node, postgres.cloned(template) as url:
+        node.fault = config
+        with caplog.at_level(logging.WARNING):
+            settings = Indexing(url, node.url).run_until(2).settings
+        words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
+        assert (words in caplog.text) is is_warned
+        found = [text for _, text, _ in doctor_node.check_node(node.url, None, settings)]
+        assert any(words in text for text in found) is is_warned

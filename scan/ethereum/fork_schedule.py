@@ -1,0 +1,51 @@
+"""Hard forks that a node has scheduled (EIP-7910), and whether this version of Scan knows them."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.execution_requests import REQUEST_CONTRACTS
+
+# System contracts of the forks up to Amsterdam, besides those of requests: EIP-4788 and EIP-2935.
+_KNOWN_CONTRACTS = {"0x" + address.hex() for address in REQUEST_CONTRACTS} | {
+    "0x000f3df6d732807ef1319fb7b8bb8522d0beac02",
+    "0x0000f90827f1c53a10cb7a02335b175320002935",
+}
+_MOST_CHARACTERS = 100
+
+
+def unknown_fork(node: Node) -> str:
+    """Return a sentence about the next scheduled fork where this version does not know it, "" where
+    there is none, or the node has no eth_config.
+
+    A fork that changes nothing but blobs' parameters (EIP-7892) changes no block's form. Amsterdam
+    is known by its system contracts. Raises NodeError.
+    """
+    try:
+        schedule = node.call("eth_config")
+    except RpcError:
+        return ""
+    try:
+        current, following = schedule["current"], schedule["next"] or schedule["last"]
+        if following is None or _is_known(current, following):
+            return ""
+        time_s = following["activationTime"]
+        moment = datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        fork_id = str(following["forkId"])[:_MOST_CHARACTERS]
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, OSError) as error:
+        raise NodeError(f"the node's eth_config is malformed: {error!r}"[:200]) from None
+    return f"a fork is scheduled for {moment} (fork id {fork_id}) that this version does not know"
+
+
+def _is_known(current: dict[str, Any], following: dict[str, Any]) -> bool:
+    if following["activationTime"] <= current["activationTime"]:
+        return True
+    before, after = _contracts(current), _contracts(following)
+    has_same_code = current["precompiles"] == following["precompiles"]
+    if has_same_code and before == after:
+        return bool(current["blobSchedule"] != following["blobSchedule"])
+    return has_same_code and before < after <= _KNOWN_CONTRACTS | before
+
+
+def _contracts(fork: dict[str, Any]) -> set[str]:
+    return {str(address).lower() for address in fork["systemContracts"].values()}
