@@ -51,9 +51,9 @@ def setting(
 
 def variables(declared: type) -> Iterator[tuple[str, Variable]]:
     """Return the fields of a dataclass that variables give, with these."""
-    for each in fields(declared):
-        if Variable in each.metadata:
-            yield each.name, each.metadata[Variable]
+    for field_ in fields(declared):
+        if Variable in field_.metadata:
+            yield field_.name, field_.metadata[Variable]
 
 
 def read_variables(declared: type, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -196,18 +196,6 @@ def existing_path(text: str) -> str:
     if not Path(text).exists():
         raise ValueError("no such file or directory")
     return text
-
-
-def price_source(text: str) -> str:
-    """Return the source of unit prices: a URL, a pool with the token that prices are in, or
-    a file."""
-    if "://" in text:
-        return https_url(text)
-    if text.lower().startswith("0x"):
-        if not re.fullmatch(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}", text.lower()):
-            raise ValueError("must be the address of a pool, / and that of the token prices are in")
-        return text.lower()
-    return existing_path(text)
 
 
 def rate(text: str) -> str:

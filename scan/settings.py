@@ -3,10 +3,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from scan import registry
 from scan.brand import UNBRANDED, Brand
 from scan.environment import (
     Network,
@@ -18,7 +19,6 @@ from scan.environment import (
     networks,
     node_urls,
     one_of,
-    price_source,
     primary_url,
     public_url,
     rate,
@@ -39,6 +39,7 @@ ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 FAR_BEHIND = 100_000
 PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
+_T = TypeVar("_T")
 
 
 class Keep(NamedTuple):
@@ -107,19 +108,21 @@ class Settings:
     base_path: str = setting("SCAN_BASE_PATH", base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
     fetches_nft_media: bool = setting("SCAN_NFT_MEDIA", switch("on", "off"), "off", "`on`: fetch NFTs' documents from https and, by the gateway, ipfs URIs")
     ipfs_gateway: str = setting("SCAN_IPFS_GATEWAY", https_url, "none", "the https URL of a gateway for ipfs URIs", unset="")
-    prices: str = setting("SCAN_PRICES", price_source, "none", "a JSON file, an https URL or a pool with [prices](pages.md#prices)", unset="")
     chain_name: str = setting("SCAN_CHAIN_NAME", short_text(50), "by chain id", "the chain's name", unset="")
     coin_symbol: str = setting("SCAN_COIN_SYMBOL", short_text(12), "by chain id", "the coin's symbol", unset="")
     public_rpc_url: str = setting("SCAN_PUBLIC_RPC_URL", public_url, "none", "a node that everybody may use, offered to wallets", unset="")
     security_contact: str = setting("SCAN_SECURITY_CONTACT", contact_uri, "none", "`mailto:`, `tel:` or `https://` URI in `/.well-known/security.txt`", unset="")
     metrics_port: int = setting("SCAN_METRICS_PORT", integer(0, 65535), "0", "port of `/metrics` of `scan index` and `scan deliver`, on loopback; 0: none")
-    cluster_ca: str = setting("SCAN_CLUSTER_CA", existing_path, "none", "file with the authority's certificate, for `scan backfill chain --cluster`", unset="")
-    cluster_cert: str = setting("SCAN_CLUSTER_CERT", existing_path, "none", "file with its own certificate", unset="")
-    cluster_key: str = setting("SCAN_CLUSTER_KEY", existing_path, "none", "file with its own key", unset="")
     # fmt: on
     brand: Brand = UNBRANDED
     path: str = os.defpath
     started_by_make: bool = False
+    of_extensions: Mapping[type[Any], Any] = field(default_factory=dict)
+
+    def of(self, declared: type[_T]) -> _T:
+        """Return an extension's settings, whose type is `declared`."""
+        own: _T | None = self.of_extensions.get(declared)
+        return declared() if own is None else own
 
     @property
     def base_url(self) -> str:
@@ -149,12 +152,22 @@ class Settings:
             brand=Brand(**read_variables(Brand, environ)),
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
+            of_extensions={
+                module.Settings: module.Settings(**read_variables(module.Settings, environ))
+                for module in registry.parts("settings")
+            },
         )
         return replace(
             settings,
             read_database_url=settings.read_database_url or settings.database_url,
             data_dir=settings.data_dir.absolute(),
         )
+
+
+def declarations() -> list[type[Any]]:
+    """Return what declares settings: the core's, the brand's and those of extensions."""
+    of_extensions = [module.Settings for module in registry.parts("settings", of_installed=True)]
+    return [Settings, Brand, *of_extensions]
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:

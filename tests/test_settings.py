@@ -70,8 +70,6 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("RPC_URL", "/run/geth.ipc,http://a", "rpc_urls", ("/run/geth.ipc", "http://a")),
         ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
         ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
-        ("SCAN_PRICES", "https://a.example/p.json", "prices", "https://a.example/p.json"),
-        ("SCAN_PRICES", f"{POOL.upper()}/{POOL}".replace("0X", "0x"), "prices", f"{POOL}/{POOL}"),
         ("READ_DATABASE_URL", "postgresql://a,b/d", "read_database_url", "postgresql://a,b/d"),
         ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
     ],

@@ -1,8 +1,7 @@
 """The table in docs/settings.md, from the settings: `python -m tests.support.settings_document`."""
 
-from scan.brand import Brand
 from scan.environment import variables
-from scan.settings import Settings
+from scan.settings import declarations
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "settings.md"
@@ -11,8 +10,8 @@ BEGIN, END = "<!-- generated from scan/settings.py -->", "<!-- end -->"
 
 def whole() -> str:
     head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    listed = [variable for declared in (Settings, Brand) for _, variable in variables(declared)]
-    rows = "\n".join(f"| `{each.name}` | {each.default} | {each.meaning} |" for each in listed)
+    listed = [variable for declared in declarations() for _, variable in variables(declared)]
+    rows = "\n".join(f"| `{v.name}` | {v.default} | {v.meaning} |" for v in listed)
     table = f"| Variable | Default | Meaning |\n|---|---|---|\n{rows}"
     return f"{head}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
 

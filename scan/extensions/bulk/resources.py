@@ -15,6 +15,7 @@ from scan.extensions.bulk.memory import (
     spool_need,
 )
 from scan.extensions.bulk.plan import CannotBackfill, Plan
+from scan.extensions.bulk.settings import Settings as BulkSettings
 from scan.queries import disk_forecast
 from scan.rate_limits.client_address import is_loopback
 from scan.settings import Settings
@@ -43,7 +44,8 @@ class Cluster(NamedTuple):
             is_address = False
         if not is_address or not url.hostname:
             raise CannotBackfill(f"--cluster {address}: must be an address such as tls://host:8786")
-        certificates = (settings.cluster_ca, settings.cluster_cert, settings.cluster_key)
+        own = settings.of(BulkSettings)
+        certificates = (own.cluster_ca, own.cluster_cert, own.cluster_key)
         if url.scheme == "tls" and not all(certificates):
             raise CannotBackfill(
                 "--cluster tls://… needs SCAN_CLUSTER_CA, SCAN_CLUSTER_CERT and SCAN_CLUSTER_KEY"

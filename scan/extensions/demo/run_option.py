@@ -37,11 +37,14 @@ def run_demo(settings: Settings) -> int:
     """Run with the bundled demo chain, which goes on."""
 
     def start(settings: Settings) -> Settings:
-        log.info("RPC_URL is not set: using the bundled demo chain")
         named = replace(settings, chain_name=settings.chain_name or "Demo chain")
         return _following(named, demo_chain.start(settings.data_dir))
 
-    return run_chain(settings, OwnNode(start, _digest(RECORDING), demo_data.load))
+    def fill(settings: Settings) -> None:
+        log.info("RPC_URL is not set: using the bundled demo chain")
+        demo_data.load(settings)
+
+    return run_chain(settings, OwnNode(start, _digest(RECORDING), fill))
 
 
 def _digest(recording: Path) -> str:

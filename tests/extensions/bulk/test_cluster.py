@@ -23,6 +23,7 @@ from scan.extensions.bulk.plan import CannotBackfill
 from scan.extensions.bulk.range_files import Range, RangeFiles, split
 from scan.extensions.bulk.range_store import FOLDER, RangeStore, StoreFailed
 from scan.extensions.bulk.resources import Cluster
+from scan.extensions.bulk.settings import Settings as BulkSettings
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed, spool_range
 from scan.extensions.bulk.spool_queue import spool
 from scan.indexer.block_source import BlockSource
@@ -288,7 +289,8 @@ def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address: str, reason: 
 @pytest.mark.check
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 def test_a_scheduler_of_this_machine_needs_no_certificates(host: str) -> None:
-    settings = Settings(cluster_ca="ca", cluster_cert="certificate", cluster_key="key")
+    own = BulkSettings(cluster_ca="ca", cluster_cert="certificate", cluster_key="key")
+    settings = Settings(of_extensions={BulkSettings: own})
     assert Cluster.of(f"tcp://{host}:1", "/s", settings) == (f"tcp://{host}:1", "/s", "", "", "")
     assert Cluster.of("tls://h:1", "/s", settings)[2:] == ("ca", "certificate", "key")
 

@@ -12,7 +12,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.extensions.unit_prices.settings import Settings as PriceSettings
 from scan.pages.formatting import worth
+from scan.settings import Settings
 from tests.conftest import Played
 from tests.support.indexing import Indexing
 from tests.support.receiver import Answer, Authority, Receiver
@@ -26,6 +28,10 @@ def quiet(receiver: Receiver) -> Iterator[None]:
     receiver.received.clear()
     yield
     receiver.behaviour = lambda *_: Answer()
+
+
+def priced_by(settings: Settings, source: str) -> Settings:
+    return replace(settings, of_extensions={PriceSettings: PriceSettings(source)})
 
 
 def document(scenario: Played, **changed: Any) -> dict[str, Any]:
@@ -67,7 +73,7 @@ def test_prices_of_a_file_stand_beside_amounts(
 ) -> None:
     file = tmp_path / "prices.json"
     file.write_text(json.dumps(document(scenario)))
-    client = create_app(replace(indexed.settings, prices=str(file))).test_client()
+    client = create_app(priced_by(indexed.settings, str(file))).test_client()
     transaction, address, token = pages_of(scenario)
     client.get(transaction)  # before the file is read, so that the cache must not keep it
     assert read(client) == {**document(scenario), "source": "this site's operator", "problem": None}
@@ -103,9 +109,9 @@ def test_prices_of_a_url_are_read_within_bounds(
         (Answer(200, (), b"<html>"), inside, "not JSON"),
     ):
         receiver.behaviour = lambda *_, answer=answer: answer
+        url = receiver.url("/prices.json")
         settings = replace(
-            indexed.settings,
-            prices=receiver.url("/prices.json"),
+            priced_by(indexed.settings, url),
             ca_bundle=str(authority.bundle),
             webhook_allow_networks=networks,
         )
@@ -113,7 +119,7 @@ def test_prices_of_a_url_are_read_within_bounds(
         prices = read(client)
         assert client.get(pages_of(scenario)[0]).status_code == 200
         if problem is None:
-            assert prices["problem"] is None and prices["source"] in settings.prices
+            assert prices["problem"] is None and prices["source"] in url
             continue
         assert problem in prices["problem"] and prices["tokens"] == {}
     assert {request.path for request in receiver.received} == {"/prices.json"}
@@ -128,7 +134,7 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(
     median = closed[len(closed) // 2]
     for currency, other, price in (("1", "0", median), ("0", "1", 1 / median)):
         place = f"{pool['address']}/{pool[f'token{currency}']}"
-        priced = create_app(replace(indexed.settings, prices=place)).test_client()
+        priced = create_app(priced_by(indexed.settings, place)).test_client()
         prices = priced.get("/api/v1/prices").json
         assert Decimal(prices["coin"]) == price == Decimal(prices["tokens"][pool[f"token{other}"]])
         assert prices["tokens"][pool[f"token{currency}"]] == "1"
@@ -136,6 +142,19 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(
         assert (prices["source"], prices["time"]) == (pool["address"], pool["lastTradeAt"])
         assert "this pool" in priced.get(f"/token/{pool['token0']}").text
     for place in (f"0x{'9' * 40}/{pool['token0']}", f"{pool['address']}/0x{'9' * 40}"):
-        priced = create_app(replace(indexed.settings, prices=place)).test_client()
+        priced = create_app(priced_by(indexed.settings, place)).test_client()
         assert priced.get("/api/v1/prices").json["problem"].startswith("The pool is not indexed")
         assert priced.get(f"/token/{pool['token0']}").status_code == 200
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("https://a.example/p.json", "https://a.example/p.json"),
+        (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
+    ],
+)
+def test_sources_of_prices_that_are_taken(text: str, value: str) -> None:
+    settings = Settings.from_environment({"SCAN_PRICES": text})
+    assert settings.of(PriceSettings).prices == value
