@@ -417,7 +417,7 @@ def test_bulk_and_reorganisations_have_the_same_credits(
 ) -> None:
     node, head = rollup.node, rollup.node.head()
     assert auditing.run(settings_for(rollup.url, node.url), node=True) == 0
-    assert "not proven" not in capsys.readouterr().out
+    assert "of type" not in capsys.readouterr().out
     with postgres.cloned(template) as url:
         settings = settings_for(url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - 3)
