@@ -19,6 +19,7 @@ from tests.support.database import execute
 
 ANSWERS = int(os.environ["SCAN_MUTANTS_ANSWERS"])
 SHARED = ("postgres", "template", "scenario")  # fixtures that no test changes
+MOST_S = 60  # of a test, whose mutant is killed then
 MADE = "SELECT datname FROM pg_database WHERE datname ~ '^scan_'"
 
 
@@ -69,6 +70,7 @@ def _failing(request: dict[str, Any], items: dict[str, pytest.Item]) -> str | No
         return "it has another form"
     chosen = [items[name] for name in request["tests"] if name in items]
     for item, following in zip(chosen, [*chosen[1:], chosen[0]], strict=True):
+        signal.alarm(MOST_S)  # which ends the process
         reports = runtestprotocol(item, nextitem=following, log=False)
         if any(report.failed for report in reports):
             return item.nodeid

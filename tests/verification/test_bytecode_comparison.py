@@ -19,6 +19,7 @@ from scan.verification.bytecode_comparison import (
 from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
 from scan.verification.creation_comparison import Creation, DeployedCode, compare_creation
 from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
+from scan.verification.similar_code import masked_hash, pattern_of
 
 pytestmark = pytest.mark.check
 
@@ -260,3 +261,13 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(
     reader.patterns = [alike, *large, last]
     assert bytecode.similar_to(reader, code) == b"\x02"
     assert sum(map(len, compared)) <= bytecode.MAX_PATTERN_BYTES
+
+
+def test_a_library_elsewhere_has_similar_code_and_a_contract_with_that_address_has_not() -> None:
+    """A library has its own address where the compiler wrote zeros; no other code may vary so."""
+    here, elsewhere = (b"\x73" + bytes([n]) * 20 + b"\x30\x14" + CODE for n in (1, 2))
+    library = plain(b"\x73" + bytes(20) + b"\x30\x14" + CODE)
+    for compiled, is_similar in ((library, True), (plain(here), False)):
+        pattern = pattern_of(here, compiled)
+        found = masked_hash(elsewhere, pattern.variable)
+        assert (found == pattern.masked_hash) is is_similar
