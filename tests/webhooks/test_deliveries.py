@@ -1,7 +1,10 @@
 """Deliveries from the queues to real HTTPS receivers: what, in which order, how often."""
 
+import logging
 from collections import Counter
 from datetime import timedelta
+
+import pytest
 
 from scan.database.connection import Database
 from scan.webhooks.queues import DELIVERED_KEPT, UNDELIVERED_KEPT, now
@@ -64,6 +67,19 @@ def test_a_transfer_carries_its_token_and_place(webhooks: Webhooks, receiver: Re
         "batchIndex": 0,
         "methodId": None,
     }
+
+
+def test_a_failed_attempt_is_logged_with_the_host_alone(
+    webhooks: Webhooks, receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Paths and query strings of receivers often hold credentials."""
+    receiver.behaviour = fail
+    webhooks.register(OWNER, receiver.url("/secret?token=secret"))
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    with caplog.at_level(logging.INFO), webhooks.delivering():
+        receiver.wait_for(1)
+        wait_until(lambda: "HTTP 500" in caplog.text)
+    assert " to localhost:" in caplog.text and "secret" not in caplog.text
 
 
 def test_each_party_is_told_once_and_nobody_else(webhooks: Webhooks, receiver: Receiver) -> None:
