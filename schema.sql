@@ -15,7 +15,6 @@
 \ir sql/schema/authorizations.sql
 \ir sql/schema/expected.sql
 \ir sql/schema/comparison.sql
-\ir sql/schema/backfill.sql
 \ir sql/schema/api_keys.sql
 \ir sql/schema/webhooks.sql
 \ir sql/schema/verified_contracts.sql

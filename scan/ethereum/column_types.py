@@ -93,8 +93,7 @@ class Column(NamedTuple):
     type: ColumnType
     json_name: str = ""  # the field of the node's JSON; "": the column is computed
     of_receipt: bool = False  # the field is one of the receipt's
-    # The file of migrations/ that added it: rows from before it have null, until `scan backfill
-    # fields` has filled them. Where a block of the node lacks the field, so do all before it.
+    # The file of migrations/ that added it: null in rows from before it.
     added_by: str = ""
     is_nullable: bool = False
 

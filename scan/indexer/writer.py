@@ -239,7 +239,6 @@ class Writer:
         with self._database.transaction() as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
-            tx.execute("indexer/backfill_lock")
             # Under the lock, so that nothing can be written between the check and the write.
             hashes = [bytes(row[1]) for row in tx.rows("indexer/blocks_get_head")]
             if hashes != ([head.hash] if head else []):

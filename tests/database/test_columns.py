@@ -1,4 +1,4 @@
-"""Columns of blocks and transactions that migrations add, and what fills them in older rows."""
+"""Columns of blocks and transactions that migrations add, which older rows lack."""
 
 import re
 
@@ -12,8 +12,8 @@ from tests.support import first_release
 from tests.support.database import Postgres
 
 RECORDS: dict[str, type] = {"blocks": DecodedBlock, "transactions": DecodedTransaction}
-# Columns of these tables that migrations added, and why `scan backfill fields` leaves them alone.
-NOT_FILLED: dict[str, str] = {}
+# Columns of these tables that migrations added and filled in older rows.
+FILLED: set[str] = set()
 
 
 def added_columns(text: str) -> list[tuple[str, str]]:
@@ -34,13 +34,12 @@ ADDED = [
 
 
 @pytest.mark.check
-def test_what_a_migration_adds_is_filled_in_older_rows() -> None:
+def test_what_a_migration_adds_may_be_null_in_older_rows() -> None:
     for migration, table, column in ADDED:
         known = annotated_columns(RECORDS[table]).get(column, Column(TEXT))
-        assert (known.added_by == migration) != (column in NOT_FILLED), (
+        assert (known.added_by == migration) != (f"{table}.{column}" in FILLED), (
             f"migrations/{migration} adds {table}.{column}: its field in scan/ethereum/blocks.py"
-            f' needs Column(added_by="{migration}"), so that `scan backfill fields` fills older'
-            " rows; or NOT_FILLED says here why it cannot"
+            f' needs Column(added_by="{migration}"), since older rows have null; or FILLED names it'
         )
 
 

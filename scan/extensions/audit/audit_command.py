@@ -219,9 +219,6 @@ def _compare_node(database: Database, comparison: NodeComparison, blocks: int) -
     progress.end()
     compared = comparison.compared
     _write_line(f"blocks that differ from the node's: {total} differences in {compared} blocks")
-    for (entity, migration), count in (+comparison.unfilled).items():
-        unfilled = f"{count} {entity} rows have no values in the columns of {migration}"
-        _write_line(f"  {unfilled}: run scan backfill fields")
     for first, last, reason in database.rows("queries/unproven_blocks_list"):
         _write_line(f"not proven when indexed, in blocks {first} to {last}: {reason}")
     for reason, count in comparison.unproven.items():

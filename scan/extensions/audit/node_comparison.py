@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -114,8 +114,6 @@ class NodeComparison:
         self._logs = log_selection.read_stored(database)
         self.compared = 0
         self.unproven: Counter[str] = Counter()  # blocks, by what no hash proves
-        # Number of rows with null columns for `scan backfill fields`, by entity and migration.
-        self.unfilled: Counter[tuple[str, str]] = Counter()
         self.untraced = 0  # blocks that the node could not trace
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
@@ -152,7 +150,7 @@ class NodeComparison:
             rows = self._database.rows(entity.statement, block_from=first, block_to=last)
             stored = _by_key(entity, (row for (row,) in rows))
             node_rows = _by_key(entity, expected[name])
-            self._pass_over_unfilled(name, node_rows, stored)
+            _pass_over_older(entity, node_rows, stored)
             if name in OF_TRACES:
                 stored = {k: row for k, row in stored.items() if row["block_number"] not in unknown}
             elif name == "credit":  # burns are of traces, too
@@ -163,19 +161,6 @@ class NodeComparison:
                 }
             yield from _differences(name, node_rows, stored)
         self.compared += len(blocks)
-
-    def _pass_over_unfilled(self, name: str, expected: _Rows, stored: _Rows) -> None:
-        """Leave the columns that a migration added out of the comparison of rows that are older
-        than it, which have null in all of them. Count these rows."""
-        added = defaultdict(list)
-        for column_name, column in ENTITIES[name].columns.items():
-            if column.added_by:
-                added[column.added_by].append(column_name)
-        for key in expected.keys() & stored.keys():
-            for migration, columns in added.items():
-                if all(stored[key][column] is None for column in columns):
-                    node_values = [expected[key].pop(column) for column in columns]
-                    self.unfilled[name, migration] += node_values != [None] * len(columns)
 
     def _check(self, number: int, header: Any, receipts: Any) -> Iterator[str]:
         contradiction, unproven = self._source.checker.check(number, header, receipts)
@@ -292,6 +277,15 @@ def _trades(block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]) -
             "maker": block.transactions[swap.transaction_index].from_address,
             **trade(swap, token0, token1)._asdict(),
         }
+
+
+def _pass_over_older(entity: Entity, expected: _Rows, stored: _Rows) -> None:
+    """Leave columns that a migration added out of the comparison where older rows have null."""
+    added = [name for name, column in entity.columns.items() if column.added_by]
+    for key in expected.keys() & stored.keys() if added else ():
+        for name in added:
+            if stored[key][name] is None:
+                del expected[key][name]
 
 
 def _by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:

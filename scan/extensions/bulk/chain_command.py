@@ -8,9 +8,8 @@ from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from scan.commands.arguments import add_command, count, whole_number
+from scan.commands.arguments import add_actions, add_command, count, whole_number
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -44,10 +43,9 @@ indexer. The result is what the indexer would have made, and the indexer continu
 are shown when all is done. After an interruption, the next run continues. See docs/growing.md."""
 
 
-def add_actions(actions: Any) -> None:
-    """Add `scan backfill chain`."""
+def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "index a whole chain into an empty database, in bulk"
-    chain = add_command(actions, "chain", text, CHAIN, run)
+    chain = add_command(add_actions(group), "chain", text, CHAIN, run)
     chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
     chain.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
     chain.add_argument("--memory", type=count, metavar="GB", help="default: a quarter of all")

@@ -2,7 +2,7 @@
 
 COMMANDS = {
     "backfill": (
-        "index a chain in bulk, or fill columns that an upgrade added",
-        "scan.extensions.bulk.backfill_command",
+        "index a chain in bulk",
+        "scan.extensions.bulk.chain_command",
     )
 }
