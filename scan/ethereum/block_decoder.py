@@ -52,6 +52,8 @@ from scan.ethereum.forms.form import BLOB_GAS, NEWEST_TYPE, PLACE_BITS, Form, se
 from scan.ethereum.forms.messages import MessageEvent, MessageToL1
 from scan.hex import BadHex, data, quantity
 
+FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
+
 
 def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     """Decode block `number` from eth_getBlockByNumber (with transactions) and its receipts.
@@ -120,11 +122,19 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         blob_base_fee=_blob_base_fee(transactions),
         # Amsterdam's headers have this hash, of which other chains may have some parts only.
         coin_logs=(form is None or form.logs_coin) and block.blockAccessListHash is not None,
+        keeps_destroyed=_keeps_destroyed(block, form),
         has_statuses=None not in received.get("status", ()),
         authorizations=_authorizations(sent, transactions, number),
         messages_to_l1=_messages(form, number, logs),
     )
     return with_fees(decoded, form)
+
+
+def _keeps_destroyed(block: Any, form: Form | None) -> bool:
+    """Return whether Cancun's rules hold: its headers tell, but for those of some forms."""
+    if form is None or not form.has_cancun_without_blobs:
+        return block.blobGasUsed is not None
+    return quantity(block.timestamp) >= FIRST_CANCUN_S
 
 
 def _blob_base_fee(transactions: list[DecodedTransaction]) -> int | None:

@@ -173,6 +173,8 @@ class DecodedBlock(NamedTuple):
     uncles: tuple[Uncle, ...] = ()
     authorizations: tuple[Authorization, ...] = ()
     messages_to_l1: tuple[MessageToL1, ...] = ()
+    # Whether contracts of earlier transactions keep code and coin in a SELFDESTRUCT (EIP-6780).
+    keeps_destroyed: bool = False
     has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed
 
     def with_failed(self, indexes: frozenset[int]) -> Self:

@@ -7,8 +7,6 @@ from scan.ethereum.contract_creations import creations_in
 from scan.ethereum.forms.form import BURN, Credit, numbered
 from scan.ethereum.traces import InternalTransfer, TransferType
 
-FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
-
 
 def burns_in(
     block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
@@ -16,8 +14,7 @@ def burns_in(
     """Return the burns of a block, after its other credits, by traces that name both parties.
 
     A contract burns where it was created in the same transaction (EIP-6780), before Cancun any
-    contract, and since Amsterdam none (EIP-8246). Whether a block without withdrawals is older than
-    Cancun is certain only by its time.
+    contract, and since Amsterdam none (EIP-8246).
     """
     destroyed = [
         transfer
@@ -27,11 +24,11 @@ def burns_in(
     ]
     if not destroyed or block.block_access_list_hash is not None:
         return ()
-    is_old = block.withdrawals is None and block.timestamp_s < FIRST_CANCUN_S
     created = {(c.transaction_index, c.address) for c in creations_in(block, internal_transfers)}
     burns = [
         (transfer.transaction_index, BURN, transfer.from_address, transfer.value)
         for transfer in destroyed
-        if is_old or (transfer.transaction_index, transfer.from_address) in created
+        if not block.keeps_destroyed
+        or (transfer.transaction_index, transfer.from_address) in created
     ]
     return numbered(block, burns, len(block.credits))

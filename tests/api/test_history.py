@@ -564,11 +564,11 @@ def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_created_before", "withdrawals", "keeps"),
-    [(False, [], False), (True, [], True), (True, None, False)],
+    ("is_created_before", "is_since_cancun", "keeps"),
+    [(False, True, False), (True, True, True), (True, False, False)],
 )
 def test_what_a_contract_burns_by_destroying_itself_goes_out(
-    made: Made, is_created_before: bool, withdrawals: list[Withdrawal] | None, keeps: bool
+    made: Made, is_created_before: bool, is_since_cancun: bool, keeps: bool
 ) -> None:
     """It keeps its coin where an older transaction created it (EIP-6780), since Cancun."""
     created = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
@@ -579,7 +579,7 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(
         [Move(YOU, YOU)],
         internal_transfers=[destroyed] if is_created_before else [created, destroyed],
         is_traced=True,
-        withdrawals=withdrawals,
+        keeps_destroyed=is_since_cancun,
     )
     made.chain.store_balances({ME: 10 if keeps else 0})
     page = mine(made)

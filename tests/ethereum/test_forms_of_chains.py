@@ -83,6 +83,22 @@ def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number: int, con
     ]
 
 
+def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time() -> None:
+    """EIP-6780 holds on Polygon, whose headers never had blobGasUsed."""
+    cancun, later = 1_705_473_120, 1_800_000_000
+    for chain_id, time, fields, keeps in (
+        (1, later, {"withdrawals": []}, False),
+        (1, later, {"withdrawals": [], "blobGasUsed": "0x0"}, True),
+        (61, later, {}, False),
+        (137, later, SEALED, True),
+        (137, cancun - 1, SEALED, False),
+    ):
+        transaction = on(chain_id)
+        pair = (transaction, received(transaction))
+        block = decoded(pair, number="0x4000000", timestamp=hex(time), **fields)
+        assert block.keeps_destroyed == keeps, (chain_id, time)
+
+
 def test_a_state_sync_brings_coin_and_no_other_transaction_does() -> None:
     coin = f"0x{0x1010:040x}"
     event = "4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6"

@@ -69,6 +69,28 @@ def test_self_destruction_before_and_after_cancun(database_url: str, hardfork: s
             assert any(t["value"] == str(5 * ETHER) for t in internal_of(client, heir))
 
 
+@pytest.mark.parametrize("hardfork", ["paris", "shanghai", "cancun"])
+def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(
+    database_url: str, hardfork: str
+) -> None:
+    """Its code is ADDRESS SELFDESTRUCT. The node names both parties where the coin is gone."""
+    with Anvil(hardfork=hardfork) as node:
+        node.call("evm_setNextBlockTimestamp", 1_800_000_000)  # long after Ethereum's Cancun
+        creation = node.send(node.accounts[0], None, data="0x6130ff6000526002601ef3")
+        node.mine()
+        contract = node.receipt_of(creation)["contractAddress"]
+        node.send(node.accounts[0], contract, value=5)
+        node.mine()
+        with Indexing(database_url, node.url, until=2) as indexing:
+            path = f"/api/v1/addresses/{contract}/history"
+            body = create_app(indexing.settings).test_client().get(path).get_json()
+        burnt = 5 - int(node.call("eth_getBalance", contract, "latest"), 16)
+        assert burnt == (0 if hardfork == "cancun" else 5)
+        burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
+        assert (burns, body["unexplained"]) == ([burnt] if burnt else [], "0")
+        assert run(indexing.settings, node=True) == audit.EXACT
+
+
 def test_a_node_with_flat_traces_gives_the_same(
     postgres: Postgres, template: str, database_url: str, anvil: Anvil
 ) -> None:

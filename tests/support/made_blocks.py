@@ -74,6 +74,7 @@ class Chain:
         miner: bytes = bytes(20),
         credits: Sequence[tuple[int | None, int, bytes, int]] = (),
         pools: Sequence[bytes] = (),
+        keeps_destroyed: bool = False,
     ) -> list[bytes]:
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
         index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
@@ -98,6 +99,7 @@ class Chain:
             logs=list(logs),
             base_fee_per_gas=base_fee,
             withdrawals=withdrawals,
+            keeps_destroyed=keeps_destroyed,
         )
         block = with_fees(block)._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)

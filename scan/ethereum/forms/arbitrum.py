@@ -115,6 +115,7 @@ ARBITRUM = Form(
     block_fields={"l1BlockNumber": number, "sendCount": number, "sendRoot": hash_},
     mints=mints,
     settle=settle,
+    has_cancun_without_blobs=True,
     unseen="Fees go to accounts that no block names.",
     message_event=MessageEvent(
         "0x0000000000000000000000000000000000000064",  # ArbSys; since Nitro

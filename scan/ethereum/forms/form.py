@@ -155,6 +155,8 @@ class Form(NamedTuple):
     message_event: Any = None  # the messages.MessageEvent that announces messages to L1
     # Moving coin emits logs since Amsterdam, as on Ethereum (EIP-7708).
     logs_coin: bool = False
+    # Headers have no blobGasUsed, even where Cancun's other rules hold.
+    has_cancun_without_blobs: bool = False
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
     withdraws_to_l1: bool = False
 

@@ -122,6 +122,7 @@ POLYGON = Form(
     shows=shows,
     type_names={STATE_SYNC: "state sync"},
     settle=partial(settle, MAINNET_BURN),
+    has_cancun_without_blobs=True,
     unseen="What contracts moved in a state sync, and what it takes from 0x1010, has no trace.",
 )
 AMOY = POLYGON._replace(
