@@ -38,7 +38,6 @@ COMMANDS = {
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",
     "status": "report whether a running service is ready, and how far it is behind the node",
-    "doctor": "check the node, the database, compilers, disks and clocks",
     "key": "manage API keys",
     "solc": "manage the Solidity compilers that verification uses",
     "sql-role": "create a role that reads the chain by SQL",

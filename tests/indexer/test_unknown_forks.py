@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from app import create_app
-from scan.commands import doctor_database, doctor_node
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
+from scan.extensions.doctor import database as doctor_database
+from scan.extensions.doctor import node as doctor_node
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
 from tests.indexer.test_node_faults import wait_for_problem

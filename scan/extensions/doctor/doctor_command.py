@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 from limits.storage import storage_from_string
 
 from scan import registry
-from scan.commands.doctor_database import GIB, LEAST_FREE_BYTES, check_database
-from scan.commands.doctor_node import check_node
 from scan.commands.service_client import send
 from scan.commands.startup import with_running_database
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.environment import without_password
 from scan.errors import ScanError, SettingError
+from scan.extensions.doctor.database import GIB, LEAST_FREE_BYTES, check_database
+from scan.extensions.doctor.node import check_node
 from scan.settings import Settings
 from scan.verification.installed_compilers import InstalledCompilers
 
