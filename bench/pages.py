@@ -1,6 +1,6 @@
 """What each kind of page costs: bytes, requests, time in Chromium, processor time of the server.
 
-`python -m bench.pages URL PID` prints the table of docs/pages.md for a running Scan; PID and its
+`python -m bench.pages URL PID` prints what the pages of a running Scan cost; PID and its
 descendants are its processes. Needs Chromium, and rate limits of some thousands of requests.
 """
 
