@@ -1,8 +1,8 @@
 """Each kind of page at four widths in both themes: what axe-core finds, overflow, layout shift.
 
 `python -m bench.page_layout URL FOLDER [PAGE...]` prints by page, width and theme what is not zero,
-and writes a screenshot of each into FOLDER. PAGE are names of pages as bench.pages prints them, all without
-any. Needs Chromium, and rate limits of some thousands of requests.
+and writes a screenshot of each into FOLDER. PAGE are names of pages as bench.pages prints them, all
+without any. Needs Chromium, and rate limits of some thousands of requests.
 """
 
 import base64
