@@ -1,19 +1,33 @@
-"""The table in docs/settings.md, from the settings: `python -m tests.support.settings_document`."""
+"""The tables in docs/settings.md: `python -m tests.support.settings_document` writes them."""
 
+import re
+
+from scan import registry
 from scan.environment import variables
 from scan.settings import declarations
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "settings.md"
-BEGIN, END = "<!-- generated from scan/settings.py -->", "<!-- end -->"
+BEGIN, END = "<!-- generated from scan/settings.py and scan/extensions/ -->", "<!-- end -->"
 
 
 def whole() -> str:
     head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
     listed = [variable for declared in declarations() for _, variable in variables(declared)]
-    rows = "\n".join(f"| `{v.name}` | {v.default} | {v.meaning} |" for v in listed)
-    table = f"| Variable | Default | Meaning |\n|---|---|---|\n{rows}"
-    return f"{head}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
+    settings = "".join(f"| `{v.name}` | {v.default} | {v.meaning} |\n" for v in listed)
+    added = ((name, extension.adds) for name, extension in sorted(registry.installed().items()))
+    extensions = "".join(f"| {name} | {adds} |\n" for name, adds in added)
+    return (
+        f"{head}{BEGIN}\n\n| Variable | Default | Meaning |\n|---|---|---|\n{settings}\n"
+        f"## Extensions\n\n| Extension | Adds |\n|---|---|\n{extensions}\n{END}"
+        f"{rest.partition(END)[2]}"
+    )
+
+
+def taken_away() -> set[str]:
+    """The extensions that the document lists and the tree lacks."""
+    listed = re.findall(r"^\| (\w+) \|", DOCUMENT.read_text(encoding="utf-8"), re.M)
+    return {*listed} - registry.installed().keys() - {"Variable", "Extension"}
 
 
 if __name__ == "__main__":
