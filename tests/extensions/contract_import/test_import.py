@@ -101,7 +101,7 @@ class Chain:
     def stored(self) -> list[tuple[object, ...]]:
         return execute(self.explorer.settings.database_url, STORED)
 
-    def scan(self, *arguments: str) -> Any:
+    def scan(self, *arguments: str, **changes: str) -> Any:
         settings = self.explorer.settings
         environment = {
             "DATABASE_URL": settings.database_url,
@@ -109,7 +109,7 @@ class Chain:
             "SCAN_SOLC_DIR": str(settings.solc_dir),
             "PATH": str(self.folder),
         }
-        return scan("contracts", *arguments, **environment)
+        return scan("contracts", *arguments, **environment | changes)
 
     def load(self, form: str, *arguments: str) -> str:
         place = self.url + FORMS[form]
@@ -197,6 +197,8 @@ def test_an_export_is_imported_with_every_match_as_it_was(chain: Chain, tmp_path
     done = chain.scan("import", str(file))
     assert summary(done.stdout).startswith("3 verified here, 0 kept"), done
     assert chain.stored() == before
+    without_node = chain.scan("import", str(file), RPC_URL="")
+    assert without_node.returncode == 2 and "RPC_URL" in without_node.stderr
     file.write_text('{"address": "0x12"}\nno JSON\n')
     done = chain.scan("import", str(file))
     assert done.returncode == 1 and "address" in done.stderr
