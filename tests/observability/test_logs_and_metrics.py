@@ -12,7 +12,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from app import create_app
-from scan.extensions.exports.file_places import MAX_OPEN
+from scan.extensions.exports.file_places import MAX_OPEN, FilePlaces
 from scan.http.cache_keys import CACHED_FOR_S
 from scan.observability import logs
 from scan.settings import Settings
@@ -47,7 +47,7 @@ def test_a_request_and_its_line_have_one_id(client: FlaskClient, lines: io.Strin
 
 def test_a_refused_line_has_the_reason(client: FlaskClient, lines: io.StringIO) -> None:
     """A limit of one client is its own fault, 429, and one of the service is 503."""
-    places = client.application.extensions["scan"].file_places.open
+    places = client.application.extensions["scan"].sources.get(FilePlaces).open
     reasons = []
     for holders in (["127.0.0.1"], [f"192.0.2.{number}" for number in range(MAX_OPEN)]):
         assert all(map(places.take, holders))

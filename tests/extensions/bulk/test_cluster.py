@@ -70,7 +70,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def tasks(scenario: Played) -> list[RangeTask]:
     """Of a node that the workers do not reach: each has one in its environment."""
     ranges = split(0, scenario.anvil.head(), 5)
-    return [RangeTask((UNREACHABLE,), "", "auto", False, NO_LOGS, blocks) for blocks in ranges]
+    return [RangeTask((UNREACHABLE,), "", "auto", NO_LOGS, blocks) for blocks in ranges]
 
 
 def chain(scenario: Played) -> ChainIdentity:
@@ -156,7 +156,7 @@ def test_workers_are_lost_at_random(
     monkeypatch.setattr(spool_queue, "LEAST_SLOW_S", 2.0)
     chance, url = random.Random(SEED), scenario.anvil.url
     ranges = split(0, scenario.anvil.head(), 2)
-    tasks = [RangeTask((url,), "", "auto", False, NO_LOGS, blocks) for blocks in ranges]
+    tasks = [RangeTask((url,), "", "auto", NO_LOGS, blocks) for blocks in ranges]
     plain = RangeFiles(tmp_path / "plain")
     for task in tasks:
         spool_range(task, plain.folder)
@@ -190,7 +190,7 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(
     with DaskCluster(tmp_path) as own:
         own.add_worker()
         tasks = [
-            RangeTask((scenario.anvil.url,), "", "auto", False, NO_LOGS, blocks)
+            RangeTask((scenario.anvil.url,), "", "auto", NO_LOGS, blocks)
             for blocks in split(0, scenario.anvil.head(), 2)
         ]
         settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")

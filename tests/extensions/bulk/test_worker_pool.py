@@ -25,7 +25,7 @@ from scan.indexer.log_selection import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 
 RANGES = split(0, 19, 10)
-TASKS = [RangeTask(("http://key@node",), "", "off", False, NO_LOGS, blocks) for blocks in RANGES]
+TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
 
 
 def _write(task: RangeTask, folder: Path) -> int:

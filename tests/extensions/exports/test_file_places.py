@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from scan.errors import ClientBusy, Unavailable
+from scan.extensions.exports import file_places
 from scan.extensions.exports.file_places import FilePlaces
-from scan.http import file_places
 
 pytestmark = pytest.mark.check
 
