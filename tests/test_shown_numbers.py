@@ -11,7 +11,9 @@ from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
 
-SHOWING = ("pages", "exports", "etherscan", "blockscout", "sourcify")
+EXTENSIONS = ROOT / "scan" / "extensions"
+SHOWING = ("exports", "etherscan", "blockscout", "sourcify")  # extensions that do nothing else
+SHOWN_BY = ("pages.py", "exports.py", "blockscout.py")  # modules of all other extensions
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -27,6 +29,7 @@ REASONS = {
     "pages/address_head.html:account.authorizations": "a list of tabs",
     "pages/address_head.html:sends_messages tab": "a list of tabs",
     "pages/argument_values.py:shown_value": "the largest number of an integer type",
+    "pages/base.html:links menu_of_extensions title": "a list of links",
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",
     "pages/svg_charts.py:": "the geometry of a chart",
@@ -50,6 +53,7 @@ REASONS = {
     "blockscout/lists.py:before_block": "the end of a range of blocks",
     "etherscan/blocks.py:_block_number": "a bound of the parameter",
     "etherscan/chain.py:block_by_time": "a bound of the parameter",
+    "etherscan/openapi.py:outside_paths": "texts put together",
     "etherscan/parameters.py:first_block": "a bound of the parameter",
     "etherscan/parameters.py:last_block": "a bound of the parameter",
     "etherscan/parameters.py:limit_and_offset": "the offset of a page of a list",
@@ -63,8 +67,11 @@ REASONS = {
     "etherscan/transactions.py:_transfer": "the names of columns",
     "exports/columns.py:integers": "one number stored as four words",
     "exports/columns.py:make_table": "arrays put together",
-    "exports/csv_columns.py:_change": "the record's amount with the sign of its direction",
+    "exports/csv_cells.py:change": "the record's amount with the sign of its direction",
     "exports/csv_columns.py:csv_text": "the lines of a file after its byte order mark",
+    "exports/export_command.py:run": "names of tables, and the last block in the files",
+    "exports/file_places.py:": "seconds that files still take",
+    "exports/list_files.py:send": "a path",
     "exports/list_file.py:header": "the first line of a file after its byte order mark",
     "exports/list_file.py:_write": "rows and seconds, against their bounds",
     "exports/manifest.py:": "the block after those in the files, and paths",
@@ -115,32 +122,50 @@ def operands(node: nodes.Node) -> str:
     return " ".join(sorted(fields | {n for n in names if not any(f"{n}." in f for f in fields)}))
 
 
+def modules() -> dict[str, Path]:
+    """What shows records: files by `room/file.py` or, of an extension, `extension/file.py`."""
+    paths = [
+        *(ROOT / "scan" / "pages").glob("*.py"),
+        *(path for name in SHOWING for path in (EXTENSIONS / name).glob("*.py")),
+        *(path for name in SHOWN_BY for path in EXTENSIONS.glob(f"*/{name}")),
+    ]
+    return {f"{path.parent.name}/{path.name}": path for path in sorted(paths)}
+
+
+def templates() -> dict[str, Path]:
+    paths = (ROOT / "scan").glob("**/templates/*.html")
+    return {f"{path.parent.parent.name}/{path.name}": path for path in sorted(paths)}
+
+
 def arithmetic() -> Iterator[str]:
-    """Places that compute: `room/file.py:function`, or `pages/template.html:operands`."""
-    for room in SHOWING:
-        for path in sorted((ROOT / "scan" / room).glob("*.py")):
-            name = f"{room}/{path.name}"
-            for function, node in functions(path) if name not in FORMATTERS else ():
-                if any(map(computes, ast.walk(node))):
-                    yield f"{name}:{function}"
-    for path in sorted((ROOT / "scan" / "pages" / "templates").glob("*.html")):
+    """Places that compute: `room/file.py:function`, or `room/template.html:operands`."""
+    for name, path in modules().items():
+        for function, node in functions(path) if name not in FORMATTERS else ():
+            if any(map(computes, ast.walk(node))):
+                yield f"{name}:{function}"
+    for name, path in templates().items():
         template = Environment().parse(path.read_text(encoding="utf-8"))
         for node in template.find_all((*TEMPLATE_OPERATORS, nodes.Filter)):
             if not isinstance(node, nodes.Filter) or node.name in TEMPLATE_FILTERS:
-                yield f"pages/{path.name}:{operands(node)}"
+                yield f"{name}:{operands(node)}"
 
 
 def test_pages_and_files_compute_no_number_of_the_chain() -> None:
     places = set(arithmetic())
     unknown = sorted(place for place in places if not place.startswith(tuple(REASONS)))
     assert unknown == [], "computed where it is shown: put it into the record, or say why not"
-    unused = sorted(r for r in REASONS if not any(place.startswith(r) for place in places))
+    shown = {name.partition("/")[0] for name in modules()}  # an extension may be taken away
+    unused = sorted(
+        reason
+        for reason in REASONS
+        if reason.partition("/")[0] in shown and not any(p.startswith(reason) for p in places)
+    )
     assert unused == [], "these reasons have lost their place"
 
 
 def test_formatters_compute_with_no_field_of_a_record() -> None:
-    for name in FORMATTERS:
-        for function, tree in functions(ROOT / "scan" / name):
+    for path in [path for name, path in modules().items() if name in FORMATTERS]:
+        for function, tree in functions(path):
             keys = [
                 node.slice.value
                 for node in ast.walk(tree)
@@ -148,4 +173,4 @@ def test_formatters_compute_with_no_field_of_a_record() -> None:
                 and isinstance(node.slice, ast.Constant)
                 and isinstance(node.slice.value, str)
             ]
-            assert not (keys and any(map(computes, ast.walk(tree)))), (name, function)
+            assert not (keys and any(map(computes, ast.walk(tree)))), (path, function)

@@ -15,8 +15,8 @@ from scan.settings import Settings
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 
 # For people, Prometheus and language models, in forms of their own.
-PAGES = {"/metrics", "/docs/", "/docs/{path}", "/mcp", "/llms.txt"}
-PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt", "/robots.txt"}
+PAGES = {"/metrics", "/docs/", "/docs/index.html", "/docs/{name}", "/docs/{version}/{name}", "/mcp"}
+PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt", "/robots.txt", "/llms.txt"}
 MOST_BYTES_AN_OPERATION = 2_630  # on average
 
 

@@ -9,7 +9,7 @@ from eth_utils import keccak
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.summary_facts import Facts
 from scan.contracts.summary_parts import MAX_SYMBOL, Names, amount, clean
-from scan.contracts.transaction_details import DecodedLog, TransactionDetails
+from scan.contracts.transaction_details import TransactionDetails
 from scan.contracts.transaction_summary import ACTIONS, FORMS, Summary, summarise
 from scan.ethereum.transaction_reader import TransactionLog
 
@@ -36,13 +36,15 @@ def trade(amount_in: int, amount_out: int) -> dict[str, Any]:
     return {**pool, **amounts, "backedByTransfers": True}
 
 
-def log(address: str, event: str, *words: Any, topics: int = 3, data: bytes = b"") -> DecodedLog:
+def log(
+    address: str, event: str, *words: Any, topics: int = 3, data: bytes = b""
+) -> TransactionLog:
     shown = [
         bytes.fromhex(w[2:].zfill(64)) if isinstance(w, str) else w.to_bytes(32) for w in words
     ]
     inside = b"".join(shown[topics - 1 :]) + data
     first = (keccak(text=event), *shown[: topics - 1])
-    return DecodedLog(TransactionLog(bytes.fromhex(address[2:]), first, inside, 0), None)
+    return TransactionLog(bytes.fromhex(address[2:]), first, inside, 0)
 
 
 def sentence(

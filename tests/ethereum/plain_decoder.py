@@ -33,14 +33,15 @@ def transaction(index: int, sent: Any, receipt: Any) -> DecodedTransaction:
     type_ = sent.get("type") or receipt.get("type")
     price = receipt.get("effectiveGasPrice") or sent.get("gasPrice")
     is_created = sent.get("to") is None and status
+    is_unknown = type_ is not None and quantity(type_) > 4  # no chain's form knows it
     return DecodedTransaction(
         transaction_index=index,
         hash=data(sent["hash"], 32),
-        from_address=data(sent["from"], 20),
+        from_address=data(sent.get("from") or receipt["from"], 20),
         to_address=_address(sent.get("to")),
         contract_address=_address(receipt.get("contractAddress")) if is_created else None,
-        value=quantity(sent["value"]),
-        gas_price=0 if price is None and quantity(type_) > 4 else quantity(price),
+        value=quantity((sent.get("value") or "0x0") if is_unknown else sent["value"]),
+        gas_price=0 if price is None and is_unknown else quantity(price),
         gas_used=quantity(receipt["gasUsed"]),
         status=status,
         fee=_fee(sent, receipt),
@@ -54,6 +55,7 @@ def transaction(index: int, sent: Any, receipt: Any) -> DecodedTransaction:
         method=data(sent.get("input") or "0x")[:4] or None,
         blob_versioned_hashes=None if blobs is None else tuple(data(h, 32) for h in blobs),
         blob_gas_price=None if blobs is None else _bytes(receipt.get("blobGasPrice")),
+        chain_fields='{"typeName":"unknown"}' if is_unknown else None,
     )
 
 

@@ -16,7 +16,7 @@ from tests.extensions.blockscout.published import DOCUMENT, ERRORS
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 
-GUIDE = Path(__file__).parents[2] / "docs" / "compatible.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "compatible.md"
 HOSTILE = (
     *("", " ", "null", "-1", "0", "1e9", "9" * 18, "9" * 19, "9" * 78, "9" * 5000, "0x", "0x1"),
     *("0x" + "f" * 40, "0x" + "F" * 64, "%00", "\u0661", "\u202e", "'", "[]", "{}", "a" * 3000),

@@ -298,7 +298,7 @@ def test_the_chain_has_to_be_ours(ask: Asking) -> None:
 
 @pytest.mark.check
 def test_the_guide_names_every_action_and_no_other() -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "compatible.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[3] / "docs" / "compatible.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\w+) \| (.+) \|$", guide.split("## Etherscan's actions")[1], re.M)
     named = {
         module: set(re.findall(r"(?:^|, |; )(\w+)", actions.lower()))
