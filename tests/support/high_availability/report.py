@@ -1,4 +1,4 @@
-"""Faults one after another, and what was seen of each: the table of docs/high-availability.md."""
+"""Faults one after another, and what was seen of each: docs/high-availability.md sums it up."""
 
 import statistics
 import time
