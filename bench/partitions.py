@@ -22,12 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from app import create_app
 from bench.cases import HOT, HOT_TOKEN, USUAL, Request, address_of, respelled
 from bench.databases import Databases, connected
 from bench.seed import seed
 from scan.database.connection import Database
 from scan.database.migrations import expected_schema
-from scan.http.services import SESSION, Services, create_app
+from scan.http.services import SESSION, Services
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
