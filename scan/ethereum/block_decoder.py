@@ -30,6 +30,7 @@ from scan.ethereum.blocks import (
     Withdrawal,
     read_json,
 )
+from scan.ethereum.coin_transfers import COIN_EMITTER
 from scan.ethereum.column_types import (
     ADDRESS,
     BYTES,
@@ -120,14 +121,27 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         withdrawals=decode_withdrawals(block.withdrawals, number),
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
         blob_base_fee=_blob_base_fee(transactions),
-        # Amsterdam's headers have this hash, of which other chains may have some parts only.
-        coin_logs=(form is None or form.logs_coin) and block.blockAccessListHash is not None,
+        coin_logs=_logs_coin(block, form, transactions, logs),
         keeps_destroyed=_keeps_destroyed(block, form),
         has_statuses=None not in received.get("status", ()),
         authorizations=_authorizations(sent, transactions, number),
         messages_to_l1=_messages(form, number, logs),
     )
     return with_fees(decoded, form)
+
+
+def _logs_coin(
+    block: Any,
+    form: Form | None,
+    transactions: Sequence[DecodedTransaction],
+    logs: Sequence[EventLog],
+) -> bool:
+    """Return whether moving coin logs it (EIP-7708). Amsterdam's headers tell, by the hash of an
+    access list; but where values moved and none has a log, the chain has the headers alone."""
+    if block.blockAccessListHash is None or not (form is None or form.logs_coin):
+        return False
+    has_logs = any(log.address == COIN_EMITTER for log in logs)
+    return has_logs or not any(transaction.moved_value for transaction in transactions)
 
 
 def _keeps_destroyed(block: Any, form: Form | None) -> bool:

@@ -93,6 +93,12 @@ class DecodedTransaction(NamedTuple):
     chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON
 
     @property
+    def moved_value(self) -> bool:
+        """Whether its own value moved from its sender to another account."""
+        recipient = self.to_address or self.contract_address
+        return self.status and self.value > 0 and recipient not in (None, self.from_address)
+
+    @property
     def is_state_sync(self) -> bool:
         """Whether it is a state sync of Polygon, of which nodes have no trace. No other transaction
         has a gas limit of 0."""

@@ -35,7 +35,7 @@ def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
         index, sender = transaction.transaction_index, transaction.from_address
         recipient = transaction.to_address or transaction.contract_address
         transfers = of_transactions.get(index, [])
-        if transaction.status and transaction.value and recipient not in (None, sender):
+        if transaction.moved_value:
             own = transfers[0][3:] if transfers else None
             if own != (sender, recipient, transaction.value):
                 raise MalformedBlock(
