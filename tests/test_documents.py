@@ -59,7 +59,8 @@ def test_links_lead_to_files_and_headings() -> None:
 
 @pytest.mark.check
 def test_files_that_documents_name_exist() -> None:
-    folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir())
+    # var/ is a service's own, which the tree has not.
+    folders = "|".join(p.name for p in ROOT.iterdir() if p.is_dir() and p.name != "var")
     named = re.compile(rf"`((?:{folders})/[\w./-]+)`")
     missing = {
         f"{path.relative_to(ROOT)}: {name}"

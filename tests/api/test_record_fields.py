@@ -27,8 +27,11 @@ OF_KEPT_ROWS = {"keptFrom"}  # in lists of a database that keeps recent rows alo
 OPTIONAL = {
     "AddressSummary": {"delegate", "token"},  # of an account that delegates; where it is asked for
     "Address": {"delegate", "token"},
-    "Token": {"logoUrl"},  # of one that an imported token list has
-    "TokenDetail": {"logoUrl", "listedAs"},
+    # Of one that an imported token list has, or that is older than the index.
+    "Token": {"logoUrl", "balancesSince"},
+    "TokenDetail": {"logoUrl", "listedAs", "balancesSince"},
+    "TokenHolder": {"balanceSince"},
+    "TokenBalance": {"balanceSince"},
     # Of a block that has some.
     "BlockDetail": {
         *("withdrawals", "chainFields", "uncles", "miningReward", "blobCount"),

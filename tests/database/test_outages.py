@@ -120,7 +120,7 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(
     settings = settings_for(url, NOBODY, statement_timeout_ms=100)
     hasty = create_app(settings).test_client()  # does not wait for locks as long as that
     assert hasty.get("/api/v1/blocks").status_code == 200
-    monkeypatch.setattr("app.LOCK_WAIT_SHARE", 2)
+    monkeypatch.setattr("scan.http.services.LOCK_WAIT_SHARE", 2)
     client = create_app(settings).test_client()
     assert client.get("/api/v1/blocks").status_code == 200
     locker = psycopg2.connect(url)
@@ -163,6 +163,7 @@ def test_an_index_with_nothing_in_it_is_empty(own_postgres: Postgres, url: str) 
             "avgGasPrice": "0",
             "chainId": None,
             "chainName": None,
+            "firstBlock": None,
         }
         for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
             found = client.post("/api/v1/query", json={"entity": entity}).json

@@ -73,6 +73,7 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
         "/address/<address>/source",
         "/api/v1/addresses",
         "/api/v1/search",
+        *("/docs/<name>", "/docs/<version>/<name>"),
         *("/static/<version>/<name>", "/api/v1/logos/<digest>"),
         "/nft/pictures/<digest>/<address>/<token_id>",
         *("/tx/<transaction>/<tab>", "/op/<operation>"),
