@@ -52,6 +52,7 @@ class BlockChecker:
         # were proven with or without them.
         self._added: set[str] = set()
         self._understood: set[str] = set()
+        self._warned: set[str] = set()  # fields that were put in their places
 
     def check(self, number: int, header: Any, receipts: Any) -> Verdict:
         """Check a block, given as structs; `receipts` is None where they are too large."""
@@ -66,10 +67,17 @@ class BlockChecker:
             return verdict._replace(unproven=(*verdict.unproven, TOO_LARGE))
         body = check_body(header, receipts, raw)
         if body.contradiction in OUT_OF_PLACE and put_in_place(header, receipts):
+            self._warn_of_places(number, body.contradiction)
             body = check_body(header, receipts, raw)
         if body.contradiction and self._is_excused(header, body.contradiction):
             return verdict._replace(unproven=(*verdict.unproven, body.contradiction))
         return Verdict(body.contradiction, (*verdict.unproven, *body.unproven))
+
+    def _warn_of_places(self, number: int, fields: str) -> None:
+        if fields not in self._warned:
+            self._warned.add(fields)
+            text = "block %d, and maybe later ones, have another %s than their roots prove"
+            log.warning(text, number, fields)
 
     def record_proven(self, number: int) -> None:
         """Record that the chain has a block whose header was proven."""

@@ -134,7 +134,7 @@ CONTRADICTIONS: dict[str, dict[str, str]] = {
     },
     "internal transfers": {
         "UPDATE internal_transfers SET transfer_index = 9 WHERE ordinal = 3": "are missing",
-        "UPDATE blocks SET traced = false WHERE number > 100": "in a block without traces",
+        "UPDATE blocks SET traced = false WHERE number > 100": "in a block where none are known",
         "UPDATE transactions SET status = false": "no transaction that succeeded",
     },
     "withdrawals": {
