@@ -613,7 +613,7 @@ def test_whatever_is_touched_is_large_enough(page: Page, explorer_url: str) -> N
     show_at(page, 360)
     for path in ("/", "/txs"):
         page.open(explorer_url + path)
-        small = """[...document.querySelectorAll("header a, main a, main button, header button")]
+        small = """[...document.querySelectorAll(":is(header, main, footer) :is(a, button)")]
             .filter((link) => link.offsetHeight && link.offsetHeight < 24)
             .map((link) => link.outerHTML)"""
         assert page.evaluate(small) == []
