@@ -56,6 +56,8 @@ def to_markdown(html: str, path: str = "") -> str:
     document = BeautifulSoup(html, "html.parser")
     menu = _menu(document)
     main = document.main or document  # parts of pages have none
+    if main.h1 is not None and (stale := main.select_one("#stale")) is not None:
+        main.h1.insert_after(stale.extract())  # a text begins with its heading
     for element in main.select(", ".join(LEFT_OUT)):
         element.decompose()
     for link in main.select("nav a[aria-current]"):

@@ -29,6 +29,7 @@ def test_pages_are_served_as_markdown_to_those_who_prefer_it(client: FlaskClient
         response = client.get(path, headers=MARKDOWN)
         assert response.content_type == "text/markdown; charset=utf-8", path
         assert response.text.startswith("# "), path
+        assert "what happened since is not shown" in response.text.partition("|")[0], path
         assert "<div" not in response.text and "Skip to content" not in response.text
     page = client.get(f"/tx/{newest['hash']}", headers=MARKDOWN).text
     assert newest["fromAddress"] in page and f"](/block/{newest['blockNumber']})" in page
@@ -100,7 +101,8 @@ def test_errors_are_in_the_form_that_is_preferred(
     assert response.status_code == status
     assert response.content_type == "text/markdown; charset=utf-8"
     assert response.text.startswith("# ") and words in response.text
-    assert response.headers.getlist("Vary") == ["Accept"]
+    [vary] = response.headers.getlist("Vary")
+    assert vary in ("Accept", "Accept, Accept-Encoding")  # the second where it is long
     both = {"Accept": "text/html, text/markdown;q=0.5"}
     assert client.get(path, headers=both).content_type.startswith("text/html")
     assert client.get("/api/v1/no", headers=MARKDOWN).content_type == "application/json"
@@ -193,9 +195,10 @@ def test_a_call_answers_in_the_text(client: FlaskClient) -> None:
 
 
 def test_a_time_stands_once(client: FlaskClient) -> None:
-    newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
-    shown = newest["timestamp"].replace("T", " ").replace("Z", " UTC")
-    for path in (f"/tx/{newest['hash']}", f"/block/{newest['blockNumber']}"):
+    """Of a block that is not the newest, whose time the notice of a stale index repeats."""
+    oldest = client.get("/api/v1/transactions?limit=1&orderBy=asc").json["transactions"][0]
+    shown = oldest["timestamp"].replace("T", " ").replace("Z", " UTC")
+    for path in (f"/tx/{oldest['hash']}", f"/block/{oldest['blockNumber']}"):
         before_tables = client.get(path, headers=MARKDOWN).text.partition("|")[0]
         assert before_tables.count(shown) == 1, path
 
