@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.arbitrum import ARBOS_FRAME, TicketMoves, is_submission
 from scan.ethereum.forms.celo import precompile_transfer
+from scan.ethereum.forms.op_stack import DEPOSIT
 from scan.hex import BadHex, data, quantity, to_hex
 
 
@@ -29,6 +30,7 @@ class TransferType(IntEnum):
 _FRAME_TYPES = {t.name: t for t in TransferType if t is not TransferType.TRANSFER}
 CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 _NOTHING = (None, "0x0")
+DEPOSIT_TYPE = bytes([DEPOSIT])
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
 
@@ -105,7 +107,7 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     return _checked(
         block,
         (
-            (t, _call_frames(t, _result(to_hex(t.hash), block, entry)))
+            (t, _call_frames(t, _result(t, block, entry)))
             for t, entry in zip(transactions, entries, strict=False)
         ),
     )
@@ -192,13 +194,19 @@ def _add(
     return succeeded
 
 
-def _result(transaction_hash: str, block: DecodedBlock, entry: Any) -> Any:
+def _result(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) -> Any:
     """Return the entry's result. Raises MalformedBlock where the entry names another transaction;
     older nodes name none."""
     hash_ = entry.get("txHash")
-    if hash_ not in (None, transaction_hash) and data(hash_) != data(transaction_hash):
+    if hash_ is not None and data(hash_) != _name_in_traces(transaction, hash_):
         raise _mismatch(block)
     return entry["result"]
+
+
+def _name_in_traces(transaction: DecodedTransaction, name: str) -> bytes:
+    """Return the hash by which traces may name a transaction. anvil names a deposit that it sends
+    in another account's name by a hash of its own, as its receipt does: its place has to do."""
+    return data(name, 32) if transaction.type == DEPOSIT_TYPE else transaction.hash
 
 
 def _call_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
@@ -261,7 +269,9 @@ def _flat_frames(
     block: DecodedBlock, transaction: DecodedTransaction, traces: Sequence[Any]
 ) -> Iterator[_Frame]:
     if transaction.status:
-        yield from _call_frames(transaction, nested(traces, block.hash, transaction.hash))
+        name = traces[0].get("transactionHash") or to_hex(transaction.hash)
+        hash_ = _name_in_traces(transaction, name)
+        yield from _call_frames(transaction, nested(traces, block.hash, hash_))
 
 
 def _name(traces: Sequence[Any], field: str, hash_: bytes) -> bool:

@@ -14,6 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
@@ -157,15 +158,25 @@ def no_uncles(method: str, answer: Any) -> None:
         answer["result"]["uncles"] = []
 
 
-@pytest.mark.parametrize("alter", [other_miner, no_uncles])
 def test_a_node_that_alters_uncles_is_noticed(
-    mined: Mined, alter: Any, caplog: pytest.LogCaptureFixture
+    mined: Mined, caplog: pytest.LogCaptureFixture
 ) -> None:
     true = BlockSource(Node([mined.node.url])).blocks(3, 6)
     with FaultyNode(mined.chain.node.url) as node:
-        node.fault = lying(alter, mined.chain)
+        node.fault = lying(other_miner, mined.chain)
         assert BlockSource(Node([node.url, mined.node.url])).blocks(3, 6) == true
         with caplog.at_level(logging.WARNING):
             alone = BlockSource(Node([node.url])).blocks(3, 6)
         assert alone[3].block.uncles == () != true[3].block.uncles
         assert "match" in caplog.text
+
+
+def test_a_block_whose_uncles_are_withheld_is_refused(mined: Mined) -> None:
+    true = BlockSource(Node([mined.node.url])).blocks(3, 6)
+    with FaultyNode(mined.chain.node.url) as node:
+        node.fault = lying(no_uncles, mined.chain)
+        assert BlockSource(Node([node.url, mined.node.url])).blocks(3, 6) == true
+        alone = BlockSource(Node([node.url]))
+        assert alone.blocks(3, 6) == true[:3]
+        with pytest.raises(MalformedBlock, match="uncles and sha3Uncles"):
+            alone.blocks(6, 6)
