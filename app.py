@@ -14,7 +14,6 @@ from scan.api import (
     authorizations,
     blocks,
     contracts,
-    discovery,
     documentation,
     gas,
     health,
@@ -128,7 +127,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     document = functools.cache(lambda: openapi.document(settings.base_path))
     app.extensions["scan.document"] = document
     app.register_blueprint(documentation.describe(document))
-    app.register_blueprint(discovery.discovery(document))
     app.register_blueprint(documentation.docs(document), url_prefix="/docs")
     of_api = [module.blueprint for module in BLUEPRINTS]
     for blueprint in (*of_api, *registry.collected("api", "BLUEPRINTS")):
@@ -231,7 +229,7 @@ def _middleware(
         {
             *SERVICE_PATHS,
             *documentation.paths(),
-            *discovery.paths(),
+            *registry.collected("interface", "OPEN_PATHS"),
             *(() if pages is None else static_files.paths(settings.brand)),
         },
         app.url_map.bind("").allowed_methods,

@@ -9,7 +9,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | sql/ | statements, in the same rooms as sql/; a file of sql/schema/ is read after the core's of the same name; lists.toml is merged into sql/lists.toml |
 | api.py | BLUEPRINTS below /api/v1 |
 | openapi.py | PATHS, SCHEMAS, PARAMETERS, RESPONSES, TAGS of the document; outside_paths(base_path): paths outside /api/v1; ADDED: fields that it adds to records of others |
-| interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt |
+| interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
 | pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include; LINKED: lists that an address's head links; path_of_hash(), transaction_records() |
 | queries.py | PAGES: pages of entities that are no plain lists |
 | templates/ | templates of pages |

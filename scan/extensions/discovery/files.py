@@ -49,10 +49,6 @@ HEAD = """\
 PAGES = "- Pages of this site are available as Markdown: send `Accept: text/markdown`.\n"
 
 
-def paths() -> frozenset[str]:
-    return frozenset({LLMS, ROBOTS, CATALOG, SECURITY})
-
-
 def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     """Return the blueprint of these files; `document` returns the API's OpenAPI document."""
     blueprint = Blueprint("discovery", __name__)

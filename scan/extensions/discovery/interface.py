@@ -1,0 +1,17 @@
+"""The files, which are not rate limited."""
+
+from collections.abc import Sequence
+
+from flask import Flask
+
+from scan.extensions.discovery.files import CATALOG, ROBOTS, SECURITY, discovery
+from scan.extensions.discovery.files import LLMS as LLMS_FILE
+from scan.http.interfaces import Interface
+from scan.http.services import Services
+
+OPEN_PATHS = (LLMS_FILE, ROBOTS, CATALOG, SECURITY)
+
+
+def register(app: Flask, _services: Services) -> Sequence[Interface]:
+    app.register_blueprint(discovery(app.extensions["scan.document"]))
+    return ()
