@@ -37,7 +37,6 @@ from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
-from scan.contracts.transaction_failures import TransactionFailures
 from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway
@@ -168,7 +167,6 @@ def _services(settings: Settings) -> Services:
         transactions_read,
         TransactionDetailsReader(transactions_read, abis),
         traces,
-        TransactionFailures(writes, reads, traces, abis, transactions_read),
         TokenUris(),
         FinalityReader(),
         _item_media(settings),

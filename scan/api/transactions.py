@@ -1,19 +1,17 @@
 """GET /api/v1/transactions, of all or an address; /transactions/:hash and the paths below it."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from flask import Blueprint
 
-from scan import parameters
+from scan import parameters, registry
 from scan.contracts.transaction_details import ALL_LOGS
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
-from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body, json_value
-from scan.queries import internal_transfers, summaries, transactions
+from scan.http.responses import Response, json_body
+from scan.queries import internal_transfers, transactions
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("transactions", __name__)
@@ -32,15 +30,12 @@ def list_transactions_of_address(address: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    """Return a transaction's record, the node's details, decoded, and why it failed if it did."""
-    indexed, record = _indexed(transaction_hash)
+    """Return a transaction's record, the node's details, decoded, and fields of extensions."""
+    indexed, record = indexed_transaction(transaction_hash)
     details = transactions.details(reader(), indexed, ALL_LOGS)
-    failure = transactions.failure(reader(), indexed)
-    more = {
-        **details.record(),
-        "error": None if failure is None else failure.record(),
-        "summary": summaries.summary(reader(), indexed, details, failure).record(),
-    }
+    more = details.record()
+    for fields in registry.values("api", "transaction_fields"):
+        more |= fields(indexed, details)
     whole = record.encode()[:-1] + b"," + orjson.dumps(more)[1:]
     return json_body(whole)
 
@@ -55,45 +50,13 @@ def get_adjacent(transaction_hash: str) -> Response:
     return json_body(adjacent.encode())
 
 
-@blueprint.get("/transactions/<transaction_hash>/trace")
-@requires(Prerequisite.NODE)
-def get_trace(transaction_hash: str) -> Response:
-    record, _ = _indexed(transaction_hash)
-    trace, frames = transactions.calls(reader(), record)
-    return _traced(
-        record,
-        frames=[frame.record() for frame in frames],
-        frameCount=trace.frame_count,
-        truncated=trace.is_truncated,
-    )
-
-
-@blueprint.get("/transactions/<transaction_hash>/state-changes")
-@requires(Prerequisite.NODE)
-def get_state_changes(transaction_hash: str) -> Response:
-    record, _ = _indexed(transaction_hash)
-    changes = transactions.state_changes(reader(), record)
-    return _traced(
-        record,
-        accounts=[account.record() for account in changes.accounts],
-        accountCount=changes.account_count,
-        slotCount=changes.slot_count,
-        truncated=changes.is_truncated,
-    )
-
-
-def _indexed(transaction_hash: str) -> tuple[dict[str, Any], str]:
+def indexed_transaction(transaction_hash: str) -> tuple[dict[str, Any], str]:
     """Return a transaction's record, also as JSON text; raises NotFound."""
     query_arguments()
     record = transactions.get(reader(), parameters.hash32(transaction_hash))
     if record is None:
         raise reader().not_indexed("This transaction is not indexed.")
     return orjson.loads(record), record
-
-
-def _traced(record: Mapping[str, Any], **read: object) -> Response:
-    transaction = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
-    return json_value({**transaction, "blockHash": record["blockHash"], **read})
 
 
 @blueprint.get("/transactions/<transaction_hash>/internal")

@@ -1,4 +1,4 @@
-"""One transaction traced by the node: the calls made in it, and its changes of the state.
+"""One transaction traced by the node: the calls made in it, or what a TraceKind reads.
 
 Of several requests for one transaction's trace, one calls the node and the others wait. Traces are
 cached in bounded memory, by the hashes of the transaction and of its block.
@@ -16,7 +16,6 @@ from scan.ethereum.call_failures import CallFailure, Undisclosed, failure_in, ow
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
-from scan.ethereum.state_changes import StateChanges, read_prestate, read_state_diff
 from scan.ethereum.traces import nested, walk_calls
 from scan.ethereum.transaction_reader import (
     IndexedTransaction,
@@ -39,10 +38,6 @@ ASK_AGAIN_S = 600.0  # after which a method that the node did not offer is tried
 CALLS = (
     ("debug_traceTransaction", {"tracer": "callTracer", "tracerConfig": {"withLog": True}}),
     ("trace_transaction", None),
-)
-STATE = (
-    ("debug_traceTransaction", {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}),
-    ("trace_replayTransaction", ["stateDiff"]),
 )
 NOT_OFFERED = (
     "The node offers no traces of transactions: they need debug_traceTransaction with a tracer, or"
@@ -94,6 +89,19 @@ class TransactionTrace(NamedTuple):
     failure: CallFailure | None
 
 
+class TraceKind(NamedTuple):
+    """What is read of a transaction, by a name: the methods that trace it, with their options, in
+    the order in which they are tried; whether an answer to one of them is such a trace; the trace
+    in an answer; its size in memory."""
+
+    name: str
+    ways: Sequence[tuple[str, Any]]
+    is_trace: Callable[[str, Any], bool]
+    read: Callable[[IndexedTransaction, str, Any], Any]
+    size_of: Callable[[Any], int]
+    cache_bytes: int
+
+
 class TransactionTraces:
     """A reader of traces, which remembers the methods that the node does not offer. A read takes at
     most TIMEOUT_S."""
@@ -101,8 +109,7 @@ class TransactionTraces:
     def __init__(self, setting: str) -> None:
         """`setting` is SCAN_TRACES: where it is "off", no method is called."""
         self._is_off = setting == "off"
-        self._calls: SizedCache[TransactionTrace | TracesUnavailable] = SizedCache(CACHE_BYTES)
-        self._state: SizedCache[StateChanges | TracesUnavailable] = SizedCache(CACHE_BYTES // 2)
+        self._caches: dict[str, SizedCache[Any]] = {}  # by the name of a kind
         self._not_offered: dict[str, float] = {}  # until when
         self._readers: Counter[Hashable] = Counter()
         self._locks: dict[Hashable, threading.Lock] = {}
@@ -111,40 +118,25 @@ class TransactionTraces:
     def calls(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionTrace:
         """Return the calls of a transaction. Raises TracesUnavailable where the node has no trace
         of it, UpstreamFailed where it may have one later, and the errors of NodeSession."""
-        trace: TransactionTrace = self._read(
-            node, indexed, self._calls, CALLS, _call_trace, _size_of_trace
-        )
+        trace: TransactionTrace = self.read(node, indexed, CALL_TRACE)
         return trace
 
-    def state_changes(self, node: NodeSession, indexed: IndexedTransaction) -> StateChanges:
-        """Return the changes of the state by a transaction. Raises as calls() does."""
-        changes: StateChanges = self._read(
-            node, indexed, self._state, STATE, _state_changes, StateChanges.size
-        )
-        return changes
-
-    def _read(
-        self,
-        node: NodeSession,
-        indexed: IndexedTransaction,
-        cache: SizedCache[Any],
-        ways: Sequence[tuple[str, Any]],
-        read: Callable[[IndexedTransaction, str, Any], Any],
-        size_of: Callable[[Any], int],
-    ) -> Any:
+    def read(self, node: NodeSession, indexed: IndexedTransaction, kind: TraceKind) -> Any:
+        """Return a trace of a kind. Raises as calls() does."""
         if self._is_off:
             raise TracesUnavailable(TURNED_OFF)
+        cache = self._caches.setdefault(kind.name, SizedCache(kind.cache_bytes))
         node = node.within(TIMEOUT_S)
         key = (indexed.hash, indexed.block_hash)
         known = cache.get(key)
         if known is None:
-            with self._alone((id(cache), key), node):
+            with self._alone((kind.name, key), node):
                 known = cache.get(key)
                 if known is None:
-                    known = self._ask(node, indexed, ways, read)
+                    known = self._ask(node, indexed, kind)
                     # A trace that is too large stays so; other reasons may pass.
                     if not isinstance(known, TracesUnavailable):
-                        cache.store(key, known, size_of(known))
+                        cache.store(key, known, kind.size_of(known))
                     elif known.message == TOO_LARGE:
                         cache.store(key, known, FRAME_BYTES)
         if isinstance(known, TracesUnavailable):
@@ -168,15 +160,9 @@ class TransactionTraces:
                 if not self._readers[key]:
                     del self._readers[key], self._locks[key]
 
-    def _ask(
-        self,
-        node: NodeSession,
-        indexed: IndexedTransaction,
-        ways: Sequence[tuple[str, Any]],
-        read: Callable[[IndexedTransaction, str, Any], Any],
-    ) -> Any:
+    def _ask(self, node: NodeSession, indexed: IndexedTransaction, kind: TraceKind) -> Any:
         reason = NOT_OFFERED
-        for method, options in ways:
+        for method, options in kind.ways:
             way = f"{method} {options}"
             if self._not_offered.get(way, 0.0) > time.monotonic():
                 continue
@@ -189,10 +175,10 @@ class TransactionTraces:
                 if answer.is_transient:
                     raise UpstreamFailed("The node cannot trace this transaction now.")
                 reason = _reason(answer) or reason
-            elif _is_trace(method, options, answer):
+            elif kind.is_trace(method, answer):
                 try:
                     require_same(indexed, sent)
-                    return read(indexed, method, answer)
+                    return kind.read(indexed, method, answer)
                 except TransactionUnavailable as error:
                     raise UpstreamFailed(str(error)) from None
                 except _MALFORMED:
@@ -219,20 +205,12 @@ def _reason(error: RpcError) -> str | None:
     return PRUNED if error.is_missing_state else REFUSED
 
 
-def _is_trace(method: str, options: Any, answer: Any) -> bool:
+def _is_call_trace(method: str, answer: Any) -> bool:
     """Return whether an answer is a trace. Nodes that ignore the tracer return steps (structLogs)
     instead."""
     if method == "trace_transaction":
         return isinstance(answer, list)
-    keys = {"callTracer": "type", "prestateTracer": "pre"}
-    key = keys[options["tracer"]] if isinstance(options, dict) else "stateDiff"
-    return isinstance(answer, dict) and key in answer
-
-
-def _state_changes(_indexed: IndexedTransaction, method: str, answer: Any) -> StateChanges:
-    if method == "debug_traceTransaction":
-        return read_prestate(answer)
-    return read_state_diff(answer["stateDiff"])
+    return isinstance(answer, dict) and "type" in answer
 
 
 def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> TransactionTrace:
@@ -342,11 +320,4 @@ def _size_of_trace(trace: TransactionTrace) -> int:
     )
 
 
-def with_gas_of_transaction(
-    trace: TransactionTrace, gas_limit: str | None, gas_used: int
-) -> TransactionTrace:
-    """Return the trace with the transaction's gas limit and gas used at the outermost call, as geth
-    has them there. Nodes differ in that."""
-    first, *others = trace.frames
-    gas = first.gas if gas_limit is None else int(gas_limit)
-    return trace._replace(frames=[first._replace(gas=gas, gas_used=gas_used), *others])
+CALL_TRACE = TraceKind("calls", CALLS, _is_call_trace, _call_trace, _size_of_trace, CACHE_BYTES)

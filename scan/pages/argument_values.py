@@ -1,11 +1,11 @@
 """Decoded arguments as people read them: amounts of a token, times, large numbers."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scan.contracts.abi_decoding import Argument
+from scan.contracts.abi_decoding import Argument, Decoded
 from scan.pages.formatting import amount, as_json, grouped, short_amount
 
 # The functions of ERC-20 that take an amount in the token's units, with the argument's position.
@@ -91,3 +91,10 @@ def shown_value(
     if abs(number) < LEAST_GROUPED or len(value) > MAX_DIGITS or _IDENTIFIER.search(name):
         return ShownValue(value)
     return ShownValue(grouped(number), value)
+
+
+def addresses_in(decoded: Decoded | None) -> Iterator[str]:
+    """Yield the addresses among the arguments of a call or an event."""
+    for argument in decoded.arguments if decoded else ():
+        if argument.type == "address" and not argument.hashed:
+            yield argument.value

@@ -8,10 +8,10 @@ from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head
+from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, page
-from scan.pages.transaction_traces import addresses_in
 from scan.queries import bytecode
 from scan.queries.bytecode import Bytecode
 from scan.verification.bytecode_metadata import compiler_version

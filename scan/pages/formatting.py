@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from scan.contracts.summary_parts import clean, short
+from scan.contracts.visible_text import clean, short
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_units
 

@@ -8,18 +8,18 @@ from flask import Blueprint, Response
 from scan import registry
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog, LogWindow
-from scan.contracts.transaction_failures import TransactionFailure
 from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
-from scan.pages import transaction_traces
+from scan.pages import transaction_tabs
+from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.prices import unit_prices
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page
-from scan.pages.transaction_traces import addresses_in
-from scan.queries import blocks, internal_transfers, pending_transactions, summaries, transactions
+from scan.pages.transaction_tabs import Shown
+from scan.queries import blocks, internal_transfers, pending_transactions, transactions
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 from scan.queries.pending_transactions import Pending
@@ -45,7 +45,7 @@ def list_internal_transfers() -> Response:
 
 
 @blueprint.get("/tx/<transaction_hash>")
-@requires(transaction_traces.prerequisite)
+@requires(transaction_tabs.prerequisite)
 def get_transaction(transaction_hash: str) -> Response:
     key = hash_of(transaction_hash)
     body = transactions.get(reader(), key)
@@ -72,12 +72,16 @@ def get_transaction(transaction_hash: str) -> Response:
         for shown in records(record)
     ]
     details = transactions.details(reader(), record, LogWindow(most=MAX_LOGS))
-    failure = transactions.failure(reader(), record)
     logs = None if details.logs is None else details.decoded_logs
-    tab = transaction_traces.tab()
-    traces = transaction_traces.shown_traces(record, tab)
+    heads: list[Shown] = [
+        head(record, details) for head in registry.values("pages", "transaction_head")
+    ]
+    tab = transaction_tabs.requested()
+    shown = tab.read(record)
     return page(
         "transaction.html",
+        **{name: value for head in heads for name, value in head.values.items()},
+        **shown.values,
         transaction=record,
         transfers=transfers,
         transfer_count=events.transfer_count,
@@ -85,16 +89,13 @@ def get_transaction(transaction_hash: str) -> Response:
         trade_count=events.trade_count,
         details=details,
         logs=logs,
-        failure=failure,
-        summary=summaries.summary(reader(), record, details, failure),
         internal=internal,
         internal_count=moved.total,
         is_traced=is_traced,
         tab=tab,
-        is_open=transaction_traces.is_open(tab),
+        tab_titles=transaction_tabs.titles(details.log_count),
+        is_open=transaction_tabs.is_open(tab),
         adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
-        traces=traces,
-        most_slots=transaction_traces.MAX_SLOTS,
         prices=unit_prices(),
         names=names_of(
             [
@@ -102,9 +103,9 @@ def get_transaction(transaction_hash: str) -> Response:
                 *record.get("messagesToL1", ()),
                 *record.get("authorizations", ()),
             ],
-            *_addresses(details.method, logs, failure),
+            *_addresses(details.method, logs),
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
-            *traces.addresses(),
+            *(address for part in (*heads, shown) for address in part.addresses),
         ),
     )
 
@@ -114,7 +115,7 @@ def _pending_page(transaction_hash: bytes, waiting: Pending) -> Response:
     parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
     return page(
         "pending_transaction.html",
-        tab=transaction_traces.tab(),
+        tab=transaction_tabs.requested(),
         hash=to_hex(transaction_hash),
         sent=sent,
         method=method,
@@ -126,14 +127,9 @@ def _is_address(value: object) -> bool:
     return isinstance(value, str) and value.startswith("0x") and len(value) == ADDRESS_CHARACTERS
 
 
-def _addresses(
-    method: Decoded | None, logs: Sequence[DecodedLog] | None, failure: TransactionFailure | None
-) -> Iterator[str]:
+def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Iterator[str]:
     """Yield the addresses in calls and logs that the page shows by their names."""
     for log, event in logs or ():
         yield to_hex(log.address)
         yield from addresses_in(event)
     yield from addresses_in(method)
-    if failure is not None:
-        yield from addresses_in(failure.reason.decoded)
-        yield from map(to_hex, failure.code_addresses())

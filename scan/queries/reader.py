@@ -12,7 +12,6 @@ from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
-from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
@@ -142,7 +141,6 @@ class Sources:
     node_transactions: TransactionReader
     transaction_details: TransactionDetailsReader
     transaction_traces: TransactionTraces
-    transaction_failures: TransactionFailures
     token_uris: TokenUris
     finality: FinalityReader
     item_media: ItemMedia

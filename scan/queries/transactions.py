@@ -1,13 +1,9 @@
-"""Transactions: their lists, records, and the details, calls and changes that the node has."""
+"""Transactions: their lists, records, and the details that the node has."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from scan.contracts.trace_decoding import DecodedFrame, decode_trace
 from scan.contracts.transaction_details import LogWindow, TransactionDetails
-from scan.contracts.transaction_failures import TransactionFailure
-from scan.ethereum.state_changes import StateChanges
-from scan.ethereum.trace_reader import TransactionTrace, with_gas_of_transaction
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.queries.filters import Value
 from scan.queries.pages import Form, Page, Window, filtered_page
@@ -53,44 +49,18 @@ def status(reader: Reader, transaction_hash: bytes) -> bool | None:
 def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:
     """Return the node's details, with the logs of a window decoded; the response is not cached
     where a retry may get more."""
-    _bound_work(reader, record)
+    bound_work(reader, record)
     details = reader.sources.transaction_details.read(reader.node, indexed(record), window)
     if details.passing:
         reader.do_not_cache()
     return details
 
 
-def _bound_work(reader: Reader, record: Mapping[str, Any]) -> None:
+def bound_work(reader: Reader, record: Mapping[str, Any]) -> None:
     """Hold a place until the request ends where what the node has of a transaction may be large:
     12,000 logs take the processor 0.1 s to read, and 0.3 s to decode all."""
     if int(record["gasUsed"]) > MAX_SMALL_GAS:
         reader.hold_processor()
-
-
-def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
-    """Return why a transaction failed, None if it succeeded; the response is not cached where a
-    retry may get more."""
-    if record["status"]:
-        return None
-    failure = reader.sources.transaction_failures.read(reader.node, record)
-    if failure.is_passing:
-        reader.do_not_cache()
-    return failure
-
-
-def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
-    """Return a transaction's calls, plain and decoded; raises TracesUnavailable, UpstreamFailed."""
-    _bound_work(reader, record)
-    sent = indexed(record)
-    trace = reader.sources.transaction_traces.calls(reader.node, sent)
-    trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
-    return trace, decode_trace(trace, sent, reader.sources.contract_abis, reader.node)
-
-
-def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
-    """Return the changes of state that a transaction made; raises the errors of calls()."""
-    _bound_work(reader, record)
-    return reader.sources.transaction_traces.state_changes(reader.node, indexed(record))
 
 
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:

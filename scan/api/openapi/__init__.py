@@ -26,7 +26,7 @@ from scan.api.openapi.schemas import (
     OPTIONAL_HEADERS,
     SCALARS,
     Json,
-    with_optional,
+    with_fields,
 )
 from scan.http.interfaces import API
 
@@ -143,7 +143,8 @@ def _paths(module: ModuleType) -> Json:
 
 
 def _schemas() -> Json:
-    """Return the schemas, with the fields that extensions add to records (ADDED, by schema)."""
+    """Return the schemas, with the fields that extensions add to records, by schema: ADDED may be
+    absent, REQUIRED may not."""
     schemas: Json = {
         name: schema
         for module in SCHEMAS
@@ -151,7 +152,9 @@ def _schemas() -> Json:
     }
     for module in registry.parts("openapi"):
         for name, fields in getattr(module, "ADDED", {}).items():
-            schemas[name] = with_optional(schemas[name], fields)
+            schemas[name] = with_fields(schemas[name], fields)
+        for name, fields in getattr(module, "REQUIRED", {}).items():
+            schemas[name] = with_fields(schemas[name], fields, required=fields)
     return schemas
 
 

@@ -57,14 +57,6 @@ PATHS: Json = {
         "get", "getAdjacentTransactions", "What its sender sent before and after it",
         ref("AdjacentTransactions"), parameters=(TRANSACTION,), errors=(404,),
     ),
-    "/transactions/{transaction_hash}/trace": operation(
-        "get", "getTransactionTrace", "A transaction's calls, from the node's trace",
-        ref("TransactionTrace"), parameters=(TRANSACTION,), errors=(404, 422, 502),
-    ),
-    "/transactions/{transaction_hash}/state-changes": operation(
-        "get", "getTransactionStateChanges", "What a transaction changed, from the node's trace",
-        ref("StateChanges"), parameters=(TRANSACTION,), errors=(404, 422, 502),
-    ),
     "/transactions/{transaction_hash}/internal": operation(
         "get", "listTransactionInternalTransfers",
         "A transaction's internal transfers, in call order", ref("InternalTransferPage"),

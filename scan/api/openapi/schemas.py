@@ -1,6 +1,6 @@
 """Building blocks of the document: fields, parameters, responses, operations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scan.http.list_format import TYPES
@@ -295,12 +295,16 @@ def extended(base: str, description: str, fields: Mapping[str, Json], **more: An
     }
 
 
-def with_optional(schema: Json, fields: Mapping[str, Json]) -> Json:
-    """Return a record with more fields, which may be absent."""
+def with_fields(schema: Json, fields: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
+    """Return a record with more fields, which may be absent unless they are `required`."""
     if "allOf" in schema:
         *bases, own = schema["allOf"]
-        return {**schema, "allOf": [*bases, with_optional(own, fields)]}
-    return {**schema, "properties": {**schema["properties"], **fields}}
+        return {**schema, "allOf": [*bases, with_fields(own, fields, required)]}
+    return {
+        **schema,
+        "properties": {**schema["properties"], **fields},
+        "required": [*schema["required"], *required],
+    }
 
 
 def shared(name: str) -> Json:

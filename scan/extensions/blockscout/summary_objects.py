@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from scan.contracts.transaction_summary import Summary
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.explanations.transaction_summary import Summary
 
 
 def summary_object(summary: Summary) -> dict[str, Any]:

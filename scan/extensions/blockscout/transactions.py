@@ -7,7 +7,6 @@ import orjson
 
 from scan import parameters
 from scan.contracts.transaction_details import NO_LOGS, LogWindow
-from scan.contracts.transaction_failures import TransactionFailure
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.lists import (
@@ -36,6 +35,8 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_objects,
     transaction_position,
 )
+from scan.extensions.explanations import queries as explanations
+from scan.extensions.explanations.transaction_failures import TransactionFailure
 from scan.hex import data, to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
@@ -44,7 +45,6 @@ from scan.queries import (
     blocks,
     internal_transfers,
     network,
-    summaries,
     token_transfers,
     transactions,
 )
@@ -92,7 +92,7 @@ def get_transaction(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
     context = contexts(reader(), [record["hash"]])[record["hash"]]
     details = transactions.details(reader(), record, NO_LOGS)
-    failure = transactions.failure(reader(), record)
+    failure = explanations.failure(reader(), record)
     shown = transaction_object(
         record,
         context,
@@ -208,7 +208,7 @@ def list_logs(transaction_hash: str) -> Response:
 @requires(Prerequisite.NODE)
 def get_raw_trace(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
-    trace, _ = transactions.calls(reader(), record)
+    trace, _ = explanations.calls(reader(), record)
     return json_value(trace_objects(record, trace.frames))
 
 
@@ -217,7 +217,7 @@ def get_raw_trace(transaction_hash: str) -> Response:
 def list_state_changes(transaction_hash: str) -> Response:
     """Return the changes of coin balances, all on one page: of as many accounts as a trace has."""
     record = _indexed(transaction_hash)
-    accounts: Sequence[Any] = transactions.state_changes(reader(), record).accounts
+    accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
     return list_response(state_change_objects(block.get("miner", ""), accounts), None)
 
@@ -226,8 +226,8 @@ def list_state_changes(transaction_hash: str) -> Response:
 def get_summary(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
     details = transactions.details(reader(), record, NO_LOGS)
-    failure = transactions.failure(reader(), record)
-    return json_value(summary_object(summaries.summary(reader(), record, details, failure)))
+    failure = explanations.failure(reader(), record)
+    return json_value(summary_object(explanations.summary(reader(), record, details, failure)))
 
 
 def _indexed(transaction_hash: str) -> Record:

@@ -9,5 +9,6 @@ new blocks), demo_data.py (labels and contracts of the demo), chain_recording.py
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "the demo chain, and recordings of a node (scan doctor --record)", needs=("labels",)
+    "the demo chain, and recordings of a node (scan doctor --record)",
+    needs=("labels", "explanations"),
 )

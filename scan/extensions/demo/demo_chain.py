@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.ethereum.checksums import checksummed
-from scan.ethereum.trace_reader import STATE
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import (
     STATE_METHODS,
@@ -33,6 +32,7 @@ from scan.extensions.demo.replay import (
     RpcFault,
     read_lines,
 )
+from scan.extensions.explanations.state_changes import STATE
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)

@@ -9,6 +9,7 @@ from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.etherscan.account import NO_DATA
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.extensions.explanations import queries as explanations
 from scan.http.requests import reader
 from scan.queries import blocks, daily_stats, gas, tokens, transactions
 from scan.queries.network import token_standard
@@ -54,7 +55,7 @@ def execution_status(parameters: Parameters) -> Reply:
     body = transactions.get(reader(), parameters.hash32("txhash"))
     if body is None:
         raise Failure("Error! The transaction is not indexed")
-    failure = transactions.failure(reader(), orjson.loads(body))
+    failure = explanations.failure(reader(), orjson.loads(body))
     if failure is None:
         return Reply({"isError": "0", "errDescription": ""})
     return Reply({"isError": "1", "errDescription": failure.reason.sentence})

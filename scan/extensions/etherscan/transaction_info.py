@@ -9,6 +9,7 @@ from scan.errors import UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
+from scan.extensions.explanations import queries as explanations
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import transactions
@@ -28,7 +29,7 @@ def transaction_info(parameters: Parameters) -> Reply:
         raise UpstreamFailed(details.unavailable or "The node does not give this transaction.")
     after = parameters.integer("index", -1)
     logs = LogWindow(after, MOST_LOGS + 1).of(details.logs)
-    failure = transactions.failure(reader(), record)
+    failure = explanations.failure(reader(), record)
     reason = None if failure is None else failure.reason.data
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None
     return Reply(

@@ -6,7 +6,8 @@ from typing import Any
 
 from eth_hash.auto import keccak
 
-from scan.contracts.summary_parts import (
+from scan.ethereum.transaction_reader import TransactionLog
+from scan.extensions.explanations.summary_parts import (
     ZERO,
     Asset,
     Names,
@@ -17,7 +18,6 @@ from scan.contracts.summary_parts import (
     contract_part,
     token_part,
 )
-from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import to_hex
 
 UNLIMITED = 2**255  # amounts from here on; most wallets and exchanges ask for 2**256 - 1

@@ -1,52 +1,27 @@
-"""The tabs of a transaction's page, and the data of those by traces: calls, state changes."""
+"""The sentence and the reason on a transaction's page, and its tabs: calls, state changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from flask import request
-
-from scan import parameters
-from scan.contracts.abi_decoding import Decoded
-from scan.contracts.trace_decoding import DecodedFrame
-from scan.errors import InvalidParameter, TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.state_changes import AccountChange
+from scan.contracts.transaction_details import TransactionDetails
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.traces import is_creation
+from scan.extensions.explanations import queries as explanations
+from scan.extensions.explanations.state_changes import AccountChange
+from scan.extensions.explanations.trace_decoding import DecodedFrame
 from scan.hex import to_hex
-from scan.http.prerequisites import Prerequisite
 from scan.http.requests import reader
-from scan.pages.records import Record, requested_tab
-from scan.queries import transactions
+from scan.pages.argument_values import addresses_in
+from scan.pages.records import Record
+from scan.pages.transaction_tabs import Shown, TransactionTab
 
-OVERVIEW, EVENTS, CALLS, STATE = "overview", "events", "calls", "state"
-TRACED = (CALLS, STATE, "internal", "raw_trace")  # the last two are Blockscout's
+SECTIONS = {"transaction_facts": "transaction_reason.html"}
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
 MAX_SLOTS = 50  # of an account
 MAX_INDENT = 12  # deeper calls are not indented further
-
-
-def tab() -> str:
-    """Return the requested tab, empty for the overview; raises InvalidParameter for an unknown
-    one."""
-    name = requested_tab((OVERVIEW, EVENTS, CALLS, STATE))
-    return "" if name == OVERVIEW else name
-
-
-def is_open(shown_tab: str) -> bool:
-    """Return whether all events or calls are shown with their details; raises InvalidParameter
-    where there is nothing to open."""
-    if "open" not in request.args:
-        return False
-    if shown_tab not in (EVENTS, CALLS):
-        raise InvalidParameter("open=all is for the tabs of events and calls.", field="open")
-    return bool(parameters.one_of(request.args["open"], "open", ("all",)))
-
-
-def prerequisite(query: str) -> Prerequisite | None:
-    """Return the page's prerequisite by its query string: the node for tabs by traces."""
-    is_traced = any(f"tab={name}" in query for name in TRACED)
-    return Prerequisite.NODE if is_traced else None
 
 
 class ShownCall(NamedTuple):
@@ -81,25 +56,18 @@ class ShownTraces(NamedTuple):
                 yield from addresses_in(call_or_event)
 
 
-def addresses_in(decoded: Decoded | None) -> Iterator[str]:
-    for argument in decoded.arguments if decoded else ():
-        if argument.type == "address" and not argument.hashed:
-            yield argument.value
-
-
-def shown_traces(transaction: Record, name: str) -> ShownTraces:
-    """Return the data of a tab, which are empty for the overview and the events."""
+def _shown(read: Callable[[Record], ShownTraces], transaction: Record) -> Shown:
+    """Return the values of a tab."""
     try:
-        if name == CALLS:
-            return _calls(transaction)
-        return _state(transaction) if name == STATE else ShownTraces()
+        traces = read(transaction)
     except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
         reader().do_not_cache()
-        return ShownTraces(problem=error.message)
+        traces = ShownTraces(problem=error.message)
+    return Shown({"traces": traces, "most_slots": MAX_SLOTS}, traces.addresses())
 
 
 def _calls(transaction: Record) -> ShownTraces:
-    trace, frames = transactions.calls(reader(), transaction)
+    trace, frames = explanations.calls(reader(), transaction)
     frames = frames[:MAX_CALLS]
     levels = [min(len(decoded.frame.trace_address), MAX_INDENT) for decoded in frames]
     calls = [
@@ -125,7 +93,27 @@ def _is_passed_on(decoded: DecodedFrame, after: Sequence[DecodedFrame]) -> bool:
 
 
 def _state(transaction: Record) -> ShownTraces:
-    changes = transactions.state_changes(reader(), transaction)
+    changes = explanations.state_changes(reader(), transaction)
     accounts = changes.accounts[:MAX_ACCOUNTS]
     is_truncated = changes.is_truncated or len(accounts) < changes.account_count
     return ShownTraces((), accounts, changes.account_count, is_truncated)
+
+
+def transaction_head(transaction: Record, details: TransactionDetails) -> Shown:
+    """Return the sentence above a transaction, and why it failed."""
+    failure = explanations.failure(reader(), transaction)
+    summary = explanations.summary(reader(), transaction, details, failure)
+    addresses: list[str] = []
+    if failure is not None:
+        addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
+    return Shown({"sentence": summary.parts, "failure": failure}, addresses)
+
+
+TRANSACTION_TABS = (
+    TransactionTab(
+        *("calls", "Call tree", "/trace", partial(_shown, _calls)), opens=True, needs_node=True
+    ),
+    TransactionTab(
+        *("state", "State changes", "/state-changes", partial(_shown, _state)), needs_node=True
+    ),
+)

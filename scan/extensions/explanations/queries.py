@@ -1,17 +1,27 @@
-"""Summaries of transactions in one sentence, from the index and the node."""
+"""A transaction's sentence, why it failed, its calls and changes, from the index and the node."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from scan.contracts import event_state, transaction_summary
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
-from scan.contracts.summary_facts import Facts
-from scan.contracts.summary_parts import Names
 from scan.contracts.transaction_details import TransactionDetails
-from scan.contracts.transaction_failures import TransactionFailure
-from scan.contracts.transaction_summary import Summary
+from scan.ethereum.trace_reader import TransactionTrace
+from scan.extensions.explanations import event_state, transaction_summary
+from scan.extensions.explanations.state_changes import STATE_CHANGES, StateChanges
+from scan.extensions.explanations.summary_facts import Facts
+from scan.extensions.explanations.summary_parts import Names
+from scan.extensions.explanations.trace_decoding import (
+    DecodedFrame,
+    decode_trace,
+    with_gas_of_transaction,
+)
+from scan.extensions.explanations.transaction_failures import (
+    TransactionFailure,
+    TransactionFailures,
+)
+from scan.extensions.explanations.transaction_summary import Summary
 from scan.hex import data
 from scan.queries import addresses, internal_transfers, network, transactions
 from scan.queries.pages import Window
@@ -41,6 +51,35 @@ def summary(
     return transaction_summary.summarise(
         facts, Names(addresses.parties(reader, keys), network.coin_symbol(reader))
     )
+
+
+def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
+    """Return why a transaction failed, None if it succeeded; the response is not cached where a
+    retry may get more."""
+    if record["status"]:
+        return None
+    failure = reader.sources.get(TransactionFailures).read(reader.node, record)
+    if failure.is_passing:
+        reader.do_not_cache()
+    return failure
+
+
+def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
+    """Return a transaction's calls, plain and decoded; raises TracesUnavailable, UpstreamFailed."""
+    transactions.bound_work(reader, record)
+    sent = transactions.indexed(record)
+    trace = reader.sources.transaction_traces.calls(reader.node, sent)
+    trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
+    return trace, decode_trace(trace, sent, reader.sources.contract_abis, reader.node)
+
+
+def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
+    """Return the changes of state that a transaction made; raises the errors of calls()."""
+    transactions.bound_work(reader, record)
+    changes: StateChanges = reader.sources.transaction_traces.read(
+        reader.node, transactions.indexed(record), STATE_CHANGES
+    )
+    return changes
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:

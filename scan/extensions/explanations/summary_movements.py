@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from scan.contracts.summary_events import UNLIMITED, address_of, topic_of, words_of
-from scan.contracts.summary_facts import Facts
-from scan.contracts.summary_parts import (
+from scan.extensions.explanations.summary_events import UNLIMITED, address_of, topic_of, words_of
+from scan.extensions.explanations.summary_facts import Facts
+from scan.extensions.explanations.summary_parts import (
     COIN,
     Asset,
     Names,

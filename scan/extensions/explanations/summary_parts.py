@@ -1,10 +1,10 @@
 """Parts of a sentence about a transaction, from hostile names: amounts, tokens, addresses."""
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.contracts.visible_text import clean, short
 from scan.ethereum.units import COIN_DECIMALS, in_units
 
 MAX_SYMBOL = 20
@@ -16,10 +16,6 @@ TIMES = "\u00d7"
 
 PART_TYPES = ("coin", "token", "item", "address", "pool", "method")
 ZERO = "0x" + "0" * 40
-# Controls, direction marks and others without a glyph; surrogates, private and unassigned.
-_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-# Letters that show nothing, though Unicode calls them letters or symbols.
-_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
 # A symbol with other characters could end the amount and go on as our own sentence. Digits and
 # signs would look like parts of the amount, `e9` like its exponent, and letters of other scripts
 # like another token's symbol (UTS 39).
@@ -82,37 +78,9 @@ class Names(NamedTuple):
         return self.of(address).get("token") or {}
 
 
-def clean(text: str, most: int) -> str:
-    """Return the text in one line of at most `most` characters, without invisible ones; "" where
-    none is visible."""
-    shown = "".join(
-        character
-        for character in text[: most * 8]
-        if unicodedata.category(character) not in _HIDDEN and character not in _BLANK_LETTERS
-    )
-    shown = _without_stacks(" ".join(shown.split()))
-    return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
-
-
-def _without_stacks(text: str) -> str:
-    """Return the text with at most two combining marks on a letter: more would cover the lines
-    above and below."""
-    kept: list[str] = []
-    marks = 0
-    for character in text:
-        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
-        if marks <= 2 and not (marks and not kept):
-            kept.append(character)
-    return "".join(kept)
-
-
 def in_quotes(text: str) -> str:
     """Return somebody else's words in quotation marks, without marks that could end them."""
     return f"“{_QUOTES.sub('', text)}”"
-
-
-def short(address: str) -> str:
-    return f"{address[:8]}…{address[-4:]}"
 
 
 def address_part(names: Names, address: str) -> Part:

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from scan.contracts.summary_events import topic_of
-from scan.contracts.summary_facts import Facts, Flows, Recognised, Record
-from scan.contracts.summary_movements import clipped
-from scan.contracts.summary_parts import (
+from scan.extensions.explanations.summary_events import topic_of
+from scan.extensions.explanations.summary_facts import Facts, Flows, Recognised, Record
+from scan.extensions.explanations.summary_movements import clipped
+from scan.extensions.explanations.summary_parts import (
     COIN,
     ZERO,
     Asset,

@@ -12,11 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.contracts.summary_events import fits, topic_of, values_of, words_of
-from scan.contracts.summary_exchanges import provided, swapped
-from scan.contracts.summary_facts import Facts, Flows, Recognised, Values
-from scan.contracts.summary_movements import approvals_left, movements
-from scan.contracts.summary_parts import (
+from scan.contracts.visible_text import clean
+from scan.extensions.explanations.summary_events import fits, topic_of, values_of, words_of
+from scan.extensions.explanations.summary_exchanges import provided, swapped
+from scan.extensions.explanations.summary_facts import Facts, Flows, Recognised, Values
+from scan.extensions.explanations.summary_movements import approvals_left, movements
+from scan.extensions.explanations.summary_parts import (
     COIN,
     ZERO,
     Asset,
@@ -25,7 +26,6 @@ from scan.contracts.summary_parts import (
     address_part,
     asset_part,
     assets_parts,
-    clean,
     contract_part,
     in_quotes,
     merged,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scan.contracts.summary_events import topic_of
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.token_metadata import word
+from scan.extensions.explanations.summary_events import topic_of
 from scan.hex import BadHex, data, to_hex
 
 TIMEOUT_S = 0.5

@@ -91,6 +91,16 @@ def decode_trace(
     return _with_passed_on_reasons(frames)
 
 
+def with_gas_of_transaction(
+    trace: TransactionTrace, gas_limit: str | None, gas_used: int
+) -> TransactionTrace:
+    """Return the trace with the transaction's gas limit and gas used at the outermost call, as geth
+    has them there. Nodes differ in that."""
+    first, *others = trace.frames
+    gas = first.gas if gas_limit is None else int(gas_limit)
+    return trace._replace(frames=[first._replace(gas=gas, gas_used=gas_used), *others])
+
+
 def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
     """Give a call whose own ABI does not have its error the reason of the call that it passes the
     error on from, which returned the same data."""

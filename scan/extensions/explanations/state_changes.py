@@ -1,4 +1,4 @@
-"""Changes of the state by a transaction, as prestateTracer and stateDiff give them. Pure."""
+"""Changes of the state by a transaction, as prestateTracer and stateDiff give them."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -6,12 +6,18 @@ from typing import Any, NamedTuple
 
 from eth_hash.auto import keccak
 
+from scan.ethereum.trace_reader import CACHE_BYTES, TraceKind
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.hex import BadHex, data, quantity, to_hex
 
 MAX_ACCOUNTS = 500
 MAX_SLOTS = 2000  # of all accounts together
 ACCOUNT_BYTES = 1500  # memory, measured
 SLOT_BYTES = 400
+STATE = (
+    ("debug_traceTransaction", {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}),
+    ("trace_replayTransaction", ["stateDiff"]),
+)
 
 
 class Code(NamedTuple):
@@ -213,3 +219,17 @@ def _word(value: Any) -> bytes:
     if not isinstance(value, str) or not 3 <= len(value) <= 66:
         raise BadHex("a slot of the storage is not 32 bytes")
     return quantity(value).to_bytes(32, "big")
+
+
+def _is_trace(method: str, answer: Any) -> bool:
+    key = "pre" if method == "debug_traceTransaction" else "stateDiff"
+    return isinstance(answer, dict) and key in answer
+
+
+def _read(_indexed: IndexedTransaction, method: str, answer: Any) -> StateChanges:
+    if method == "debug_traceTransaction":
+        return read_prestate(answer)
+    return read_state_diff(answer["stateDiff"])
+
+
+STATE_CHANGES = TraceKind("state", STATE, _is_trace, _read, StateChanges.size, CACHE_BYTES // 2)

@@ -1,0 +1,36 @@
+"""Names from contracts as text that shows what it is: visible, in one line, bounded."""
+
+import unicodedata
+
+# Controls, direction marks and others without a glyph; surrogates, private and unassigned.
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+# Letters that show nothing, though Unicode calls them letters or symbols.
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
+
+
+def clean(text: str, most: int) -> str:
+    """Return the text in one line of at most `most` characters, without invisible ones; "" where
+    none is visible."""
+    shown = "".join(
+        character
+        for character in text[: most * 8]
+        if unicodedata.category(character) not in _HIDDEN and character not in _BLANK_LETTERS
+    )
+    shown = _without_stacks(" ".join(shown.split()))
+    return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
+
+
+def _without_stacks(text: str) -> str:
+    """Return the text with at most two combining marks on a letter: more would cover the lines
+    above and below."""
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        if marks <= 2 and not (marks and not kept):
+            kept.append(character)
+    return "".join(kept)
+
+
+def short(address: str) -> str:
+    return f"{address[:8]}…{address[-4:]}"

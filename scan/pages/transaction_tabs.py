@@ -1,0 +1,84 @@
+"""The tabs of a transaction's page: the core's, and TRANSACTION_TABS of extensions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from flask import request
+
+from scan import parameters, registry
+from scan.errors import InvalidParameter
+from scan.http.prerequisites import Prerequisite
+from scan.pages.formatting import grouped
+from scan.pages.records import BLOCKSCOUT_TABS, Record, requested_tab
+
+
+class Shown(NamedTuple):
+    """Values of a template, and the addresses in them, which it shows by their names."""
+
+    values: Mapping[str, Any]
+    addresses: Iterable[str] = ()
+
+
+class TransactionTab(NamedTuple):
+    """A tab. `path` is that of the same in the API, below the transaction's; `read` returns what
+    the template shows; `opens`: it has details, which the page shows closed or all open."""
+
+    name: str
+    title: str
+    path: str = ""
+    read: Callable[[Record], Shown] = lambda _: Shown({})
+    opens: bool = False
+    needs_node: bool = False
+
+    @property
+    def key(self) -> str:
+        """The tab's name in the query string; empty for the first."""
+        return "" if self is OVERVIEW else self.name
+
+    @property
+    def template(self) -> str:
+        return f"transaction_{self.name}.html"
+
+
+OVERVIEW = TransactionTab("overview", "Overview")
+EVENTS = TransactionTab("events", "Events", opens=True)
+
+
+@cache
+def tabs() -> Sequence[TransactionTab]:
+    return OVERVIEW, EVENTS, *registry.collected("pages", "TRANSACTION_TABS")
+
+
+def titles(event_count: int | None) -> list[tuple[str, str]]:
+    """Return the keys and titles of all tabs; the title of the events has their number."""
+    counted = EVENTS.title if event_count is None else f"{EVENTS.title} ({grouped(event_count)})"
+    return [(tab.key, counted if tab is EVENTS else tab.title) for tab in tabs()]
+
+
+def requested() -> TransactionTab:
+    """Return the requested tab; raises InvalidParameter for an unknown one."""
+    by_name = {tab.name: tab for tab in tabs()}
+    return by_name[requested_tab([*by_name])]
+
+
+def is_open(tab: TransactionTab) -> bool:
+    """Return whether all details of a tab are open; raises InvalidParameter where it has none."""
+    if "open" not in request.args:
+        return False
+    if not tab.opens:
+        names = " and ".join(tab.name for tab in tabs() if tab.opens)
+        raise InvalidParameter(f"open=all is for the tabs of {names}.", field="open")
+    return bool(parameters.one_of(request.args["open"], "open", ("all",)))
+
+
+def prerequisite(query: str) -> Prerequisite | None:
+    """Return the page's prerequisite by its query string: the node for tabs by traces."""
+    return Prerequisite.NODE if any(f"tab={name}" in query for name in _of_node()) else None
+
+
+@cache
+def _of_node() -> Sequence[str]:
+    """Return the names of tabs that need the node, also Blockscout's."""
+    names = {tab.name for tab in tabs() if tab.needs_node}
+    return *names, *(theirs for theirs, ours in BLOCKSCOUT_TABS.items() if names & {*ours})
