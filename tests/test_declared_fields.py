@@ -31,7 +31,7 @@ STORED_AS = {"timestamp_s": "timestamp"}
 EXPECTED_ALONE = {
     *("item_count", "day", "first_block", "last_block"),
     *("active_address_count", "new_address_count"),
-    *("holder_count", "negative_holder_count", "held_supply", "volume0", "volume1"),
+    *("holder_count", "negative_holder_count", "held_supply"),
 }
 # Columns of other chains: the plain decoder reads blocks of Ethereum alone.
 OF_OTHER_CHAINS = {"l1_fee", "operator_fee", "mint", "chain_fields"}
@@ -161,7 +161,6 @@ def test_a_kind_of_filters_without_an_entry_is_named(
     [
         ("addresses_changes", "addresses"),
         ("daily_stats_changes", "daily_stats"),
-        ("counted_candles", "pool_candles"),
         *((f"{table}_changes", table) for table in ("tokens", "pools", "dexes", "event_topics")),
     ],
 )

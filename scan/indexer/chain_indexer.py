@@ -14,6 +14,7 @@ from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
 from scan.indexer.coin_token import unwind_coin_token
 from scan.indexer.contract_inspection import ContractInspector, load_factories
+from scan.indexer.derivation import fill_missing
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.reorganisation import ForkBackoff, ForkFinder
@@ -123,7 +124,7 @@ class ChainIndexer:
 
     def _begin(self) -> Session:
         """Begin and return a session. Raises NotTheWriter, WrongChain, WrongLogs, NodeError,
-        UnfinishedBackfill."""
+        UnfinishedBackfill, RowsRemoved."""
         self._session = None
         if self.bulk_backfill_blocks is None:
             self._require_no_backfill()  # before the lock, which the backfill needs to continue
@@ -132,6 +133,7 @@ class ChainIndexer:
         chain = chain_identity.store_or_check(
             self._node, self._database, self._settings.start_block, self._settings.logs
         )
+        fill_missing(self._database)
         unwind_coin_token(self._database, self._source, self._writer)
         self._warn_of_fork()
         proven = self._database.value("indexer/blocks_find_proven")

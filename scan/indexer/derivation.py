@@ -1,14 +1,40 @@
-"""Updates of derived tables: forward as blocks are written, backward as a fork removes them."""
+"""Updates of derived tables: forward as blocks are written, backward as a fork removes them.
 
+An extension with derived tables has a part derivation.py: TABLES, derive() and unwind().
+"""
+
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from scan import registry
+from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.indexer.block_range import BlockRange, read_block_range
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
 # middle of the list passes over half of them.
 LARGE_TOKEN_HOLDERS = 10_000
+
+log = logging.getLogger(__name__)
+
+
+class RowsRemoved(Exception):
+    """A table of an extension that was off cannot be filled: rows of older blocks are removed."""
+
+
+def fill_missing(database: Database) -> None:
+    """Fill the tables of extensions that were off when blocks were written. Raises RowsRemoved."""
+    tables = [*registry.merged("derivation", "TABLES")]
+    with database.transaction() as tx:
+        for (table,) in tx.rows("indexer/filled_tables_list_missing", tables=tables):
+            if tx.value("indexer/retention_get_oldest") is not None:
+                raise RowsRemoved(
+                    f"{table} cannot be filled, as the rows of older blocks are removed; leave its"
+                    " extension off (SCAN_EXTENSIONS) or index anew into an empty database"
+                )
+            log.info("filling %s from all indexed blocks", table)
+            tx.execute("indexer/filled_tables_fill", table=table)
 
 
 def derive(tx: Transaction, written: BlockRange) -> None:
@@ -26,8 +52,8 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
     if written.has_list_counts:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
-    if written.trades["last_trade"] >= written.trades["first_trade"]:
-        _derive_candles(tx, **written.trades)
+    for extension in registry.parts("derivation"):
+        grown += extension.derive(tx, written)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
         tx.execute(
@@ -54,37 +80,11 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
     if orphaned.has_list_counts:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
-    _remove_from_candles(tx, **orphaned.trades)
+    for extension in registry.parts("derivation"):
+        extension.unwind(tx, orphaned)
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
     tx.execute("indexer/addresses_restore_last_seen", day=day)
-
-
-def _derive_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
-    """Add trades that no candle counts yet to the candles of their pools."""
-    tx.execute(
-        "indexer/pool_candles_derive",
-        first_trade=first_trade,
-        last_trade=last_trade,
-        pools=None,
-        hours=None,
-    )
-
-
-def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
-    """Remove the candles that count these trades, and make them anew of the trades before them."""
-    if last_trade < first_trade:
-        return
-    removed = tx.rows("indexer/pool_candles_unwind", first_trade=first_trade, last_trade=last_trade)
-    if removed:
-        pools, hours, first_ordinals = zip(*removed, strict=True)
-        tx.execute(
-            "indexer/pool_candles_derive",
-            first_trade=min(first_ordinals),
-            last_trade=first_trade - 1,
-            pools=[bytes(pool) for pool in pools],
-            hours=list(hours),
-        )
 
 
 def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:

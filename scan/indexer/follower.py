@@ -12,6 +12,7 @@ from scan.ethereum.client import Node
 from scan.ethereum.retries import RETRIED
 from scan.indexer.chain_identity import WrongChain, WrongLogs
 from scan.indexer.chain_indexer import ChainIndexer, FarBehind, UnfinishedBackfill
+from scan.indexer.derivation import RowsRemoved
 from scan.indexer.reorganisation import ForkTooDeep
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import NotTheWriter
@@ -67,7 +68,7 @@ class Follower:
             if self._status.is_new("another indexer"):
                 log.info("another indexer writes to this database; waiting to take over")
             return TAKE_OVER_S * random.uniform(0.7, 1.3)
-        except (*RETRIED, WrongChain, WrongLogs, ForkTooDeep) as error:
+        except (*RETRIED, WrongChain, WrongLogs, RowsRemoved, ForkTooDeep) as error:
             return self._recover(error)
         except (FarBehind, UnfinishedBackfill) as error:
             return self._fill(error)

@@ -28,7 +28,7 @@ from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
 from scan.pages.records import Listing, listing
 from scan.pages.site import page, site
-from scan.queries import entities, pools
+from scan.queries import entities, trades
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTERS, TOKEN_TYPES
 from scan.queries.pages import Page, Window
@@ -216,7 +216,7 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
     if kind == "token_type":
         return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
     if kind == "dex":
-        names, are_all = pools.exchanges(reader())
+        names, are_all = trades.exchanges(reader())
         return {name: name for name in names}, are_all
     types = TYPES if kind == "request_type" else ()
     return words or {name: name for name in types}, True

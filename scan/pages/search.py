@@ -2,7 +2,6 @@
 lists the results; /search/suggestions."""
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +13,6 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.site import page
-from scan.queries import pools
 from scan.queries import search as search_queries
 
 PATHS = {
@@ -33,7 +31,6 @@ TITLES = {
 }
 MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20
-PAIR = re.compile(r"([^\s/]+)(?:\s+|\s*/\s*)([^\s/]+)\Z")  # WETH/MUSD, WETH MUSD
 
 blueprint = Blueprint("pages_search", __name__)
 
@@ -49,12 +46,12 @@ def search() -> Response:
     destination = search_queries.destination(text, results)
     if destination is not None:
         return _redirect(PATHS[destination["type"]], destination["value"])
-    pair = PAIR.match(text)
-    of_pair = json.loads(pools.of_pair(reader(), *pair.groups())) if pair else []
+    searches = registry.merged("pages", "SEARCHES").items()
+    others = {template: records for template, of in searches if (records := of(text))}
     named = search_queries.hash_or_address(text)
     if named and not results:  # its page says why it is not indexed
         return _redirect(_path_of_unindexed(named), to_hex(named))
-    return page("search.html", query=text, pools=of_pair, groups=_grouped(results), paths=PATHS)
+    return page("search.html", query=text, others=others, groups=_grouped(results), paths=PATHS)
 
 
 @blueprint.get("/search/suggestions")

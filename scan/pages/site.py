@@ -23,20 +23,20 @@ from scan.pages import formatting, markdown
 from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.pages.svg_charts import short_price
-from scan.queries import pools
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock, Proof, UnprovenBlocks
+from scan.queries.trades import priced
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool")
+PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
     {
         *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/verify"),
         "/verified-contracts",
         *("/search", "/search/suggestions"),
-        *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
+        *("/watchlist", "/keys", "/webhooks", "/charts", "/gas"),
         *("/token-transfers", "/internal-transfers", "/accounts", "/trades"),
     }
 )
@@ -116,8 +116,8 @@ class Site:
         return Interface(
             self.refuse,
             self.refuse_as_markdown,
-            paths=PATHS.union(registry.collected("pages", "PATHS")),
-            prefixes=(*PREFIXES, *registry.collected("pages", "PREFIXES")),
+            paths=_paths(),
+            prefixes=_prefixes(),
             has_page_limit=True,
         )
 
@@ -197,6 +197,22 @@ def _most_file_rows() -> int:
     return next(iter(registry.values("list_files", "MAX_ROWS")), 0)
 
 
+@cache
+def _paths() -> frozenset[str]:
+    """Return the paths of single pages."""
+    return PATHS.union(registry.collected("pages", "PATHS"))
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    """Return the beginnings of the paths of pages for one of many things."""
+    return (*PREFIXES, *registry.collected("pages", "PREFIXES"))
+
+
+def _has_page(path: str) -> bool:
+    return path in _paths() or path in _prefixes()
+
+
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
     links = registry.collected("pages", "MENU")
@@ -228,6 +244,7 @@ def _templates() -> Environment:
     environment.globals["shown_value"] = shown_value
     environment.globals["sections"] = _sections()
     environment.globals["menu_of_extensions"] = _menu
+    environment.globals["has_page"] = _has_page
     environment.filters |= {
         "grouped": formatting.grouped,
         "counted": formatting.counted,
@@ -241,7 +258,7 @@ def _templates() -> Environment:
         "gwei": formatting.gwei,
         "percent": formatting.percent,
         "short_price": short_price,
-        "priced": pools.priced,
+        "priced": priced,
         "pair_name": formatting.pair_name,
         "worth": formatting.worth,
         "day_time": formatting.day_time,

@@ -4,11 +4,11 @@ The axes are text beside the SVG, which is stretched to its width: ticks are eve
 no position has to be given in a style.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.pages.formatting import amount, compact
 
@@ -20,8 +20,6 @@ BAR_SHARE = 0.8
 WIDEST_BAR = 64  # in a chart with few bars
 OUTSIDE = 9  # units beyond the edges, where the line goes down to the axis and is filled
 DAY_S = 86_400
-ISO = "2026-01-31T23:59:59Z"
-PRICES = ("open", "high", "low", "close")
 
 
 class Point(NamedTuple):
@@ -83,11 +81,11 @@ def bar_chart(
     step = WIDTH / len(points)
     width = min(step * BAR_SHARE, WIDEST_BAR)
     bars = "".join(
-        f"M{_short(number * step + width / 2)} {HEIGHT}V{_short(_y(point.value, ticks))}"
+        f"M{pixel(number * step + width / 2)} {HEIGHT}V{pixel(_y(point.value, ticks))}"
         for number, point in enumerate(points)
     )
     moments = sorted({0, (len(points) - 1) // 2, len(points) - 1})
-    times = [_short_time(points[number].time_s, span_s) for number in moments]
+    times = [axis_time(points[number].time_s, span_s) for number in moments]
     chart = _chart(title, points, ticks, span_s, decimals, times)
     return chart._replace(bars=bars, bar_width=round(width, 1))
 
@@ -109,49 +107,13 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     left, right, below = -OUTSIDE, WIDTH + OUTSIDE, HEIGHT + OUTSIDE
     corners = [(left, below), (left, coordinates[0][1])]
     corners_after = [(right, coordinates[-1][1]), (right, below)]
-    line = " ".join(f"{_short(x)},{_short(y)}" for x, y in (*corners, *coordinates, *corners_after))
+    line = " ".join(f"{pixel(x)},{pixel(y)}" for x, y in (*corners, *coordinates, *corners_after))
     span_s = DAY_S if length > 3 * DAY_S else 60
-    times = [_short_time(start + length * part // 2, span_s) for part in range(3)]
+    times = [axis_time(start + length * part // 2, span_s) for part in range(3)]
     # Points within a day are labelled with their time.
     are_days = all(point.time_s % DAY_S == 0 for point in points)
     chart = _chart(title, points, ticks, DAY_S if are_days else 60, decimals, times)
     return chart._replace(line=line)
-
-
-def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int) -> Chart | None:
-    """Return a chart of the API's candles with prices, in order; intervals without one take no
-    room."""
-    if not candles or any(len(candle["time"]) != len(ISO) for candle in candles):
-        return None  # Python's calendar ends with the year 9999
-    prices = [[Decimal(candle[name]) for name in PRICES] for candle in candles]
-    least, most = min(low for _, _, low, _ in prices), max(high for _, high, _, _ in prices)
-    extent = most - least or most
-    step = WIDTH / len(candles)
-    width = _short(step * BAR_SHARE)
-
-    def y(price: Decimal) -> float:
-        return float((most - price) / extent) * HEIGHT
-
-    wicks, rising, falling = "", "", ""
-    for number, (opened, high, low, closed) in enumerate(prices):
-        left, top = number * step, y(max(opened, closed))
-        height = _short(max(1.0, y(min(opened, closed)) - top))
-        body = f"M{_short(left)} {_short(top)}h{width}v{height}h-{width}z"
-        rising, falling = (rising + body, falling) if closed >= opened else (rising, falling + body)
-        wicks += f"M{_short(left + step * BAR_SHARE / 2)} {_short(y(high))}V{_short(y(low))}"
-    moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
-    readings = [
-        Reading(
-            _time(time_s, span_s),
-            ", ".join(f"{name} {short_price(p)}" for name, p in zip(PRICES, values, strict=True)),
-        )
-        for time_s, values in zip(moments, prices, strict=True)
-    ]
-    chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
-    times = [_short_time(moments[number], span_s) for number in chosen]
-    ticks = [short_price(most - extent * part / 4) for part in range(5)]
-    chart = Chart(title, short_price(most), ticks, times, readings)
-    return chart._replace(candles=Candles(wicks, rising, falling))
 
 
 def short_price(price: Decimal) -> str:
@@ -170,7 +132,7 @@ def _chart(
     times: Sequence[str],
 ) -> Chart:
     most = max(points, key=lambda point: point.value)
-    readings = [Reading(_time(p.time_s, span_s), _label(p, decimals)) for p in points]
+    readings = [Reading(reading_time(p.time_s, span_s), _label(p, decimals)) for p in points]
     return Chart(title, _label(most, decimals), _tick_labels(ticks, decimals), times, readings)
 
 
@@ -200,16 +162,16 @@ def _y(value: int, ticks: Sequence[int]) -> float:
     return HEIGHT * (ticks[0] - max(value, ticks[-1])) / (ticks[0] - ticks[-1])
 
 
-def _short(coordinate: float) -> str:
+def pixel(value: float) -> str:
     """Return a coordinate with at most one decimal: a chart is drawn on about as many pixels."""
-    return f"{round(coordinate, 1):g}"
+    return f"{round(value, 1):g}"
 
 
-def _time(time_s: int, span_s: int) -> str:
+def reading_time(time_s: int, span_s: int) -> str:
     shape = "%Y-%m-%d" if span_s >= DAY_S else "%Y-%m-%d %H:%M UTC"
     return datetime.fromtimestamp(time_s, UTC).strftime(shape)
 
 
-def _short_time(time_s: int, span_s: int) -> str:
+def axis_time(time_s: int, span_s: int) -> str:
     shape = "%Y-%m-%d" if span_s >= DAY_S else "%m-%d %H:%M"
     return datetime.fromtimestamp(time_s, UTC).strftime(shape)

@@ -42,6 +42,12 @@ def list_token_transfers() -> Response:
     return shown.response("token_transfers.html", shown=shown, names=names_of(shown.records))
 
 
+@blueprint.get("/trades")
+def list_trades() -> Response:
+    shown = entity_list("dex_trades", "/trades", "/dex-trades")
+    return shown.response("trades.html", shown=shown, names=names_of(shown.records))
+
+
 @blueprint.get("/token/<address>")
 def get_token(address: str) -> Response:
     key = address_of(address)

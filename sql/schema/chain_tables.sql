@@ -393,12 +393,8 @@ CREATE TABLE IF NOT EXISTS pools (
     dex_id integer NOT NULL,
     token0 bytea NOT NULL,
     token1 bytea NOT NULL,
-    trade_count bigint NOT NULL DEFAULT 0,
-    volume0 numeric NOT NULL DEFAULT 0, -- of token0 in its smallest unit, in all trades that candles count
-    volume1 numeric NOT NULL DEFAULT 0  -- of token1
+    trade_count bigint NOT NULL DEFAULT 0
 );
--- serves queries/pools_list
-CREATE INDEX IF NOT EXISTS pools_by_trade_count ON pools (trade_count, address);
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
 -- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token.

@@ -105,3 +105,12 @@ BEGIN
         compared, format_names(keys || others, '%I', ', '), 'expected_' || compared, is_same);
 END
 $$;
+
+-- Makes a table hold the expected rows, and records that it does.
+CREATE OR REPLACE FUNCTION fill_table(derived text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM expect_rows(derived);
+    PERFORM repair_rows(derived);
+    INSERT INTO filled_tables (name) VALUES (derived);
+END
+$$;

@@ -139,30 +139,12 @@ LANGUAGE sql STABLE AS $$
     LEFT JOIN event_topics_changes(all_blocks()) c ON c.topic_id = e.topic_id
 $$;
 
-CREATE OR REPLACE FUNCTION pool_candles_expected()
-RETURNS TABLE (pool_address bytea, hour timestamptz, trade_count bigint, first_ordinal bigint,
-    volume0 numeric, volume1 numeric, open_amount0 numeric, open_amount1 numeric,
-    high_amount0 numeric, high_amount1 numeric, low_amount0 numeric, low_amount1 numeric,
-    close_amount0 numeric, close_amount1 numeric)
-LANGUAGE sql STABLE AS $$
-    SELECT c.pool_address, c.hour, c.trade_count, c.first_ordinal, c.volume0, c.volume1,
-        c.open_amount0, c.open_amount1, c.high_amount0, c.high_amount1, c.low_amount0,
-        c.low_amount1, c.close_amount0, c.close_amount1
-    FROM counted_candles(0, 9223372036854775807, NULL, NULL) c
-$$;
-
 CREATE OR REPLACE FUNCTION pools_expected()
-RETURNS TABLE (address bytea, trade_count bigint, volume0 numeric, volume1 numeric)
+RETURNS TABLE (address bytea, trade_count bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT p.address AS address, coalesce(d.trade_count, 0) AS trade_count,
-        coalesce(c.volume0, 0) AS volume0, coalesce(c.volume1, 0) AS volume1
+    SELECT p.address AS address, coalesce(d.trade_count, 0) AS trade_count
     FROM pools p
     LEFT JOIN pools_changes(all_blocks()) d ON d.address = p.address
-    LEFT JOIN (
-        SELECT e.pool_address AS pool_address, sum(e.volume0) AS volume0, sum(e.volume1) AS volume1
-        FROM pool_candles_expected() e
-        GROUP BY e.pool_address
-    ) AS c ON c.pool_address = p.address
 $$;
 
 -- Addresses with their counters, including that of the items an address owns, or has some of.

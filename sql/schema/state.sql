@@ -25,6 +25,12 @@ CREATE TABLE IF NOT EXISTS chain (
         CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard'))
 );
 
+-- The derived tables of extensions that follow from all indexed blocks. Where an extension is off, its tables
+-- are not here, and are filled anew once it is on.
+CREATE TABLE IF NOT EXISTS filled_tables (
+    name text PRIMARY KEY
+);
+
 -- The indexer's messages to operators, also before it knows a chain.
 CREATE TABLE IF NOT EXISTS indexer_status (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.pages.svg_charts import HEIGHT, WIDTH, Chart, Point, bar_chart, candle_chart, line_chart
+from scan.pages.svg_charts import HEIGHT, WIDTH, Chart, Point, bar_chart, line_chart
 
 pytestmark = pytest.mark.check
 
@@ -78,20 +78,6 @@ def test_a_line_uses_its_height_and_a_flat_one_stays_flat(
     assert all(0 <= height <= HEIGHT for height in heights)
     used = (max(heights) - min(heights)) / HEIGHT
     assert used >= 0.4 if ticks[-1] != "0" else used < 0.6
-
-
-def test_candles_rise_and_fall_between_their_wicks() -> None:
-    names = ("open", "high", "low", "close")
-    candles = [
-        {"time": f"2026-01-0{day}T00:00:00Z", **dict(zip(names, prices, strict=True))}
-        for day, prices in ((1, ("10", "20", "10", "15")), (2, ("15", "15", "12.5", "12.5")))
-    ]
-    chart = candle_chart(candles, title="Price", span_s=86_400)
-    assert chart is not None and chart.candles is not None
-    assert chart.candles.wicks == "M128 0V160M448 80V120"
-    assert chart.candles.rising == "M0 80h256v80h-256z"
-    assert chart.candles.falling == "M320 80h256v40h-256z"
-    assert chart.readings[1] == ("2026-01-02", "open 15, high 15, low 12.5, close 12.5")
 
 
 def test_points_of_one_day_are_told_apart_by_their_times() -> None:

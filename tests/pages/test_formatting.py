@@ -1,6 +1,5 @@
 """Values as people read them."""
 
-import re
 from decimal import Decimal
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from scan.contracts.abi_decoding import Argument
 from scan.pages import formatting
 from scan.pages.argument_values import ShownValue, shown_value
-from scan.pages.svg_charts import candle_chart, short_price
+from scan.pages.svg_charts import short_price
 from scan.queries.network import name_of, token_standard
 
 pytestmark = pytest.mark.check
@@ -283,24 +282,6 @@ def test_prices_are_short(price: str, shown: str) -> None:
 )
 def test_what_amounts_are_worth(value: str, decimals: int, price: str, shown: str) -> None:
     assert formatting.worth(value, decimals, Decimal(price)) == shown
-
-
-def test_candles_of_any_size_are_drawn() -> None:
-    """Also of one price alone, and of tokens that say they have 255 decimals."""
-    candles = [
-        {"time": f"2026-01-0{n}T00:00:00Z"} | dict.fromkeys(("open", "high", "low", "close"), price)
-        for n, price in enumerate(("1" + 332 * "0", "0." + 330 * "0" + "12", "5"), start=1)
-    ]
-    chart = candle_chart(candles, title="Price", span_s=86_400)
-    assert chart is not None and chart.candles is not None
-    bodies = re.findall(r"M\S+ (\S+?)h\S+?v(\S+?)h", chart.candles.rising)
-    assert len(bodies) == 3 and not chart.candles.falling
-    assert all(0 <= float(top) <= 160 and float(height) >= 1 for top, height in bodies)
-    alone = candle_chart(candles[:1], title="Price", span_s=86_400)
-    assert alone is not None and alone.candles is not None
-    assert alone.candles.rising.startswith("M0 0h")
-    beyond = [{**candles[0], "time": "12026-01-01T00:00:00Z"}]
-    assert candle_chart(beyond, title="Price", span_s=86_400) is None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from scan.api.openapi.schemas import (
     LISTED,
     RANGE,
     TOKEN,
-    TOKEN_EXAMPLE,
     Json,
     address,
     amount,
@@ -154,12 +153,6 @@ PATHS: Json = {
     "/contracts": operation(
         "get", "listContracts", "Verified contracts, newest verification first",
         ref("ContractPage"), tag="Contracts", parameters=LISTED,
-    ),
-    "/pools": operation(
-        "get", "listPools", "Pools of exchanges by number of trades", ref("PoolPage"),
-        parameters=(
-            *LISTED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
-        ),
     ),
 }  # fmt: skip
 SCHEMAS: Json = {
@@ -327,25 +320,6 @@ SCHEMAS: Json = {
             "match": one_of(MATCH, MATCHES),
             "license": nullable(text("SPDX identifier.", "MIT")),
             "verifiedAt": moment("When it was verified."),
-        },
-    ),
-    "PoolPage": page_of("pools", "Pool", "Pools.", "QueryTotal"),
-    "Pool": record(
-        "A pool of two tokens.",
-        {
-            "address": address("The pool."),
-            "dex": text("The exchange.", "uniswap-v2"),
-            "token0": address("A token.", TOKEN_EXAMPLE),
-            "token0Symbol": ref("Symbol"),
-            "token0Decimals": ref("Decimals"),
-            "token1": address("The other token."),
-            "token1Symbol": ref("Symbol"),
-            "token1Decimals": ref("Decimals"),
-            "tradeCount": number("Its trades.", 3),
-            "lastTradeHash": nullable(hash32("The newest trade's transaction.")),
-            "lastTradeAt": nullable(moment("Its time.")),
-            "volume0": ref("Sum"),
-            "volume1": ref("Sum"),
         },
     ),
 }

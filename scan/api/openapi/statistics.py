@@ -1,15 +1,11 @@
-"""GET /stats/daily, /gas, /prices, and a pool with its candles and volumes."""
+"""GET /stats/daily, /gas, /stats/finality and /stats/largest-transfers."""
 
 from scan.api.network import DAILY_FORMATS
 from scan.api.openapi.schemas import (
-    ADDRESS,
-    RANGE,
     Json,
-    address,
     amount,
     array,
     flag,
-    moment,
     nullable,
     number,
     one_of,
@@ -25,7 +21,6 @@ from scan.http.list_format import TYPES, Format
 from scan.queries import gas
 from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
 from scan.queries.largest_transfers import LARGEST, MAX_SAMPLE
-from scan.queries.pools import DEFAULT_CANDLES, INTERVALS_S, MAX_CANDLES, MAX_TRADES
 
 
 def _date(description: str) -> Json:
@@ -61,29 +56,6 @@ PATHS: Json = {
         "get", "getGas", "Gas prices, and what common actions cost", ref("Gas"),
         description="Of the newest blocks and at most 5,000 transactions in them. A suggestion"
         " adds a percentile of their tips to the next base fee.",
-    ),
-    "/pools/{address}": operation(
-        "get", "getPool", "One pool", ref("Pool"), parameters=(ADDRESS,), errors=(404,)
-    ),
-    "/pools/{address}/candles": operation(
-        "get", "listCandles", "Prices and volumes of a pool, from its trades", ref("Candles"),
-        description="The newest ones of the range, whole, also where it begins or ends within"
-        " one; intervals without trades are left out. To go on, send nextTimeTo as timeTo."
-        f" 5m reads at most {MAX_TRADES:,} trades at once; longer ones have no such bound once"
-        " all trades are counted.",
-        parameters=(
-            ADDRESS,
-            query("interval", {**one_of("Their length.", [*INTERVALS_S]), "default": "1h"}),
-            query("limit", {**number("How many at most.", DEFAULT_CANDLES), "minimum": 1,
-                            "maximum": MAX_CANDLES, "default": DEFAULT_CANDLES}),
-            *RANGE[2:],
-        ),
-        errors=(404,),
-    ),
-    "/pools/{address}/volume": operation(
-        "get", "getPoolVolume", "What was traded in a pool", ref("PoolVolume"),
-        description="24h and 7d: the hour of the newest block, and the 23 or 167 before it.",
-        parameters=(ADDRESS,), errors=(404,),
     ),
 }  # fmt: skip
 
@@ -173,45 +145,4 @@ SCHEMAS: Json = {
             "gasUsedRatio": {"type": "number", "description": "Of its limit.", "examples": [0.5]},
         },
     ),
-    "Candles": record(
-        "Intervals with trades.",
-        {
-            "interval": one_of("Their length.", [*INTERVALS_S]),
-            "nextTimeTo": nullable(
-                number("Where the range may have older ones, up to here (Unix).", 1_767_225_599)
-            ),
-            "candles": array(ref("Candle"), "Oldest first.", maxItems=MAX_CANDLES),
-        },
-    ),
-    "Candle": record(
-        "An interval. Prices are token1 for one token0 by their decimals, with at least 16"
-        " digits; null where every trade has an amount of 0.",
-        {
-            "time": moment("Its begin."),
-            **{name: ref("Price") for name in ("open", "high", "low", "close")},
-            "volume0": {**ref("Sum"), "description": "Of token0, in its smallest unit."},
-            "volume1": {**ref("Sum"), "description": "Of token1."},
-            "trades": number("Its trades.", 3),
-        },
-    ),
-    "PoolVolume": record(
-        "In the tokens' smallest units.",
-        {
-            "address": address("The pool."),
-            "complete": flag("Always true."),
-            "volumes": array(ref("VolumeSpan"), "24h, 7d, all."),
-        },
-    ),
-    "VolumeSpan": record(
-        "What was traded in a span of time.",
-        {
-            "period": one_of("Which.", ["24h", "7d", "all"]),
-            "timeFrom": nullable(moment("Its begin; null of all.")),
-            "volume0": ref("Sum"),
-            "volume1": ref("Sum"),
-            "trades": ref("Count"),
-        },
-    ),
-    "Sum": text("A whole number, of any size.", "1500", pattern="^[0-9]+$"),
-    "Price": nullable(text("A decimal number.", "1.5", pattern="^[0-9]+([.][0-9]+)?$")),
 }

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from scan import registry
 from scan.database.transaction import Row, Transaction
 
 # The name of a row of each table, by its columns. <table>_expected() of sql/schema/expected.sql
-# returns the rows that a table should have. In this order: holders, items and candles first, then
-# the counters of tokens, pools and addresses.
+# returns the rows that a table should have. In this order: holders and items first, then the
+# counters of tokens and addresses.
 DERIVED = {
     "blocks": "{number}",
     "token_holders": "{holder} of {token_address}",
@@ -16,7 +17,6 @@ DERIVED = {
     "token_items": "{token_address}, first moved by transfer {first_ordinal}",
     "tokens": "{address}",
     "dexes": "{name}",
-    "pool_candles": "{pool_address} {hour}",
     "pools": "{address}",
     "addresses": "{address}",
     "daily_stats": "{day}",
@@ -26,9 +26,13 @@ DERIVED = {
     "authorizations": "authorization {authorization_index} of block {block_number}, transaction"
     " {transaction_index}",
     "chain": "the chain",
+    **registry.merged("derivation", "TABLES"),
 }
 # Tables that can be compared row by row where older rows are removed.
-OF_KEPT_ROWS = ("token_holder_ranges", "list_checkpoints", "chain")
+OF_KEPT_ROWS = (
+    *("token_holder_ranges", "list_checkpoints", "chain"),
+    *registry.collected("audit", "OF_KEPT_ROWS"),
+)
 
 
 class Difference(NamedTuple):
@@ -54,9 +58,10 @@ def contradicting_sums(tx: Transaction, first_block: int, span: str) -> list[Row
     """Return the broken rules where rows before `first_block` are removed, and checksums of them
     remain: each rule, how many rows break it, and one of them. `span` has the remaining rows."""
     tx.execute("audit/copies_create")
+    checks = ("audit/kept_rows_check", *registry.collected("audit", "CHECKS_OF_KEPT_ROWS"))
     return [
         *tx.rows("audit/checksums_check", span=span),
-        *tx.rows("audit/kept_rows_check", span=span, first_block=first_block),
+        *(row for name in checks for row in tx.rows(name, span=span, first_block=first_block)),
     ]
 
 
@@ -75,4 +80,5 @@ def row_name(table: str, row: Mapping[str, Any]) -> str:
         name: value.replace("\\x", "0x").replace("+00:00", "Z") if isinstance(value, str) else value
         for name, value in row.items()
     }
-    return DERIVED[table].format_map(values)
+    pattern: str = DERIVED[table]
+    return pattern.format_map(values)

@@ -15,6 +15,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import Unavailable
@@ -43,6 +44,7 @@ from scan.extensions.bulk.worker_pool import start_pool
 from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector, load_factories
+from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
@@ -114,6 +116,7 @@ class ChainBackfill:
                 "the database holds a chain already, which the indexer continues"
                 + (f"; the files in {folder} may be deleted" if folder.exists() else "")
             )
+        fill_missing(self._database)
         if self._database.value("indexer/webhooks_find_active"):
             raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
@@ -350,7 +353,8 @@ class ChainBackfill:
             loading.require_writer(tx)
             for table in loading.ACCEPTED:
                 loading.accept_table(tx, warehouse, table)
-            tx.execute("bulk/pool_candles_accept")
+            for statement in registry.collected("bulk", "ACCEPT"):
+                tx.execute(statement)
             tx.execute("bulk/authorizations_accept")
             differences = self._audit(tx)
             if differences:

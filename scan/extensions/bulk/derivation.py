@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow
 
+from scan import registry
 from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.extensions.bulk.block_columns import SPOOLED
@@ -42,7 +43,7 @@ DERIVED = {
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
     "daily_stats": "bulk/daily_stats_derive",
-    "pool_candles": "bulk/pool_candles_derive",
+    **registry.merged("bulk", "DERIVED"),
 }
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = (

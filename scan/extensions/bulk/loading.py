@@ -1,9 +1,10 @@
 """Loading of tables, partitions and counters, each in a transaction that also records it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
+from scan import registry
 from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -13,6 +14,7 @@ from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
 from scan.indexer.writer import NotTheWriter
 
+OF_EXTENSIONS: Mapping[str, str] = registry.merged("bulk", "COPY")
 # The statement that returns the rows of each table.
 COPY = {
     **dict.fromkeys(
@@ -28,7 +30,7 @@ COPY = {
     "addresses": "bulk/addresses_copy",
     "list_counts": "bulk/list_counts_copy",
     "list_checkpoints": "bulk/list_checkpoints_copy",
-    "pool_candles": "bulk/pool_candles_copy",
+    **OF_EXTENSIONS,
     "token_counts": "bulk/token_counts_copy",
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
@@ -48,7 +50,7 @@ DERIVED_BEFORE = {
     "addresses": "addresses",
     "list_counts": "list_counts",
     "list_checkpoints": "list_checkpoints",
-    "pool_candles": "pool_candles",
+    **{table: table for table in OF_EXTENSIONS},
     COUNTERS: "token_counts",
 }
 KEPT_PARTS = 200  # partitions of a table whose old rows are dropped

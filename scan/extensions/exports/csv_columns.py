@@ -197,17 +197,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("rows", lambda record, _: len(record["rows"])),
         Column("has_more", lambda record, _: YES_NO[record["hasMore"]]),
     ),
-    "pools": (
-        field("pool", "address"),
-        Column("dex", lambda record, _: text(record["dex"])),
-        field("token0"),
-        Column("symbol0", lambda record, _: text(record["token0Symbol"] or "")),
-        field("token1"),
-        Column("symbol1", lambda record, _: text(record["token1Symbol"] or "")),
-        field("trades", "tradeCount"),
-        field("last_trade", "lastTradeHash"),
-        field("last_trade_utc", "lastTradeAt"),
-    ),
     "accounts": (
         field("address"),
         coins_field("balance", "balance"),

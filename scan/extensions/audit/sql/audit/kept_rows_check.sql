@@ -63,30 +63,6 @@ FROM (
     ) AS h ON h.holder = a.address
     WHERE a.item_count IS DISTINCT FROM h.items
     UNION ALL
-    SELECT 'a candle is not made of its trades', hex(coalesce(s.pool_address, c.pool_address))
-    FROM (
-        SELECT e.*
-        FROM pool_candles e
-        WHERE e.first_ordinal >= (%(span)s::block_range).first_trade
-    ) AS s
-    FULL JOIN counted_candles((%(span)s::block_range).first_trade, (%(span)s::block_range).last_trade,
-        NULL, NULL) c USING (pool_address, hour)
-    WHERE ROW(c.*) IS DISTINCT FROM ROW(s.*)
-        -- Of the hour in which the kept rows begin, some trades may be removed.
-        AND hour > (SELECT date_trunc('hour', b.timestamp, 'UTC') FROM blocks b
-            WHERE b.number = %(first_block)s)
-    UNION ALL
-    SELECT 'a pool has another volume than its candles', hex(p.address)
-    FROM pools p
-    LEFT JOIN (
-        SELECT c.pool_address, sum(c.volume0) AS volume0, sum(c.volume1) AS volume1,
-            sum(c.trade_count) AS trades
-        FROM pool_candles c
-        GROUP BY c.pool_address
-    ) AS c ON c.pool_address = p.address
-    WHERE (p.volume0, p.volume1) <> (coalesce(c.volume0, 0), coalesce(c.volume1, 0))
-        OR p.trade_count <> coalesce(c.trades, 0)
-    UNION ALL
     SELECT 'a day counts other rows than its blocks have', s.day::text
     FROM daily_stats s
     JOIN LATERAL (

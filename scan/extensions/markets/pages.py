@@ -1,25 +1,42 @@
-"""/trades of all pools; /dex, the pools by number of trades; /pool/:address with its candles."""
+"""/dex, the pools by number of trades; /pool/:address with its candles; pools found by symbols."""
 
 import json
+import re
+from typing import Any
 
 from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.extensions.markets import queries as pools
+from scan.extensions.markets.candle_chart import candle_chart
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, entity_list, fields_of, filtered_list
 from scan.pages.records import address_of, names_of
-from scan.pages.svg_charts import candle_chart
-from scan.queries import pools
+
+PAIR = re.compile(r"([^\s/]+)(?:\s+|\s*/\s*)([^\s/]+)\Z")  # WETH/MUSD, WETH MUSD
 
 blueprint = Blueprint("pages_pools", __name__)
+BLUEPRINTS = (blueprint,)
+PATHS = ("/dex",)
+PREFIXES = ("/pool",)
+MENU = (
+    ("Main", "/dex", "DEX"),
+    ("Home", "/dex", "Exchange pools"),
+    ("Tokens", "/dex", "Exchange pools"),
+)
 
 
-@blueprint.get("/trades")
-def list_trades() -> Response:
-    shown = entity_list("dex_trades", "/trades", "/dex-trades")
-    return shown.response("trades.html", shown=shown, names=names_of(shown.records))
+def pools_of_pair(text: str) -> list[dict[str, Any]]:
+    """Return the pools of two tokens, if a text of a search is their symbols."""
+    if pair := PAIR.match(text):
+        found: list[dict[str, Any]] = json.loads(pools.of_pair(reader(), *pair.groups()))
+        return found
+    return []
+
+
+SEARCHES = {"pools_of_pair.html": pools_of_pair}
 
 
 @blueprint.get("/dex")

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from scan.pages.formatting import pair_name
 from scan.pages.svg_charts import short_price
-from scan.queries import pools
+from scan.queries import trades
 from tests.conftest import Played
 
 
@@ -113,7 +113,7 @@ def test_many_exchanges_are_suggestions(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever deploys a factory adds an exchange: the form has a few of them, and any is taken."""
-    monkeypatch.setattr(pools, "MAX_EXCHANGES", 1)
+    monkeypatch.setattr(trades, "MAX_EXCHANGES", 1)
     page = client.get("/trades?limit=50").text  # not cached yet
     assert '<input name="dex" list="of-dex">' in page and '<select name="dex">' not in page
     options = page.partition('<datalist id="of-dex">')[2].partition("</datalist>")[0]

@@ -1,10 +1,9 @@
-"""Pools of exchanges: their list by trades, volumes, prices of trades, candles."""
+"""Pools of exchanges: their list by trades, volumes, candles."""
 
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
@@ -17,7 +16,6 @@ HOUR_S = 3_600
 # Candles of whole hours are made of stored ones, the others of the pool's trades.
 INTERVALS_S = {"5m": 300, "1h": HOUR_S, "4h": 4 * HOUR_S, "1d": 24 * HOUR_S}
 MAX_CANDLES = 500
-MAX_EXCHANGES = 30  # to choose from
 MAX_OF_PAIR = 20
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
@@ -29,21 +27,6 @@ class Candles(NamedTuple):
 
     data: str
     next_s: int | None
-
-
-class PricedTrade(NamedTuple):
-    """A trade's `side` is buy where the maker got token0, else sell; its `price` is the amount of
-    token1 for one token0, as that of candles, None where an amount is 0."""
-
-    side: str
-    price: Decimal | None
-
-
-class Exchanges(NamedTuple):
-    """Names of exchanges, those with most trades first; `are_all` says that none was left out."""
-
-    names: list[str]
-    are_all: bool
 
 
 class PoolFilters(TypedDict, total=False):
@@ -94,11 +77,6 @@ def of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
     return data
 
 
-def exchanges(reader: Reader) -> Exchanges:
-    names, count = reader.row("queries/dexes_list", most=MAX_EXCHANGES)
-    return Exchanges(json.loads(names), count <= MAX_EXCHANGES)
-
-
 def get(reader: Reader, address: bytes) -> str:
     """Return a pool as JSON text; raises NotFound."""
     record: str | None
@@ -115,19 +93,6 @@ def volume(reader: Reader, address: bytes) -> str:
     if data is None:
         raise NotFound("No pool is indexed at this address.")
     return data
-
-
-def priced(trade: Mapping[str, Any], pool: Mapping[str, Any]) -> PricedTrade:
-    """Return the side and the price of the record of a trade in a pool."""
-    is_sell = trade["tokenIn"] == pool["token0"]
-    given, got = Decimal(trade["amountIn"]), Decimal(trade["amountOut"])
-    amount0, amount1 = (given, got) if is_sell else (got, given)
-    price = None
-    if amount0 and amount1:  # decimals that are not known count as 0
-        price = (amount1 / amount0).scaleb(
-            (pool["token0Decimals"] or 0) - (pool["token1Decimals"] or 0)
-        )
-    return PricedTrade("sell" if is_sell else "buy", price)
 
 
 def candles(

@@ -2,7 +2,7 @@
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, JSON text or null where there is no such pool
--- index: blocks_pkey, pools_pkey, pool_candles_pkey
+-- index: blocks_pkey, pools_pkey, pool_candles_pkey, pool_volumes_pkey
 WITH newest AS MATERIALIZED (
     SELECT date_trunc('hour', b.timestamp, 'UTC') AS hour FROM blocks b ORDER BY b.number DESC LIMIT 1
 ), spans (name, hours) AS (
@@ -17,8 +17,9 @@ WITH newest AS MATERIALIZED (
         AND c.hour > n.hour - s.hours * interval '1 hour' AND c.hour <= n.hour
     GROUP BY s.name, s.hours, n.hour
     UNION ALL
-    SELECT 2, 'all', NULL, p.volume0, p.volume1, p.trade_count
+    SELECT 2, 'all', NULL, coalesce(v.volume0, 0), coalesce(v.volume1, 0), p.trade_count
     FROM pools p
+    LEFT JOIN pool_volumes v ON v.pool_address = p.address
     WHERE p.address = %(address)s
 )
 SELECT index_version(), (

@@ -3,7 +3,7 @@
 -- params: symbol text, other_symbol text, limit integer
 -- literals: none
 -- returns: one row: index version, JSON text of the records, without their newest trades
--- index: pools_by_trade_count, tokens_pkey, dexes_pkey
+-- index: pools_by_trade_count, pools_pkey, pool_volumes_pkey, tokens_pkey, dexes_pkey
 WITH known AS (
     SELECT address, token0, token1, trade_count
     FROM pools
@@ -20,9 +20,10 @@ WITH known AS (
     LIMIT %(limit)s
 )
 SELECT index_version(),
-    json_list(string_agg(pool_record(p, x.name, k0, k1, NULL), ',' ORDER BY p.trade_count DESC, p.address DESC))
+    json_list(string_agg(pool_record(p, v, x.name, k0, k1, NULL), ',' ORDER BY p.trade_count DESC, p.address DESC))
 FROM page
 JOIN pools p ON p.address = page.address
 JOIN dexes x ON x.dex_id = p.dex_id
+LEFT JOIN pool_volumes v ON v.pool_address = p.address
 LEFT JOIN tokens k0 ON k0.address = p.token0
 LEFT JOIN tokens k1 ON k1.address = p.token1;

@@ -3,12 +3,13 @@
 from flask import Blueprint
 
 from scan import parameters
+from scan.extensions.markets import queries as pools
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
-from scan.queries import pools
 
 blueprint = Blueprint("pools", __name__)
+BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/pools")

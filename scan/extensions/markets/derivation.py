@@ -1,0 +1,30 @@
+"""Derived tables of markets: candles and volumes of pools, by their trades."""
+
+from scan.database.transaction import Row, Transaction
+from scan.indexer.block_range import BlockRange
+
+TABLES = {"pool_candles": "{pool_address} {hour}", "pool_volumes": "{pool_address}"}
+
+
+def derive(tx: Transaction, written: BlockRange) -> list[Row]:
+    """Add trades that no candle counts yet to the candles of their pools."""
+    if written.trades["last_trade"] >= written.trades["first_trade"]:
+        tx.execute("indexer/pool_candles_derive", **written.trades, pools=None, hours=None)
+    return []
+
+
+def unwind(tx: Transaction, orphaned: BlockRange) -> None:
+    """Remove the candles that count these trades, and make them anew of the trades before them."""
+    first_trade, last_trade = orphaned.trades["first_trade"], orphaned.trades["last_trade"]
+    if last_trade < first_trade:
+        return
+    removed = tx.rows("indexer/pool_candles_unwind", **orphaned.trades)
+    if removed:
+        pools, hours, first_ordinals = zip(*removed, strict=True)
+        tx.execute(
+            "indexer/pool_candles_derive",
+            first_trade=min(first_ordinals),
+            last_trade=first_trade - 1,
+            pools=[bytes(pool) for pool in pools],
+            hours=list(hours),
+        )
