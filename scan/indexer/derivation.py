@@ -1,6 +1,6 @@
 """Updates of derived tables: forward as blocks are written, backward as a fork removes them.
 
-An extension with derived tables has a part derivation.py: TABLES, derive() and unwind().
+An extension with derived tables has a part derived.py: TABLES, derive() and unwind().
 """
 
 import logging
@@ -25,7 +25,7 @@ class RowsRemoved(Exception):
 
 def fill_missing(database: Database) -> None:
     """Fill the tables of extensions that were off when blocks were written. Raises RowsRemoved."""
-    tables = [*registry.merged("derivation", "TABLES")]
+    tables = [*registry.merged("derived", "TABLES")]
     with database.transaction() as tx:
         for (table,) in tx.rows("indexer/filled_tables_list_missing", tables=tables):
             if tx.value("indexer/retention_get_oldest") is not None:
@@ -52,7 +52,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
     if written.has_list_counts:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
-    for extension in registry.parts("derivation"):
+    for extension in registry.parts("derived"):
         grown += extension.derive(tx, written)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
@@ -80,7 +80,7 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
     if orphaned.has_list_counts:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
-    for extension in registry.parts("derivation"):
+    for extension in registry.parts("derived"):
         extension.unwind(tx, orphaned)
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)

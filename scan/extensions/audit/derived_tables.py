@@ -26,7 +26,7 @@ DERIVED = {
     "authorizations": "authorization {authorization_index} of block {block_number}, transaction"
     " {transaction_index}",
     "chain": "the chain",
-    **registry.merged("derivation", "TABLES"),
+    **registry.merged("derived", "TABLES"),
 }
 # Tables that can be compared row by row where older rows are removed.
 OF_KEPT_ROWS = (
