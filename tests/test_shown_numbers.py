@@ -48,7 +48,7 @@ REASONS = {
     "pages/token.html:token.itemCount": "a list of tabs",
     "pages/tokens.html:loop.index0 tokens.first": "the place of a row in its list",
     "pages/tokens.py:_days": "the end of a range of days",
-    "extensions/explanations/pages.py:_calls": "the indentation of a call tree",
+    "explanations/pages.py:_calls": "the indentation of a call tree",
     "blockscout/block_objects.py:withdrawal_objects": "the end of a range of blocks",
     "blockscout/lists.py:before_block": "the end of a range of blocks",
     "etherscan/blocks.py:_block_number": "a bound of the parameter",
