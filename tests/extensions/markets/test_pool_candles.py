@@ -116,10 +116,11 @@ def candle(rows: list[tuple[int, int, int]]) -> Candle:
 def require_exact(url: str) -> None:
     right = counted(url)
     assert stored(url) == right
-    volumes = dict.fromkeys(POOLS, (0, 0))
+    volumes: dict[bytes, tuple[int, int]] = {}
     for (pool, _), values in right.items():
-        volumes[pool] = volumes[pool][0] + values[2], volumes[pool][1] + values[3]
-    rows = execute(url, "SELECT address, volume0, volume1 FROM pools")
+        volume0, volume1 = volumes.get(pool, (0, 0))
+        volumes[pool] = volume0 + values[2], volume1 + values[3]
+    rows = execute(url, "SELECT pool_address, volume0, volume1 FROM pool_volumes")
     assert {bytes(pool): (v0, v1) for pool, v0, v1 in rows} == volumes
 
 
