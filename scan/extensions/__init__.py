@@ -11,7 +11,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | api.py | BLUEPRINTS below /api/v1; transaction_fields(): fields that it adds to a transaction |
 | openapi.py | PATHS, SCHEMAS, PARAMETERS, RESPONSES, TAGS of the document; outside_paths(base_path): paths outside /api/v1; ADDED: fields that it adds to records of others, which may be absent, REQUIRED: those that may not |
 | interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
-| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include; LINKED: lists that an address's head links; SEARCHES: template -> function of a search's text, which returns the records to show; path_of_hash(), transaction_records(); transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs |
+| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include; LINKED: lists that an address's head links; SEARCHES: template -> function of a search's text, which returns the records to show; path_of_hash(), transaction_records(); transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; ADDRESS_TABS: tabs of an address's page |
 | queries.py | PAGES: pages of entities that are no plain lists |
 | templates/ | templates of pages |
 | commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |

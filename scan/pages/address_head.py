@@ -1,9 +1,12 @@
-"""The head of an address's page, which all its tabs show above them."""
+"""The head of an address's page, which all its tabs show above them, with links to these."""
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from flask import Response
 
 from scan import registry
 from scan.hex import to_hex
@@ -26,15 +29,65 @@ LINKED = {
     **registry.merged("pages", "LINKED"),
 }
 
+Head = dict[str, Any]
 
-def address_head(key: bytes) -> dict[str, Any]:
+
+class AddressTab(NamedTuple):
+    """A tab of an address's page. `respond` returns the page, for tabs of extensions, which stand
+    before the tab `before`, or last. Other tabs link it where `is_linked` is true of the head."""
+
+    name: str
+    title: str
+    is_linked: Callable[[Head], bool] = lambda _: True
+    respond: Callable[[bytes], Response] | None = None
+    before: str = ""
+
+
+def of_contract(head: Head) -> bool:
+    return bool(head["account"].balance.is_contract)
+
+
+_OF_CORE = (
+    AddressTab("transactions", "Transactions"),
+    AddressTab("history", "History"),
+    AddressTab("transfers", "Token transfers"),
+    AddressTab("internal", "Internal"),
+    AddressTab("trades", "Trades"),
+    AddressTab("tokens", "Tokens"),
+    AddressTab("items", "NFTs"),
+    AddressTab("chart", "Balance"),
+    AddressTab("messages", "Messages to L1", lambda head: head["sends_messages"]),
+    AddressTab("delegations", "Authorizations", lambda head: bool(head["account"].authorizations)),
+    AddressTab("contract", "Contract", of_contract),
+    AddressTab("events", "Events", of_contract),
+    AddressTab("bytecode", "Bytecode", of_contract),
+)
+
+
+@cache
+def address_tabs() -> Mapping[str, AddressTab]:
+    """Return the core's tabs and ADDRESS_TABS of extensions by their names, in the page's order."""
+    tabs = [*_OF_CORE]
+    for tab in registry.collected("pages", "ADDRESS_TABS"):
+        names = [other.name for other in tabs]
+        tabs.insert(names.index(tab.before) if tab.before in names else len(tabs), tab)
+    return {tab.name: tab for tab in tabs}
+
+
+def _linked(head: Head, current: str) -> list[tuple[str, str]]:
+    """Return names and titles of the tabs that the tab `current` links, with its own."""
+    tabs = address_tabs().values()
+    return [(tab.name, tab.title) for tab in tabs if tab.name == current or tab.is_linked(head)]
+
+
+def address_head(key: bytes) -> Head:
     """Return the values of address_head.html."""
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
     counts = entities.counts(reader(), key, (*LINKED, MESSAGES))
     makers = (created.creator, created.factory) if created else (account.delegate,)
-    return {
+    head = {
         "address": to_hex(key),
         "account": account,
         "creation": creation_record(created),
@@ -45,6 +98,7 @@ def address_head(key: bytes) -> dict[str, Any]:
         "sends_messages": MESSAGES in counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
+    return {**head, "linked_tabs": partial(_linked, head)}
 
 
 def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:

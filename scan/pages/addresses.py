@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.address_head import address_head
+from scan.pages.address_head import address_head, address_tabs
 from scan.pages.bytecode_and_events import bytecode_page, events_page
 from scan.pages.contract_page import contract_page, read_contract_view
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
@@ -26,10 +26,6 @@ from scan.queries import (
 )
 from scan.queries.method_names import add_methods
 
-TABS = (
-    *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
-    *("messages", "delegations", "contract", "events", "bytecode"),
-)
 # By tab: the entity, the filter that has the address, and the list in the API.
 LISTS = {
     "transactions": ("transactions", "address", "/addresses/{address}/transactions"),
@@ -46,7 +42,10 @@ blueprint = Blueprint("pages_addresses", __name__)
 @blueprint.get("/address/<address>")
 def get_address(address: str) -> Response:
     key = address_of(address)
-    tab = requested_tab(TABS)
+    tab = requested_tab([*address_tabs()])
+    respond = address_tabs()[tab].respond
+    if respond is not None:
+        return respond(key)
     if tab == "contract":
         return contract_page(key, read_contract_view(key))
     if tab == "events":
@@ -66,8 +65,8 @@ def get_address(address: str) -> Response:
         values = {"names": names_of(records, to_hex(key))}
         if tab == "items":
             values["thumbnails"] = thumbnails_of(records)
-    respond = page if shown is None else shown.response
-    return respond(
+    render = page if shown is None else shown.response
+    return render(
         "address.html",
         **address_head(key),
         **values,
