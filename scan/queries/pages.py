@@ -1,7 +1,7 @@
 """A page of a list: its window, its form, and the statement that serves a filter."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -118,6 +118,7 @@ class Page:
     next: str | None = None  # the cursor of the page after this one; None where no rows follow
     untraced_blocks: int | None = None  # of internal transfers; None where no block has traces
     kept_from: KeptFrom | None = None  # the block at which the list begins; None: it has all rows
+    position: int | None = field(default=None, kw_only=True)  # the ordinal in `next`
 
     @classmethod
     def of_row(cls, reader: Reader, entity: str, traversal: Traversal, row: Row) -> Self:
@@ -131,7 +132,7 @@ class Page:
         )
         after = None if position is None else [position]
         following = traversal.next(after, read_reference(newest))
-        return cls(data, count, total, following, *untraced_blocks)
+        return cls(data, count, total, following, *untraced_blocks, position=position)
 
 
 def _position_at(traversal: Traversal, end: int) -> int:

@@ -176,12 +176,12 @@ def get_tabs_counters(address_hash: str) -> Response:
 def list_transactions(address_hash: str) -> Response:
     filters = _side(address_hash)
     window = Window(ROWS, 0, "asc" if ascending() else "desc")
-    records, has_more = read_page(
+    records, last = read_page(
         "transactions",
         lambda window: transactions.page(reader(), window, **filters),
         window,
     )
-    following = transaction_position(records[-1]) if has_more else None
+    following = transaction_position(last) if last else None
     return list_response(transaction_objects(records), following)
 
 
@@ -190,23 +190,23 @@ def list_token_transfers(address_hash: str) -> Response:
     filters = _side(address_hash)
     token, types = address("token"), token_types()
     only = types.only
-    records, has_more = read_page(
+    records, last = read_page(
         "token_transfers",
         lambda window: token_transfers.page(reader(), window, token=token, type=only, **filters),
     )
-    following = transfer_position(records[-1]) if has_more else None
+    following = transfer_position(last) if last else None
     return list_response(transfer_objects(types.of(records, "tokenType")), following)
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions")
 def list_internal_transactions(address_hash: str) -> Response:
     filters = _side(address_hash)
-    records, has_more = read_page(
+    records, last = read_page(
         "internal_transfers",
         lambda window: internal_transfers.page(reader(), window, **filters),
     )
     items, following = internal_objects(records)
-    return list_response(items, following if has_more else None)
+    return list_response(items, following if last else None)
 
 
 @blueprint.path("/addresses/<address_hash>/logs")

@@ -49,22 +49,22 @@ def get_block(block: str) -> Response:
 
 @blueprint.path("/blocks/<block>/transactions")
 def list_transactions(block: str) -> Response:
-    records, has_more = read_page(
+    records, last = read_page(
         "transactions", lambda window: transactions.page(reader(), window), _window(block)
     )
-    following = transaction_position(records[-1]) if has_more else None
+    following = transaction_position(last) if last else None
     return list_response(transaction_objects(records), following)
 
 
 @blueprint.path("/blocks/<block>/internal-transactions")
 def list_internal_transactions(block: str) -> Response:
-    records, has_more = read_page(
+    records, last = read_page(
         "internal_transfers",
         lambda window: internal_transfers.page(reader(), window),
         _window(block),
     )
     items, following = internal_objects(records)
-    return list_response(items, following if has_more else None)
+    return list_response(items, following if last else None)
 
 
 @blueprint.path("/blocks/<block>/withdrawals")

@@ -13,7 +13,7 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.parameters import BIGINT_MAX
 from scan.queries.ordinals import ordinal_at
-from scan.queries.pages import Page, Window
+from scan.queries.pages import MAX_ENTRIES, Page, Window, filtered_page
 
 ROWS = 50
 ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
@@ -79,11 +79,23 @@ def list_response(
 
 def read_page(
     entity: str, read: Callable[[Window], Page], window: Window | None = None
-) -> tuple[list[Record], bool]:
-    """Return records of an entity in the order of the chain after the request's position, and
-    whether more follow. `*_position()` of the objects' modules return the position of a record."""
-    page = read((window or Window(ROWS, 0))._replace(position=position(entity)))
-    return orjson.loads(page.data), page.next is not None
+) -> tuple[list[Record], Record | None]:
+    """Return records of an entity in the order of the chain after the request's position, and the
+    record after which the next page begins, None where no rows follow: the last one, or where the
+    page ended before it was full, the last one that was compared with the filters.
+    `*_position()` of the objects' modules return the position of a record."""
+    window = (window or Window(ROWS, 0))._replace(
+        position=position(entity), max_entries=MAX_ENTRIES
+    )
+    page = read(window)
+    records = orjson.loads(page.data)
+    if page.position is None:
+        return records, None
+    if len(records) == window.limit:
+        return records, records[-1]
+    compared = Window(1, 0, position=(page.position + 1,))
+    last = orjson.loads(filtered_page(reader(), entity, {}, compared).data)
+    return records, last[0] if last else None
 
 
 def position(entity: str) -> tuple[int, ...] | None:

@@ -88,10 +88,10 @@ def get_counters(address_hash: str) -> Response:
 @blueprint.path("/tokens/<address_hash>/transfers")
 def list_transfers(address_hash: str) -> Response:
     key = data(_token(address_hash)["address"])
-    records, has_more = read_page(
+    records, last = read_page(
         "token_transfers", lambda window: token_transfers.page(reader(), window, token=key)
     )
-    following = transfer_position(records[-1]) if has_more else None
+    following = transfer_position(last) if last else None
     return list_response(transfer_objects(records), following)
 
 
@@ -180,11 +180,11 @@ def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers")
 def list_instance_transfers(address_hash: str, token_id: str) -> Response:
     key, token_number = path_address(address_hash), parameters.token_id(token_id)
-    records, has_more = read_page(
+    records, last = read_page(
         "token_transfers",
         lambda window: items.transfers(reader(), key, token_number, window),
     )
-    following = transfer_position(records[-1]) if has_more else None
+    following = transfer_position(last) if last else None
     return list_response(transfer_objects(records), following)
 
 

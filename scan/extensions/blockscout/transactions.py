@@ -66,10 +66,8 @@ def list_transactions() -> Response:
     for name in ("type", "method"):
         if text(name):
             raise InvalidParameter(f"Transactions cannot be filtered by {name}.", field=name)
-    records, has_more = read_page(
-        "transactions", lambda window: transactions.page(reader(), window)
-    )
-    following = transaction_position(records[-1]) if has_more else None
+    records, last = read_page("transactions", lambda window: transactions.page(reader(), window))
+    following = transaction_position(last) if last else None
     return list_response(transaction_objects(records), following)
 
 
@@ -143,21 +141,21 @@ def _batch_index() -> int:
 @blueprint.path("/token-transfers")
 def list_all_token_transfers() -> Response:
     types = token_types()
-    records, has_more = read_page(
+    records, last = read_page(
         "token_transfers",
         lambda window: token_transfers.page(reader(), window, type=types.only),
     )
-    following = transfer_position(records[-1]) if has_more else None
+    following = transfer_position(last) if last else None
     return list_response(transfer_objects(types.of(records, "tokenType")), following)
 
 
 @blueprint.path("/internal-transactions")
 def list_all_internal_transactions() -> Response:
-    records, has_more = read_page(
+    records, last = read_page(
         "internal_transfers", lambda window: internal_transfers.page(reader(), window)
     )
     items, following = internal_objects(records)
-    return list_response(items, following if has_more else None)
+    return list_response(items, following if last else None)
 
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")

@@ -1,18 +1,20 @@
 """API v2 at 100,000 transactions: by indexes, and a deep page costs what the first one does."""
 
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 
 from bench.cases import HOT, HOT_TOKEN
 from tests.support.database import Postgres
-from tests.support.explain import SMALL, Explained, explained
+from tests.support.explain import SMALL, Explained, Plan, explained
 
 TABLES_THAT_STAY_SMALL = {*SMALL, "daily_stats", "credits", "withdrawals"}
 # Pages of PostgreSQL that all statements of a request touch, of tables and indexes: each of 50 rows
 # has its transaction, its parties and its tokens.
 MOST_BUFFERS = 4_000
 DEEPER = 2.0
+CHECKPOINT_EVERY = 128
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +64,32 @@ def test_a_deep_page_costs_what_the_first_does(seeded: Explained, path: str) -> 
 )
 def test_others_are_read_by_indexes(seeded: Explained, path: str) -> None:
     assert buffers(seeded, path) < 10 * MOST_BUFFERS
+
+
+@pytest.mark.parametrize(
+    ("path", "whole_list"),
+    [
+        ("/token-transfers", "/token-transfers"),
+        (f"/addresses/{HOT}/token-transfers", f"/token-transfers?address={HOT}"),
+    ],
+)
+def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
+    seeded: Explained, path: str, whole_list: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page without a match ends there, and the next one goes on to the end of the list."""
+    monkeypatch.setattr("scan.extensions.blockscout.lists.MAX_ENTRIES", 1024)
+    compared = 0
+    place: dict[str, int] | None = {}
+    while place is not None:
+        plans, body = seeded.plans(f"/api/v2{path}?type=ERC-1155&{urlencode(place)}")
+        most = max(rows_compared(plan) for plan in plans)
+        assert body["items"] == [] and most <= 1024 + CHECKPOINT_EVERY + 1
+        compared += most
+        place = body["next_page_params"]
+    assert compared >= seeded.plans(f"/api/v1{whole_list}")[1]["total"] > 2 * 1024
+
+
+def rows_compared(plan: Plan) -> int:
+    """Rows of transfers that a statement has read and left out."""
+    read = [node for node in plan.nodes if node.get("Relation Name") == "token_transfers"]
+    return sum(node.get("Rows Removed by Filter", 0) * node["Actual Loops"] for node in read)

@@ -153,6 +153,18 @@ def test_lists_of_the_busiest_have_each_row_once(ask: Asking, truth: Truth) -> N
     assert nfts == [t for t in rows if t["token_type"] != "ERC-20"]
 
 
+def test_pages_by_type_that_end_early_have_every_row_once(
+    ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = ask.rows("/token-transfers")
+    monkeypatch.setattr("scan.queries.pages.MAX_UNLISTED_ENTRIES", 10)
+    for standard in ("ERC-20", "ERC-721", "ERC-1155"):
+        pages = [*ask.pages("/token-transfers", type=standard)]
+        assert len(pages) > len(every) / 11 - 1
+        rows = [row for page in pages for row in page]
+        assert rows == [row for row in every if row["token_type"] == standard] != []
+
+
 def test_places_can_be_made_of_items(ask: Asking, truth: Truth) -> None:
     """As Blockscout's MCP server makes them, with fewer names than next_page_params has."""
     busy = most(truth, "txCount")
