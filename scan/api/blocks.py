@@ -1,4 +1,4 @@
-"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash; blobs and execution requests."""
+"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash and execution requests."""
 
 from collections.abc import Mapping
 
@@ -53,11 +53,6 @@ def list_transactions_of_block(block: str) -> Response:
         return entities.page(reader(), "transactions", window, arguments)
 
     return list_response("transactions", arguments, read)
-
-
-@blueprint.get("/blobs")
-def list_blobs() -> Response:
-    return entity_list("blobs")
 
 
 @blueprint.get("/execution-requests")

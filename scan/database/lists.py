@@ -15,6 +15,9 @@ from scan.database.lists_table import read_table
 from scan.registry import enabled
 
 EMPTY_KEY = "''::bytea"  # in SQL
+# The block and the transaction of a row, which records show.
+JOINS = """JOIN blocks b ON b.number = {alias}.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + {alias}.transaction_index"""
 
 T = TypeVar("T")
 
@@ -313,10 +316,10 @@ def _entity(
     json_name: str,
     alias: str,
     row: str,
-    range: str,
     indexes: list[str],
     record: str,
-    joins: str,
+    range: str = "block",
+    joins: str | None = None,
     forms: Mapping[str, str] = MappingProxyType({}),
     extra: str | None = None,
     bytes: str | None = None,
@@ -340,7 +343,7 @@ def _entity(
         tuple(indexes),
         record,
         forms,
-        joins,
+        joins or JOINS.format(alias=alias),
         extra,
         bytes,
         has_total,

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from scan import registry
 from scan.database import copy_rows
 from scan.ethereum.authorizations import Authorization
-from scan.ethereum.blobs import Blob, blobs_of
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     DecodedBlock,
@@ -70,7 +69,6 @@ UNNUMBERED: Mapping[str, Sequence[str]] = {
     "uncles": Uncle._fields,
     "authorizations": Authorization._fields,
     "messages_to_l1": MessageToL1._fields,
-    "blobs": Blob._fields,
     "execution_requests": ExecutionRequest._fields,
     "contract_creations": ContractCreation._fields,
     "log_emitters": ("address", "block_number"),
@@ -182,7 +180,6 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "authorizations": list(block.authorizations),
             "messages_to_l1": list(block.messages_to_l1),
-            "blobs": list(blobs_of(block)),
             "execution_requests": list(submitted_in(block) if has_requests else ()),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],

@@ -1,18 +1,19 @@
 """/blocks and /block/:numberOrHash."""
 
 import json
+from itertools import chain
 
 from flask import Blueprint, Response
 
-from scan import parameters
+from scan import parameters, registry
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import names_of, requested_tab
-from scan.queries import blobs, blocks, execution_requests
+from scan.pages.records import Record, names_of, requested_tab
+from scan.queries import blocks, execution_requests
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
-MOST_SHOWN = 50  # of the blobs, and of the requests, of a block
+MOST_SHOWN = 50  # of each list that extensions add to a block
 
 blueprint = Blueprint("pages_blocks", __name__)
 
@@ -36,18 +37,20 @@ def get_block(block: str) -> Response:
     sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
     add_methods(reader(), sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
-    carried = blobs.page(reader(), whole).data if "blobCount" in record else "[]"
+    lists: dict[str, list[Record]] = {}
+    for block_lists in registry.values("pages", "block_lists"):
+        lists |= block_lists(record, whole)
     requested = (
         execution_requests.page(reader(), whole).data if record.get("requestCount") else "[]"
     )
     requests = json.loads(requested)
-    of_block = [*record.get("withdrawals", ()), *record.get("uncles", ()), *requests]
-    names = names_of([record, *sent.records, *of_block])
+    own = (record.get("withdrawals", ()), record.get("uncles", ()), requests, *lists.values())
+    names = names_of([record, *sent.records, *chain.from_iterable(own)])
     return sent.response(
         "block.html",
         tab=tab,
         block=record,
-        blobs=json.loads(carried),
+        lists=lists,
         requests=requests,
         transactions=sent,
         names=names,

@@ -221,7 +221,8 @@ def _menu(title: str) -> list[tuple[str, str]]:
 
 def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name."""
-    sections: dict[str, list[str]] = {"transaction": [], "transaction_facts": []}
+    pages = ("block", "transaction", "transaction_facts")
+    sections: dict[str, list[str]] = {name: [] for name in pages}
     for of_extension in registry.values("pages", "SECTIONS"):
         for name, template in of_extension.items():
             sections[name].append(template)

@@ -212,17 +212,6 @@ CREATE INDEX IF NOT EXISTS authorizations_of_authority ON authorizations (author
 CREATE INDEX IF NOT EXISTS authorizations_in_effect ON authorizations (authority, ordinal)
     WHERE is_valid IS NOT FALSE AND fault IS NULL;
 
--- Blobs of transactions (EIP-4844).
-CREATE TABLE IF NOT EXISTS blobs (
-    ordinal bigint PRIMARY KEY,    -- first_ordinal_in() its block, and its place among the block's
-    block_number bigint NOT NULL,
-    transaction_index integer NOT NULL,
-    blob_index integer NOT NULL,   -- in its transaction
-    versioned_hash bytea NOT NULL
-);
--- serves the list that sql/lists.toml reads from it
-CREATE INDEX IF NOT EXISTS blobs_by_versioned_hash ON blobs (versioned_hash, ordinal);
-
 -- Requests to the consensus layer (EIP-7685), as logs of the deposit contract and of the contracts of
 -- EIP-7002, EIP-7251 and EIP-8282 submit them.
 CREATE TABLE IF NOT EXISTS execution_requests (

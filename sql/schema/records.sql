@@ -161,14 +161,6 @@ RETURN format(
     hex(i.from_address), hex(i.to_address), i.value, iso(mined_at),
     CASE i.type WHEN 4 THEN 'log' ELSE 'trace' END)::json;
 
-CREATE OR REPLACE FUNCTION blob_record(o blobs, t transactions, mined_at timestamptz)
-RETURNS json LANGUAGE sql STABLE
-RETURN format(
-    '{"versionedHash":"%s","transactionHash":"%s","blockNumber":%s,"transactionIndex":%s,"blobIndex":%s,'
-    '"timestamp":"%s","fromAddress":"%s","toAddress":%s}',
-    hex(o.versioned_hash), hex(t.hash), o.block_number, o.transaction_index, o.blob_index, iso(mined_at),
-    hex(t.from_address), json_hex(t.to_address))::json;
-
 CREATE OR REPLACE FUNCTION request_type_name(type bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN (ARRAY['deposit', 'withdrawal', 'consolidation', 'builder_deposit', 'builder_exit'])[get_byte(type, 0) + 1];
 

@@ -42,7 +42,7 @@ ELSEWHERE = {
     "largerNamesake": "of a token: tests/contracts/test_misleading_transactions.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
-    "blobCount": "of a block alone: tests/api/test_blobs.py",
+    "blobCount": "of a block alone: tests/extensions/blobs",
     "error": "of a transaction that failed: tests/api/test_transaction_errors.py",
     **dict.fromkeys(
         ("authorizations", "authorizationCount"),

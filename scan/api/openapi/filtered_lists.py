@@ -74,9 +74,10 @@ def filters_of(entity: str, fixed: Collection[str] = ()) -> list[Json]:
     return [shared(f"filter-{key}") for key in FILTER_KEYS[entity] if key not in fixed]
 
 
-def _list(
+def list_of(
     name: str, summary: str, page: str, entity: str, *path: Json, fixed: Collection[str] = ()
 ) -> Json:
+    """Return the operation of an entity's list, but without its `fixed` filters."""
     return operation(
         "get",
         name,
@@ -88,10 +89,10 @@ def _list(
 
 
 PATHS: Json = {
-    "/transactions": _list(
+    "/transactions": list_of(
         "listTransactions", "Transactions", "TransactionPage", "transactions"
     ),
-    "/addresses/{address}/transactions": _list(
+    "/addresses/{address}/transactions": list_of(
         "listAddressTransactions", "An address's transactions",
         "TransactionPage", "transactions", ADDRESS, fixed=("address",),
     ),
@@ -100,41 +101,40 @@ PATHS: Json = {
         parameters=(BLOCK, *LISTED, shared("orderBy"), *filters_of("transactions")),
         errors=(404,),
     ),
-    "/token-transfers": _list(
+    "/token-transfers": list_of(
         "listTokenTransfers", "Token transfers", "TransferPage", "token_transfers"
     ),
-    "/tokens/{address}/transfers": _list(
+    "/tokens/{address}/transfers": list_of(
         "listTransfersOfToken", "A token's transfers", "TransferPage", "token_transfers",
         TOKEN, fixed=("tokenAddress",),
     ),
-    "/addresses/{address}/transfers": _list(
+    "/addresses/{address}/transfers": list_of(
         "listAddressTransfers", "Token transfers from or to an address", "TransferPage",
         "token_transfers", ADDRESS, fixed=("address",),
     ),
-    "/dex-trades": _list("listDexTrades", "Trades on exchanges", "TradePage", "dex_trades"),
-    "/addresses/{address}/trades": _list(
+    "/dex-trades": list_of("listDexTrades", "Trades on exchanges", "TradePage", "dex_trades"),
+    "/addresses/{address}/trades": list_of(
         "listAddressTrades", "Trades whose maker is an address", "TradePage", "dex_trades", ADDRESS,
         fixed=("maker", "address"),
     ),
-    "/internal-transfers": _list(
+    "/internal-transfers": list_of(
         "listInternalTransfers", "Internal transfers, from traces",
         "AddressInternalTransferPage", "internal_transfers",
     ),
-    "/addresses/{address}/internal": _list(
+    "/addresses/{address}/internal": list_of(
         "listAddressInternalTransfers",
         "An address's internal transfers",
         "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
     ),
-    "/authorizations": _list(
+    "/authorizations": list_of(
         "listAuthorizations", "Authorizations of accounts (EIP-7702)", "AuthorizationPage",
         "authorizations",
     ),
-    "/messages-to-l1": _list(
+    "/messages-to-l1": list_of(
         "listMessagesToL1", "Messages of a rollup to L1", "MessageToL1Page",
         "messages_to_l1",
     ),
-    "/blobs": _list("listBlobs", "Blobs of transactions", "BlobPage", "blobs"),
-    "/execution-requests": _list(
+    "/execution-requests": list_of(
         "listExecutionRequests", "Requests to the consensus layer, as they were submitted",
         "ExecutionRequestPage", "execution_requests",
     ),
@@ -142,7 +142,7 @@ PATHS: Json = {
         "get", "listBlockExecutionRequests", "Requests to the consensus layer that a block took",
         ref("BlockRequests"), parameters=(BLOCK,), errors=(404,),
     ),
-    "/contract-creations": _list(
+    "/contract-creations": list_of(
         "listContractCreations", "All contracts by their creations, verified or not",
         "ContractCreationPage", "contract_creations",
     ),
@@ -200,20 +200,6 @@ SCHEMAS: Json = {
             "dataSize": number("In bytes.", 0),
             "state": one_of("L1 alone knows more.", ("initiated",)),
             "timestamp": moment("Its block's time."),
-        },
-    ),
-    "BlobPage": page_of("blobs", "Blob", "Blobs.", "QueryTotal"),
-    "Blob": record(
-        "A blob that a transaction carried (EIP-4844).",
-        {
-            "versionedHash": hash32("Its versioned hash."),
-            "transactionHash": hash32("The transaction."),
-            "blockNumber": number("The block.", 17),
-            "transactionIndex": number("The transaction's place in the block.", 0),
-            "blobIndex": number("Its place in the transaction.", 0),
-            "timestamp": moment("The block's time."),
-            "fromAddress": address("The transaction's sender."),
-            "toAddress": nullable(address("The transaction's recipient.")),
         },
     ),
     "ExecutionRequestPage": page_of(

@@ -141,7 +141,6 @@ SCHEMAS: Json = {
                 "5000000000000000000",
             ),
             "uncles": array(ref("Uncle"), "Uncles that it includes; absent if there are none."),
-            "blobCount": number("Blobs of its transactions; absent if there are none.", 6),
             "requestsHash": hash32("Of its requests to the consensus layer; absent without any."),
             "requestCount": number("Requests that its transactions submitted; absent as above.", 2),
             "blockAccessListHash": hash32(
@@ -153,7 +152,7 @@ SCHEMAS: Json = {
             "chainFields": ref("ChainFields"),
         },
         optional=(
-            *("withdrawals", "miningReward", "uncles", "blobCount", "requestsHash", "requestCount"),
+            *("withdrawals", "miningReward", "uncles", "requestsHash", "requestCount"),
             *("blockAccessListHash", "slotNumber", "chainFields"),
         ),
     ),

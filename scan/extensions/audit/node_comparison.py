@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
-from scan.ethereum.blobs import blobs_of
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -80,7 +79,6 @@ ENTITIES = {
     "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
     "authorization": Entity("audit/authorizations_get_rows", ("ordinal",)),
     "message to L1": Entity("audit/messages_to_l1_get_rows", ("ordinal",)),
-    "blob": Entity("audit/blobs_get_rows", ("ordinal",)),
     "execution request": Entity("audit/execution_requests_get_rows", ("ordinal",)),
     "contract creation": Entity("audit/contract_creations_get_rows", ("ordinal",)),
     "internal transfer": Entity(
@@ -235,7 +233,6 @@ def _expect_block(
     expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
     expected["authorization"] += [a._asdict() for a in block.authorizations]
     expected["message to L1"] += [message._asdict() for message in block.messages_to_l1]
-    expected["blob"] += [blob._asdict() for blob in blobs_of(block)]
     expected["execution request"] += [request._asdict() for request in submitted_in(block)]
     emitters = {log.address for log in block.logs}
     for name, table in WRITTEN.items():

@@ -122,13 +122,6 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         address=ADDRESS,
         amount_wei=UINT256,
     ),
-    "blobs": _kind(
-        ordinal=pyarrow.int64(),
-        block_number=BLOCK_NUMBER,
-        transaction_index=INDEX,
-        blob_index=INDEX,
-        versioned_hash=HASH,
-    ),
     "execution_requests": _kind(
         ordinal=pyarrow.int64(),
         block_number=BLOCK_NUMBER,

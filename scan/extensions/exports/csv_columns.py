@@ -40,13 +40,6 @@ from scan.extensions.exports.csv_format import (
 from scan.extensions.exports.history_cells import assets, counterparties, fee
 
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
-    "blobs": (
-        *TIME,
-        field("versioned_hash", "versionedHash"),
-        field("transaction", "transactionHash"),
-        field("blob_index", "blobIndex"),
-        *PARTIES[1:],
-    ),
     "contractCreations": (
         *TIME,
         field("contract", "address"),

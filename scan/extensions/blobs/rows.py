@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.column_types import BIGINT, HASH, INTEGER, Column
 from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.sparse_tables import SparseTable
 
 
 class Blob(NamedTuple):
     """A blob that a transaction carried; a row of the table blobs."""
 
-    ordinal: int
-    block_number: int
-    transaction_index: int
-    blob_index: int  # in its transaction
-    versioned_hash: bytes
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    transaction_index: Annotated[int, Column(INTEGER)]
+    blob_index: Annotated[int, Column(INTEGER)]  # in its transaction
+    versioned_hash: Annotated[bytes, Column(HASH)]
 
 
 def blobs_of(block: DecodedBlock) -> Iterator[Blob]:
@@ -24,3 +26,6 @@ def blobs_of(block: DecodedBlock) -> Iterator[Blob]:
         for index, versioned_hash in enumerate(transaction.blob_versioned_hashes or ()):
             position = block.number, transaction.transaction_index, index
             yield Blob(next(ordinals), *position, versioned_hash)
+
+
+TABLES = {"blobs": SparseTable(Blob, lambda block, _: blobs_of(block))}
