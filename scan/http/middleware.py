@@ -250,7 +250,7 @@ class Middleware:
             # Flask may have read another replica, which is behind the one that has the block.
             _close(body)
             return self._refuse(state, NotIndexedYet(state.required_block), start_response)
-        headers = [*headers, *self._block_header(state)]
+        headers = [*headers, *self._index_headers(state)]
         if self._base_path:
             headers = [self._below_base_path(*header) for header in headers]
         if state.has_changed_index:
@@ -287,12 +287,14 @@ class Middleware:
         client = self._rate_limit.address_of(state.environ)
         return self._indexed_block.wait_for(state.required_block, client)
 
-    def _block_header(self, state: RequestState) -> Headers:
-        """Return the header of the newest block that a response about the chain may show."""
+    def _index_headers(self, state: RequestState) -> Headers:
+        """Return the headers of the newest block that a response about the chain may show, and of
+        the block that its balances are known from where that is not the first one."""
         if state.reader is None or not state.reader.versions:
             return []
         block = self._indexed_block.shown_by(max(state.reader.versions))
-        return [] if block is None else [(SHOWN, str(block))]
+        blocks = {SHOWN: block, "X-Scan-Balances-Since": state.reader.balances_since}
+        return [(name, str(number)) for name, number in blocks.items() if number is not None]
 
     def _refuse(
         self, state: RequestState, error: ScanError, start_response: Any

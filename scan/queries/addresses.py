@@ -130,7 +130,7 @@ def items_held(reader: Reader, address: bytes, window: Window) -> Page:
         after=traversal.after,
     )
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(data, count, total, following)
+    return Page(older_tokens.mark_items(reader, data), count, total, following)
 
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from scan.contracts.token_uri import ItemId, TokenUri
 from scan.errors import NotFound
+from scan.hex import to_hex
 from scan.item_media.media_cache import Media, Thumbnail
+from scan.queries import older_tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN
@@ -57,6 +59,8 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     media = reader.sources.item_media.of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
+    if token_type == "BEP1155":
+        owners = older_tokens.mark_items(reader, owners, to_hex(token))
     return Item(record, owners, transfers, uri, media)
 
 

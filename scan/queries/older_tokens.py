@@ -1,11 +1,14 @@
 """Tokens that are older than an index that begins late, as SCAN_START_BLOCK says.
 
 What their holders had before its first block is in no row, so balances by events alone are changes
-since then: too small, or negative.
+since then: too small, or negative. `balances_since` of the Reader becomes a header of the response,
+also in forms whose records have no field for it.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import orjson
 
 from scan.queries.reader import Reader
 
@@ -26,7 +29,7 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
     older = _older(reader, [_bytes(record["address"]) for record in records])
     for record in records:
         if _bytes(record["address"]) in older.tokens:
-            record["balancesSince"] = reader.first_block
+            record["balancesSince"] = reader.balances_since = reader.first_block
             if "eventsConsistent" in record:
                 record["eventsConsistent"] = True
 
@@ -56,7 +59,22 @@ def correct_balances(
         if pair in balances:
             record["balance"] = str(balances[pair])
         elif pair[0] in older.tokens:
-            record["balanceSince"] = reader.first_block
+            record["balanceSince"] = reader.balances_since = reader.first_block
+
+
+def mark_items(reader: Reader, records: str, token: str = "") -> str:
+    """Return the records of balances of items as JSON text, with `balanceSince` those of such
+    tokens whose items have several holders; of `token`, or of their own. The owner of other items
+    is the last recipient."""
+    if not reader.first_block:
+        return records
+    held = orjson.loads(records)
+    older = _older(reader, [_bytes(token or record["tokenAddress"]) for record in held]).tokens
+    for record in held:
+        is_sum = record.get("type", "BEP1155") == "BEP1155"
+        if is_sum and _bytes(token or record["tokenAddress"]) in older:
+            record["balanceSince"] = reader.balances_since = reader.first_block
+    return orjson.dumps(held).decode()
 
 
 def _older(reader: Reader, tokens: Sequence[bytes]) -> _Older:

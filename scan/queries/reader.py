@@ -169,6 +169,7 @@ class Reader:
         self.sources = sources
         self.versions: set[int] = set()  # of the index, that statements have read
         self.client = client
+        self.balances_since: int | None = None  # the block that a shown balance is known from
         self._node: NodeSession | None = None
         self._is_cacheable = True
         self._until_end = ExitStack()

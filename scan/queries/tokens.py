@@ -55,7 +55,10 @@ def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[s
     if not addresses:
         return {}
     (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
-    return cast("dict[str, dict[str, Any]]", orjson.loads(records))
+    by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
+    if reader.first_block:
+        older_tokens.mark_tokens(reader, [*by_address.values()])
+    return by_address
 
 
 def type_of(reader: Reader, address: bytes) -> str | None:

@@ -8,7 +8,8 @@ CORS = (
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
         " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
-        " X-Scan-History-Complete, X-Scan-Untraced-Blocks, Content-Disposition",
+        " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
+        " X-Scan-Balances-Since, Content-Disposition",
     ),
 )
 SENT_HEADERS = "Content-Type, X-API-Key, X-Scan-At-Least-Block"

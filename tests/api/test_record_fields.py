@@ -32,6 +32,7 @@ OPTIONAL = {
     "TokenDetail": {"logoUrl", "listedAs", "balancesSince"},
     "TokenHolder": {"balanceSince"},
     "TokenBalance": {"balanceSince"},
+    "ItemBalance": {"balanceSince"},
     # Of a block that has some.
     "BlockDetail": {
         *("withdrawals", "chainFields", "uncles", "miningReward", "blobCount"),

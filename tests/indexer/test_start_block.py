@@ -1,5 +1,6 @@
 """SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
 
+import csv
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.commands.test_command import scan
+from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -106,6 +108,51 @@ def test_balances_that_cannot_be_read_say_since_when_they_count(
     holders = client.get(f"/api/v1/tokens/{older}/holders").json["holders"]
     assert [(h["balance"], h["balanceSince"]) for h in holders] == [("99", 5), ("20", 5)]
     for path in (f"/token/{older}?tab=holders", f"/address/{four}?tab=tokens"):
+        assert 'since block <a href="/block/5">5</a>' in client.get(path).text
+
+
+def test_other_forms_say_since_when_balances_count(
+    anvil: Anvil, older: str, database_url: str
+) -> None:
+    """Files, and the compatible APIs: in a header, and in Etherscan's message."""
+    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
+    settings = replace(indexing.settings, rpc_urls=("http://127.0.0.1:1",))
+    client, four, six = create_app(settings).test_client(), anvil.accounts[3], anvil.accounts[5]
+    file = client.get(f"/api/v1/tokens/{older}/holders?format=csv")
+    rows = [*csv.DictReader(file.text.removeprefix("\ufeff").splitlines())]
+    assert [tuple(row.values())[3:] for row in rows] == [("99 units", "5"), ("20 units", "5")]
+    blockscout = client.get(f"/api/v2/tokens/{older}/holders")
+    assert [row["value"] for row in blockscout.json["items"]] == ["99", "20"]
+    assert not faults("/api/v2/tokens/{}/holders", blockscout.json)
+    etherscan = [
+        client.get(f"/api?module={module}&action={action}&contractaddress={older}&address={four}")
+        for module, action in (
+            *(("token", "tokenholderlist"), ("token", "getTokenHolders")),
+            *(("token", "tokenholdercount"), ("account", "addresstokenbalance")),
+            ("account", "tokenlist"),
+        )
+    ]
+    for answer in etherscan:
+        assert answer.json["message"] == "OK-Balances are known since block 5", answer.text
+    others = (f"/tokens/{older}", f"/tokens/{older}/counters", f"/addresses/{six}/token-balances")
+    for answer in (file, blockscout, *etherscan, *(client.get(f"/api/v2{p}") for p in others)):
+        assert answer.headers["X-Scan-Balances-Since"] == "5"
+    assert "X-Scan-Balances-Since" not in client.get("/api/v2/blocks").headers
+
+
+def test_balances_of_older_items_say_since_when_they_count(anvil: Anvil, database_url: str) -> None:
+    one, two = anvil.accounts[:2]
+    items = anvil.deploy(one, "Items", "Old items", "ITEM")
+    anvil.transact(one, items, "mint", one, 7, 100)
+    anvil.mine(5 - anvil.head())
+    anvil.transact(one, items, "safeTransferFrom", one, two, 7, 30, b"")
+    anvil.mine()
+    client = client_of(Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head()))
+    [held] = client.get(f"/api/v1/addresses/{two}/items").json["items"]
+    assert (held["balance"], held["balanceSince"]) == ("30", 5)
+    [owner] = client.get(f"/api/v1/tokens/{items.address}/items/7").json["owners"]
+    assert owner == {"address": two.lower(), "balance": "30", "balanceSince": 5}
+    for path in (f"/address/{two}?tab=items", f"/nft/{items.address}/7"):
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
 
 

@@ -1,5 +1,6 @@
 """Items of BEP721 and BEP1155: /tokens/:address/items and /addresses/:address/items."""
 
+from scan.api.openapi.records import BALANCE_SINCE
 from scan.api.openapi.schemas import (
     ADDRESS,
     LISTED,
@@ -112,7 +113,9 @@ SCHEMAS: Json = {
             "type": one_of("The token's standard.", TYPES),
             "tokenId": amount("The item's id.", "7"),
             "balance": text("1 for BEP721.", "1", pattern="^[1-9][0-9]*$"),
+            "balanceSince": BALANCE_SINCE,
         },
+        optional=("balanceSince",),
     ),
     "ItemPage": page_of("items", "Item", "Items."),
     "ItemBalancePage": page_of("items", "ItemBalance", "Items."),

@@ -28,7 +28,7 @@ LARGER_NAMESAKE = nullable(
 )
 BALANCE_SINCE = number(
     "The block since when the balance counts: of a token that is older than the index, where its"
-    " balanceOf() could not be read.",
+    " balanceOf() could not be read, or has several items.",
     18_000_000,
 )
 _TOKEN: Json = {

@@ -72,8 +72,10 @@ def _require_own_chain(parameters: Parameters) -> None:
 
 
 def _response(reply: Reply | RpcReply) -> Response:
-    body = reply.body()
-    response = Response(body, mimetype="application/json")
+    since = reader().balances_since
+    if isinstance(reply, Reply) and reply.message == "OK" and since is not None:
+        reply = reply._replace(message=f"OK-Balances are known since block {since}")
+    response = Response(reply.body(), mimetype="application/json")
     if isinstance(reply, Reply) and reply.total is not None:
         response.headers["X-Total-Count"] = str(reply.total)
     if isinstance(reply, Reply) and reply.kept_from is not None:

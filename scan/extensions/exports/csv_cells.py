@@ -128,6 +128,8 @@ PARTIES = (
     field("from", "fromAddress"),
     field("to", "toAddress"),
 )
+# Empty but for tokens that are older than the index.
+BALANCE_SINCE = Column("balance_since_block", lambda record, _: record.get("balanceSince"))
 YES_NO = {True: "yes", False: "no", None: ""}
 COIN = Column("symbol", lambda _, context: text(context.coin))
 # Each record has the symbol and decimals of its own token.
@@ -138,5 +140,6 @@ BALANCE = (
     Column("units", lambda record, _: units(record["balance"])),
     field("token", "tokenAddress"),
     token_type("type"),
+    BALANCE_SINCE,
 )
 TOKEN_ID = Column("token_id", lambda record, _: token_id(record["tokenId"]))

@@ -6,6 +6,7 @@ from scan import registry
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.exports.csv_cells import (
     BALANCE,
+    BALANCE_SINCE,
     COIN,
     PARTIES,
     TIME,
@@ -159,6 +160,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ),
         Column("symbol", lambda _, context: text(context.token["symbol"])),
         Column("units", lambda record, _: units(record["balance"])),
+        BALANCE_SINCE,
     ),
     "history": (
         *TIME,
@@ -216,6 +218,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("total_supply", lambda r, _: amount(r["totalSupply"], r["decimals"])),
         Column("total_supply_units", lambda record, _: units(record["totalSupply"])),
         field("holders", "holderCount"),
+        Column("holders_since_block", lambda record, _: record.get("balancesSince")),
         field("first_seen_utc", "firstSeen"),
         Column("verified", lambda record, _: YES_NO[record["verified"]]),
         Column("larger_namesake", lambda record, _: record["largerNamesake"] or ""),
