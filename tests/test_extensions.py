@@ -20,9 +20,11 @@ from scan.database.migrations import read_schema
 from scan.database.statements import load_statements
 from scan.settings import Settings
 document = openapi.document()
-text = read_schema() + str(document) + "".join(s.text for s in load_statements().values())
+statements = load_statements()
+text = read_schema() + str(document) + "".join(s.text for s in statements.values())
 paths = [rule.rule for rule in app.create_app(Settings()).url_map.iter_rules()]
-print(len(paths), len(document["paths"]))
+details = [statements[f"queries/{name}_get"].text for name in ("blocks", "transactions")]
+print(len(paths), len(document["paths"]), *details)
 """
 
 

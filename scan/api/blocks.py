@@ -1,4 +1,4 @@
-"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash and execution requests."""
+"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,10 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters
-from scan.hex import to_hex
-from scan.http.list_responses import LISTED, ORDERED, entity_list, list_response
+from scan.http.list_responses import LISTED, ORDERED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body, json_value
-from scan.queries import blocks, entities, execution_requests
+from scan.http.responses import Response, json_body
+from scan.queries import blocks, entities
 from scan.queries.filters import FILTER_KEYS
 from scan.queries.pages import Page, Window
 
@@ -53,29 +52,6 @@ def list_transactions_of_block(block: str) -> Response:
         return entities.page(reader(), "transactions", window, arguments)
 
     return list_response("transactions", arguments, read)
-
-
-@blueprint.get("/execution-requests")
-def list_execution_requests() -> Response:
-    return entity_list("execution_requests")
-
-
-@blueprint.get("/blocks/<block>/execution-requests")
-def list_execution_requests_of_block(block: str) -> Response:
-    """Return the requests that a block included, which may be of older transactions."""
-    query_arguments()
-    named = parameters.block_number_or_hash(block)
-    taken = execution_requests.taken_by(reader(), named)
-    if taken is None:
-        raise blocks.not_indexed(reader(), named)
-    hash_ = taken.requests_hash
-    return json_value(
-        {
-            "blockNumber": taken.block_number,
-            "requestsHash": None if hash_ is None else to_hex(hash_),
-            "requests": taken.records,
-        }
-    )
 
 
 def _indexed(named: int | bytes | None) -> str:

@@ -32,7 +32,8 @@ class Filter(NamedTuple):
     description: str
     condition: str  # on a row; "" where the entity's own condition includes it
     label: str
-    words: Mapping[str, str]  # for the values of a flag
+    words: Mapping[str, str]  # for the values of a flag or a choice
+    choices: Mapping[str, str]  # of a choice: what is stored of each, in hex
     list_of: str | None  # the parameter of a filter that has a list and selects the same rows
 
     @property
@@ -367,6 +368,7 @@ def _filters(
     param: str | None = None,
     synonym: str | None = None,
     words: Mapping[str, str] = MappingProxyType({}),
+    choices: Mapping[str, str] = MappingProxyType({}),
     list_of: str | None = None,
 ) -> list[Filter]:
     """Return an entity's filter by a key, after its synonym if it has one; [] if the entity has no
@@ -376,7 +378,8 @@ def _filters(
     param = param or key
     condition = matches[entity].format(value=f"%({param})s")
     type_ = of_kind(kind, read_table()["kinds"], "[kinds] of sql/lists.toml")
-    own = Filter(key, param, kind, type_, description, condition, label, words, list_of)
+    texts = description, condition, label, words or {name: name for name in choices}
+    own = Filter(key, param, kind, type_, *texts, choices, list_of)
     if synonym is None:
         return [own]
     described = {name: read_table()["filters"][synonym][name] for name in ("description", "label")}

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from scan.registry import folders
+from scan.registry import enabled, folders
 from scan.settings import ROOT
 
 TABLE = ROOT / "sql" / "lists.toml"
@@ -18,6 +18,8 @@ def read_table() -> Mapping[str, Any]:
     merged = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     for path in folders("sql/lists.toml"):
         own = tomllib.loads(path.read_text(encoding="utf-8"))
+        if path.parent.parent.name not in enabled():
+            own.pop("fragments", None)  # what is read of its rows would be of some blocks only
         for entity in own.get("entities", {}).values():
             if "json_name" in entity:
                 entity["extension"] = path.parent.parent.name
@@ -36,6 +38,6 @@ def _merge(into: dict[str, Any], table: Mapping[str, Any]) -> None:
 
 
 def fragments(name: str) -> list[str]:
-    """Return the SQL that extensions add to a statement, by their names in [fragments.<name>]."""
+    """Return the SQL that extensions that are on add to a statement, from [fragments.<name>]."""
     of_statement: Mapping[str, str] = read_table().get("fragments", {}).get(name, {})
     return [text.strip() for text in of_statement.values()]

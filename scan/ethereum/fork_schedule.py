@@ -4,10 +4,24 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scan.ethereum.client import Node, NodeError, RpcError
-from scan.ethereum.execution_requests import REQUEST_CONTRACTS
 
-# System contracts of the forks up to Amsterdam, besides those of requests: EIP-4788 and EIP-2935.
-_KNOWN_CONTRACTS = {"0x" + address.hex() for address in REQUEST_CONTRACTS} | {
+# The deposit contracts of mainnet and Hoodi, of Sepolia, of Holesky.
+DEPOSIT_CONTRACTS = frozenset(
+    (
+        bytes.fromhex("00000000219ab540356cbb839cbe05303d7705fa"),
+        bytes.fromhex("7f02c3e3c98b133055b8b348b2ac625669ed295d"),
+        bytes.fromhex("4242424242424242424242424242424242424242"),
+    )
+)
+WITHDRAWAL_CONTRACT = bytes.fromhex("00000961ef480eb55e80d19ad83579a64c007002")
+CONSOLIDATION_CONTRACT = bytes.fromhex("0000bbddc7ce488642fb579f8b00f3a590007251")
+BUILDER_DEPOSIT_CONTRACT = bytes.fromhex("0000bff46984e3725691fa540a8c7589300d8282")
+BUILDER_EXIT_CONTRACT = bytes.fromhex("000064d678505ad48f8ccb093bc65613800e8282")
+# System contracts of the forks up to Amsterdam: those of requests, of EIP-4788 and of EIP-2935.
+_KNOWN_CONTRACTS = {
+    *("0x" + address.hex() for address in DEPOSIT_CONTRACTS),
+    *("0x" + WITHDRAWAL_CONTRACT.hex(), "0x" + CONSOLIDATION_CONTRACT.hex()),
+    *("0x" + BUILDER_DEPOSIT_CONTRACT.hex(), "0x" + BUILDER_EXIT_CONTRACT.hex()),
     "0x000f3df6d732807ef1319fb7b8bb8522d0beac02",
     "0x0000f90827f1c53a10cb7a02335b175320002935",
 }

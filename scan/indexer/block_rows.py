@@ -33,7 +33,6 @@ from scan.ethereum.events import (
     swap_event,
     transfer_event,
 )
-from scan.ethereum.execution_requests import REQUEST_CONTRACTS, ExecutionRequest, submitted_in
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.messages import MessageToL1
 from scan.ethereum.sparse_tables import SparseTable
@@ -69,7 +68,6 @@ UNNUMBERED: Mapping[str, Sequence[str]] = {
     "uncles": Uncle._fields,
     "authorizations": Authorization._fields,
     "messages_to_l1": MessageToL1._fields,
-    "execution_requests": ExecutionRequest._fields,
     "contract_creations": ContractCreation._fields,
     "log_emitters": ("address", "block_number"),
     **{name: (*table.columns,) for name, table in TABLES.items()},
@@ -159,7 +157,6 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
-    has_requests = not REQUEST_CONTRACTS.isdisjoint(emitters)
     transfers, swaps = _events(block)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     return TableRows(
@@ -180,7 +177,6 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "authorizations": list(block.authorizations),
             "messages_to_l1": list(block.messages_to_l1),
-            "execution_requests": list(submitted_in(block) if has_requests else ()),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
             **{

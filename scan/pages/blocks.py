@@ -9,7 +9,7 @@ from scan import parameters, registry
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of, requested_tab
-from scan.queries import blocks, execution_requests
+from scan.queries import blocks
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
@@ -40,18 +40,13 @@ def get_block(block: str) -> Response:
     lists: dict[str, list[Record]] = {}
     for block_lists in registry.values("pages", "block_lists"):
         lists |= block_lists(record, whole)
-    requested = (
-        execution_requests.page(reader(), whole).data if record.get("requestCount") else "[]"
-    )
-    requests = json.loads(requested)
-    own = (record.get("withdrawals", ()), record.get("uncles", ()), requests, *lists.values())
+    own = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
     names = names_of([record, *sent.records, *chain.from_iterable(own)])
     return sent.response(
         "block.html",
         tab=tab,
         block=record,
         lists=lists,
-        requests=requests,
         transactions=sent,
         names=names,
         finality=_finality(record["number"]),

@@ -22,7 +22,6 @@ from scan.errors import (
     Unavailable,
     UpstreamFailed,
 )
-from scan.ethereum.execution_requests import TYPES
 from scan.http.list_pages import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
@@ -218,8 +217,7 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
     if kind == "dex":
         names, are_all = trades.exchanges(reader())
         return {name: name for name in names}, are_all
-    types = TYPES if kind == "request_type" else ()
-    return words or {name: name for name in types}, True
+    return words, True
 
 
 def entity_list(

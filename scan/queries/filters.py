@@ -13,7 +13,6 @@ from scan import parameters
 from scan.contracts.signature_text import MAX_LENGTH
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
 from scan.errors import InvalidParameter
-from scan.ethereum.execution_requests import TYPES
 
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 MAX_DEX_NAME = 100
@@ -34,6 +33,12 @@ FILTERS: Mapping[str, tuple[Filter, ...]] = {
 }
 FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
 
+
+def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
+    """Return what is stored for one of a filter's choices; raises InvalidParameter."""
+    return bytes.fromhex(choices[parameters.one_of(value, name, choices)])
+
+
 # Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.
 PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
@@ -42,13 +47,14 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "hash": parameters.hash32,
     "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads
     "pubkey": parameters.pubkey,
-    "request_type": lambda value, name: TYPES[parameters.one_of(value, name, TYPES)],
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,
     "transaction_type": parameters.transaction_type,
 }
 _PARSER_OF_KEY = {
-    filter_.key: of_kind(filter_.kind, PARSERS, "PARSERS of scan/queries/filters.py")
+    filter_.key: partial(_choice, filter_.choices)
+    if filter_.choices
+    else of_kind(filter_.kind, PARSERS, "PARSERS of scan/queries/filters.py")
     for filter_ in chain.from_iterable(FILTERS.values())
 }
 

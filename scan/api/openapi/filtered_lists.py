@@ -31,7 +31,6 @@ from scan.api.openapi.schemas import (
 )
 from scan.contracts.signature_text import MAX_LENGTH
 from scan.database.lists import of_kind
-from scan.ethereum.execution_requests import TYPES
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
 from scan.parameters import MAX_LIMIT, MAX_TYPE
 from scan.queries.accounts import MOST_COUNTED
@@ -46,7 +45,6 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
     "pubkey": lambda described: text(
         described, "0x" + "a1" * 48, pattern="^0[xX][0-9a-fA-F]{96}$"
     ),
-    "request_type": lambda described: one_of(described, [*TYPES]),
     "method": lambda described: text(described, "transfer", maxLength=MAX_LENGTH),
     "token_type": token_type,
     "transaction_type": lambda described: number(described, 2, maximum=MAX_TYPE),
@@ -55,7 +53,9 @@ INVALID_REASONS = (
     *("wrong_chain", "nonce_limit", "invalid_signature", "authority_has_code", "wrong_nonce"),
 )
 FILTER_SCHEMAS: Json = {
-    filter_.key: of_kind(filter_.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py")(
+    filter_.key: one_of(filter_.description, [*filter_.choices])
+    if filter_.choices
+    else of_kind(filter_.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py")(
         filter_.description
     )
     for entity, filters in FILTERS.items()
@@ -134,14 +134,6 @@ PATHS: Json = {
         "listMessagesToL1", "Messages of a rollup to L1", "MessageToL1Page",
         "messages_to_l1",
     ),
-    "/execution-requests": list_of(
-        "listExecutionRequests", "Requests to the consensus layer, as they were submitted",
-        "ExecutionRequestPage", "execution_requests",
-    ),
-    "/blocks/{block}/execution-requests": operation(
-        "get", "listBlockExecutionRequests", "Requests to the consensus layer that a block took",
-        ref("BlockRequests"), parameters=(BLOCK,), errors=(404,),
-    ),
     "/contract-creations": list_of(
         "listContractCreations", "All contracts by their creations, verified or not",
         "ContractCreationPage", "contract_creations",
@@ -200,47 +192,6 @@ SCHEMAS: Json = {
             "dataSize": number("In bytes.", 0),
             "state": one_of("L1 alone knows more.", ("initiated",)),
             "timestamp": moment("Its block's time."),
-        },
-    ),
-    "ExecutionRequestPage": page_of(
-        "requests", "ExecutionRequest", "Requests to the consensus layer.", "QueryTotal"
-    ),
-    "ExecutionRequest": record(
-        "A request to the consensus layer (EIP-7685) that a transaction submitted.",
-        {
-            "type": one_of("Its type.", [*TYPES]),
-            "transactionHash": hash32("The transaction that submitted it."),
-            "blockNumber": number("The transaction's block.", 17),
-            "transactionIndex": number("The transaction's place in the block.", 0),
-            "logIndex": number("The log that submitted it.", 3),
-            "timestamp": moment("The block's time."),
-            "address": nullable(
-                address("Who submitted it; of deposits where withdrawals go to, null: no address.")
-            ),
-            "pubkey": text(
-                "Public key of the validator or builder, of a consolidation the source's.", "0xa1…"
-            ),
-            "amount": nullable(
-                amount("In wei; of a withdrawal 0 is the exit.", "32000000000000000000")
-            ),
-            "withdrawalCredentials": nullable(hash32("Of a deposit, also of a builder.")),
-            "signature": nullable(text("As withdrawalCredentials.", "0xb2…")),
-            "depositIndex": nullable(number("Of a validator's deposit.", 7)),
-            "targetPubkey": nullable(text("Of a consolidation.", "0xc3…")),
-        },
-    ),
-    "BlockRequests": record(
-        "The requests to the consensus layer that a block took.",
-        {
-            "blockNumber": number("The block.", 17),
-            "requestsHash": nullable(hash32("Of the header; null before EIP-7685.")),
-            "requests": nullable(
-                array(
-                    ref("ExecutionRequest"),
-                    "In the order of the protocol, also of older blocks; null: no requests that"
-                    " were submitted have the header's hash.",
-                )
-            ),
         },
     ),
     "ContractCreationPage": record(

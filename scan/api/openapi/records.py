@@ -141,8 +141,6 @@ SCHEMAS: Json = {
                 "5000000000000000000",
             ),
             "uncles": array(ref("Uncle"), "Uncles that it includes; absent if there are none."),
-            "requestsHash": hash32("Of its requests to the consensus layer; absent without any."),
-            "requestCount": number("Requests that its transactions submitted; absent as above.", 2),
             "blockAccessListHash": hash32(
                 "Of the accounts that it touched (EIP-7928); absent before Amsterdam."
             ),
@@ -152,7 +150,7 @@ SCHEMAS: Json = {
             "chainFields": ref("ChainFields"),
         },
         optional=(
-            *("withdrawals", "miningReward", "uncles", "requestsHash", "requestCount"),
+            *("withdrawals", "miningReward", "uncles"),
             *("blockAccessListHash", "slotNumber", "chainFields"),
         ),
     ),

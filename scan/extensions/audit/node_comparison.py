@@ -33,7 +33,6 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
-from scan.ethereum.execution_requests import submitted_in
 from scan.ethereum.forms.form import BURN
 from scan.hex import to_hex
 from scan.indexer import log_selection
@@ -79,7 +78,6 @@ ENTITIES = {
     "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
     "authorization": Entity("audit/authorizations_get_rows", ("ordinal",)),
     "message to L1": Entity("audit/messages_to_l1_get_rows", ("ordinal",)),
-    "execution request": Entity("audit/execution_requests_get_rows", ("ordinal",)),
     "contract creation": Entity("audit/contract_creations_get_rows", ("ordinal",)),
     "internal transfer": Entity(
         "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
@@ -233,7 +231,6 @@ def _expect_block(
     expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
     expected["authorization"] += [a._asdict() for a in block.authorizations]
     expected["message to L1"] += [message._asdict() for message in block.messages_to_l1]
-    expected["execution request"] += [request._asdict() for request in submitted_in(block)]
     emitters = {log.address for log in block.logs}
     for name, table in WRITTEN.items():
         if not table.of_traces:

@@ -122,16 +122,6 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         address=ADDRESS,
         amount_wei=UINT256,
     ),
-    "execution_requests": _kind(
-        ordinal=pyarrow.int64(),
-        block_number=BLOCK_NUMBER,
-        transaction_index=INDEX,
-        log_index=INDEX,
-        type=BYTES,
-        address=_optional(ADDRESS),
-        pubkey=BYTES,
-        details=BYTES,
-    ),
     "contract_creations": _kind(
         ordinal=pyarrow.int64(),
         block_number=BLOCK_NUMBER,

@@ -51,17 +51,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("source_verified", lambda record, _: YES_NO[record["verified"]]),
         Column("is_proxy", lambda record, _: YES_NO[record["isProxy"]]),
     ),
-    "requests": (
-        *TIME,
-        field("type"),
-        coins_field("amount", "amount"),
-        COIN,
-        wei_field("amount_wei", "amount"),
-        *(field("pubkey"), field("address"), field("target_pubkey", "targetPubkey")),
-        field("withdrawal_credentials", "withdrawalCredentials"),
-        *(field("signature"), field("deposit_index", "depositIndex")),
-        *(field("transaction", "transactionHash"), field("log_index", "logIndex")),
-    ),
     "blocks": (
         *(TIME[0], TIME[1], field("block", "number")),
         *(field("hash"), field("parent_hash", "parentHash"), field("miner")),

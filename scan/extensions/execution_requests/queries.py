@@ -1,14 +1,12 @@
-"""Requests to the consensus layer (EIP-7685): their list, and those that a block has included."""
+"""Requests to the consensus layer (EIP-7685) that a block has included."""
 
 from collections import defaultdict
 from typing import Any, NamedTuple
 
 import orjson
 
-from scan.ethereum.execution_requests import ExecutionRequest, requests_hash, requests_in
+from scan.extensions.execution_requests.rows import ExecutionRequest, requests_hash, requests_in
 from scan.hex import data
-from scan.queries.filters import Value
-from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 MOST_DEPOSITS = 8192  # of a block (EIP-6110)
@@ -21,10 +19,6 @@ class TakenRequests(NamedTuple):
     block_number: int
     requests_hash: bytes | None  # of its header
     records: list[Any] | None
-
-
-def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
-    return filtered_page(reader, "execution_requests", filters, window)
 
 
 def taken_by(reader: Reader, named: int | bytes) -> TakenRequests | None:

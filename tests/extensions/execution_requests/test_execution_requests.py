@@ -15,7 +15,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.queries.execution_requests import MOST_QUEUED
+from scan.extensions.execution_requests.queries import MOST_QUEUED
 from tests.api.test_record_fields import require_fields
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow

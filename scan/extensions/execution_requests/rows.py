@@ -9,10 +9,19 @@ it takes.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, EventLog
+from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, INTEGER, Column
+from scan.ethereum.fork_schedule import (
+    BUILDER_DEPOSIT_CONTRACT,
+    BUILDER_EXIT_CONTRACT,
+    CONSOLIDATION_CONTRACT,
+    DEPOSIT_CONTRACTS,
+    WITHDRAWAL_CONTRACT,
+)
 from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.sparse_tables import SparseTable
 
 DEPOSIT, WITHDRAWAL, CONSOLIDATION, BUILDER_DEPOSIT, BUILDER_EXIT = (bytes([n]) for n in range(5))
 TYPES = {
@@ -22,18 +31,6 @@ TYPES = {
     "builder_deposit": BUILDER_DEPOSIT,
     "builder_exit": BUILDER_EXIT,
 }
-# The deposit contracts of mainnet and Hoodi, of Sepolia, of Holesky.
-DEPOSIT_CONTRACTS = frozenset(
-    (
-        bytes.fromhex("00000000219ab540356cbb839cbe05303d7705fa"),
-        bytes.fromhex("7f02c3e3c98b133055b8b348b2ac625669ed295d"),
-        bytes.fromhex("4242424242424242424242424242424242424242"),
-    )
-)
-WITHDRAWAL_CONTRACT = bytes.fromhex("00000961ef480eb55e80d19ad83579a64c007002")
-CONSOLIDATION_CONTRACT = bytes.fromhex("0000bbddc7ce488642fb579f8b00f3a590007251")
-BUILDER_DEPOSIT_CONTRACT = bytes.fromhex("0000bff46984e3725691fa540a8c7589300d8282")
-BUILDER_EXIT_CONTRACT = bytes.fromhex("000064d678505ad48f8ccb093bc65613800e8282")
 # The contracts with queues, each with the type and the size of the requests that it logs, in bytes.
 _QUEUES = {
     WITHDRAWAL_CONTRACT: (WITHDRAWAL, 76),
@@ -55,15 +52,16 @@ _PUBKEY_BYTES = 48
 class ExecutionRequest(NamedTuple):
     """A request that a log submits; a row of the table execution_requests."""
 
-    ordinal: int
-    block_number: int
-    transaction_index: int
-    log_index: int
-    type: bytes  # one byte
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    transaction_index: Annotated[int, Column(INTEGER)]
+    log_index: Annotated[int, Column(INTEGER)]
+    type: Annotated[bytes, Column(BYTES)]  # one byte
     # The submitter; of deposits the address that withdrawals go to, None where there is none yet.
-    address: bytes | None
-    pubkey: bytes
-    details: bytes  # the fields after the key, encoded as for the consensus layer
+    address: Annotated[bytes | None, Column(ADDRESS)]
+    pubkey: Annotated[bytes, Column(BYTES)]
+    # The fields after the key, encoded as for the consensus layer.
+    details: Annotated[bytes, Column(BYTES)]
 
     @property
     def encoded(self) -> bytes:
@@ -146,3 +144,10 @@ def requests_hash(requests: Sequence[ExecutionRequest]) -> bytes:
     return hashlib.sha256(
         b"".join(hashlib.sha256(of_type).digest() for of_type in by_type.values())
     ).digest()
+
+
+TABLES = {
+    "execution_requests": SparseTable(
+        ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS
+    )
+}

@@ -1,0 +1,17 @@
+"""The requests that a block submitted, on its page."""
+
+import json
+
+from scan.http.requests import reader
+from scan.pages.records import Record
+from scan.queries.pages import Window, filtered_page
+
+SECTIONS = {"block": "block_execution_requests.html"}
+
+
+def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
+    """Return the requests of a block that its section shows."""
+    if not block.get("requestCount"):
+        return {"execution_requests": []}
+    page = filtered_page(reader(), "execution_requests", {}, window)
+    return {"execution_requests": json.loads(page.data)}
