@@ -122,6 +122,7 @@ def compose_files() -> dict[str, str]:
     return files | {f"docs/start.md {number}": text for number, text in enumerate(snippets, 1)}
 
 
+@pytest.mark.long  # it takes 1.5 s of processor to start
 @pytest.mark.parametrize("name", compose_files())
 def test_compose_accepts_its_files(name: str) -> None:
     """Without the key `name`, which Debian's version of it does not know yet."""
