@@ -564,13 +564,17 @@ def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_created_before", "is_since_cancun", "keeps"),
-    [(False, True, False), (True, True, True), (True, False, False)],
+    ("is_created_before", "fork", "keeps"),
+    [
+        *((True, "shanghai", False), (True, "cancun", True), (True, "amsterdam", True)),
+        *((False, "shanghai", False), (False, "cancun", False), (False, "amsterdam", True)),
+    ],
 )
 def test_what_a_contract_burns_by_destroying_itself_goes_out(
-    made: Made, is_created_before: bool, is_since_cancun: bool, keeps: bool
+    made: Made, is_created_before: bool, fork: str, keeps: bool
 ) -> None:
-    """It keeps its coin where an older transaction created it (EIP-6780), since Cancun."""
+    """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
+    since Amsterdam (EIP-8246)."""
     created = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
     destroyed = InternalTransfer(0, 1, TransferType.SELFDESTRUCT, ME, ME, 10)
     if is_created_before:
@@ -579,7 +583,8 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(
         [Move(YOU, YOU)],
         internal_transfers=[destroyed] if is_created_before else [created, destroyed],
         is_traced=True,
-        keeps_destroyed=is_since_cancun,
+        keeps_destroyed=fork != "shanghai",
+        block_access_list_hash=bytes(32) if fork == "amsterdam" else None,
     )
     made.chain.store_balances({ME: 10 if keeps else 0})
     page = mine(made)

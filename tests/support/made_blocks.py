@@ -75,6 +75,7 @@ class Chain:
         credits: Sequence[tuple[int | None, int, bytes, int]] = (),
         pools: Sequence[bytes] = (),
         keeps_destroyed: bool = False,
+        block_access_list_hash: bytes | None = None,
     ) -> list[bytes]:
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
         index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
@@ -100,6 +101,7 @@ class Chain:
             base_fee_per_gas=base_fee,
             withdrawals=withdrawals,
             keeps_destroyed=keeps_destroyed,
+            block_access_list_hash=block_access_list_hash,
         )
         block = with_fees(block)._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
