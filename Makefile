@@ -32,7 +32,7 @@ run: $(VENV)/.run ## install, then run the API, indexer and webhooks until Ctrl-
 test: install servers ## install, then run all tests but the long ones; at most 8 minutes on 2 cores
 	@exec $(BIN)/pytest $(PARALLEL) -m 'not long' $(ARGS)
 
-test-long: install servers $(VENV)/.spark $(VENV)/.bench $(VENV)/.release ## install, then run all tests
+test-long: install servers $(VENV)/.spark $(VENV)/.release ## install, then run all tests
 	@exec $(BIN)/pytest $(PARALLEL) $(ARGS)
 
 check: install ## quick tests, in under a minute
@@ -41,7 +41,7 @@ check: install ## quick tests, in under a minute
 lint: $(VENV)/.dev ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-bench: $(VENV)/.bench ## run the benchmarks and their comparisons
+bench: $(VENV)/.dev ## run the benchmarks and their comparisons
 	@exec $(BIN)/python -m bench
 
 release: install $(VENV)/.release ## build wheel, source distribution, client, SBOM and hashes in dist/
@@ -66,7 +66,6 @@ lock: ## generate requirements/ from setup.py; needs uv
 	$(LOCK) --extra build --extra embedded --extra mcp --extra bulk --extra cluster --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --extra build --extra embedded --extra spark --constraint requirements/dev.txt -o requirements/spark.txt
 	$(LOCK) --extra build --extra embedded --extra release --constraint requirements/dev.txt -o requirements/release.txt
-	$(LOCK) --extra build --extra embedded --extra bench --constraint requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove installed and built files
 	rm -rf $(VENV) build dist *.egg-info tests/support/node/node_modules
@@ -89,10 +88,6 @@ $(VENV)/.spark: requirements/spark.txt $(VENV)/.dev
 
 $(VENV)/.release: requirements/release.txt $(VENV)/.dev
 	@$(call SYNC,requirements/release.txt)
-	@touch $@
-
-$(VENV)/.bench: requirements/bench.txt $(VENV)/.run
-	@$(call SYNC,requirements/bench.txt)
 	@touch $@
 
 tests/support/node/node_modules/.done: tests/support/node/package.json tests/support/node/package-lock.json

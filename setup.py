@@ -161,18 +161,6 @@ setup(
             "build==1.6.1",
             "cyclonedx-bom==7.5.0",  # the software bill of materials
         ],
-        # What the service is measured beside; wrk comes from Debian.
-        "bench": [
-            "numpy==2.4.6",  # the synthetic node fills its templates with it
-            "fastapi==0.163.2",
-            "uvicorn==0.54.0",
-            "uvloop==0.23.0",
-            "httptools==0.9.0",
-            "asyncpg==0.32.0",
-            "Flask-SQLAlchemy==3.1.1",
-            "SQLAlchemy==2.1.9",
-            "psycopg[binary]==3.3.9",  # SQLAlchemy's own choice of driver
-        ],
     },
     entry_points={"console_scripts": ["scan = scan.commands:main"]},
 )

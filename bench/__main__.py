@@ -5,20 +5,18 @@ import json
 import logging
 import os
 import platform
-import re
 import signal
+import statistics
 import subprocess
 import sys
 import warnings
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from bench import ingest, report, serving, storage
-from bench.databases import Databases, connected
+from bench import indexing, serving
+from bench.databases import Databases
 from bench.load import Missing, require_wrk
 from bench.options import Options
-from bench.targets import judge
 from scan.errors import SettingError
 from scan.settings import ROOT
 
@@ -41,50 +39,63 @@ def main() -> int:
     except BlockingIOError:
         print(f"bench: another run uses {options.folder}; set BENCH_DIR", file=sys.stderr)
         return 2
-    targets = judge(results)
-    results["targets"] = [target._asdict() for target in targets]
-    options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    text = report.write(results, targets)
-    options.results.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(f"\n{text}\n{options.results} and {options.results.with_suffix('.md').name}")
+    path = options.folder / "results.json"
+    path.write_text(json.dumps(results, indent=1, default=str) + "\n", encoding="utf-8")
+    _print_requests(results["requests"])
+    _print_indexing(results["indexing"])
+    print(f"\n{path}")
     return 0
 
 
 def _run(options: Options) -> dict[str, Any]:
-    hidden = ("only", "folder", "results")
+    commit = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    named = subprocess.run(commit, capture_output=True, text=True, check=False)
     results: dict[str, Any] = {
-        "options": {name: value for name, value in asdict(options).items() if name not in hidden},
-        "machine": _machine(),
+        "options": asdict(options),
+        "commit": named.stdout.strip() or "unknown",
+        "python": platform.python_version(),
+        "processors": os.cpu_count(),
+        "load_before": os.getloadavg()[0],
     }
     databases = Databases(options.folder)
     try:
-        if options.wants("storage"):
-            with connected(databases.seeded(options.transactions, options.hot_share)) as cursor:
-                results["storage"] = storage.measure(cursor)
-        if options.wants("ingest"):
-            results["ingest"] = ingest.measure(options, databases)
-        if serving.is_wanted(options):
-            results["serving"] = serving.measure(options, databases)
+        results["requests"] = serving.measure(options, databases)
+        results["indexing"] = indexing.measure(options, databases)
     finally:
         databases.stop()
-    results["machine"]["load_after"] = os.getloadavg()[0]
-    return results
+    return results | {"load_after": os.getloadavg()[0]}
 
 
-def _machine() -> dict[str, Any]:
-    """What the numbers depend on; the load shows whether anything else ran."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    commit = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-    named = subprocess.run(commit, capture_output=True, text=True, check=False)
-    return {
-        "processors": os.cpu_count(),
-        "model": model[1] if model else platform.machine(),
-        "memory_gib": round(memory / 2**30),
-        "python": platform.python_version(),
-        "commit": named.stdout.strip() or "unknown",
-        "load_before": os.getloadavg()[0],
-    }
+def _print_requests(cases: list[dict[str, Any]]) -> None:
+    """A line a case; the quotient is the median of the rounds', which one disturbance shares."""
+    print(
+        "\n| requests/s | scan | plain | of plain | worker, PostgreSQL us | p99 ms | pgbench ms |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    for case in cases:
+        scan, plain = case["columns"]["scan"], case["columns"].get("plain")
+        rates = ["", ""]
+        if plain:
+            rates = [f"{plain['per_s']:,.0f}", f"{statistics.median(case['of_plain']):.2f}"]
+        costs = f"{scan['worker_us']:.0f}, {scan['postgres_us']:.0f}"
+        times = f"{scan['p99_ms']:.1f} | {case['pgbench_ms']:.2f}"
+        name = f"{case['name']}, {case['place']}"
+        print(f"| {name} | {scan['per_s']:,.0f} | {' | '.join(rates)} | {costs} | {times} |")
+        for column, medians in case["columns"].items():
+            if medians["failed"]:
+                print(f"  {medians['failed']} requests to {column} failed")
+
+
+def _print_indexing(results: dict[str, Any]) -> None:
+    for name, result in results.items():
+        print(f"\n{name}: {result['transactions_per_s']:,.0f} transactions/s")
+        for key in ("microseconds", "per_transaction"):
+            values = (f"{part} {value:,.2f}" for part, value in result[key].items())
+            print(f"  {key} of a transaction: {', '.join(values)}")
+        print(f"  memory: {result['resident_bytes'] / 2**20:,.0f} MiB")
+        for stage, seconds in result["stages"].items():
+            times = ", ".join(f"{part} {value:.1f}" for part, value in seconds.items())
+            print(f"  {stage or 'blocks'}: {times}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ computed once, and kept in a file of 33 bytes a transaction, which takes 13 us o
 
 import fcntl
 import hashlib
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, cached_property, lru_cache
@@ -99,12 +98,6 @@ class Template:
             text = orjson.dumps(flat).replace(b'"%(decimal)s"', bytes([NUMBER_MARK]) * digits)
         return _places(text.replace(b"%(number)s", b"0x" + bytes([NUMBER_MARK]) * digits), 2)
 
-    def receipt_ends(self, digits: int) -> list[int]:
-        pieces = [
-            r.replace(b"%(number)s", b"0x" + bytes([NUMBER_MARK]) * digits) for r in self._receipts
-        ]
-        return _lengths([piece + b"," for piece in pieces])
-
 
 def _places(text: bytes, width: int, ends: Sequence[int] | None = None) -> Places:
     """`width`: characters of a byte. Nonces of encodings stand near the beginning of each."""
@@ -160,7 +153,6 @@ class Chain:
         """`hashes`: a record a block, as made_hashes() has them."""
         self.hashes = hashes
         self._addresses = lru_cache(64)(_hex_addresses)
-        self._receipts = lru_cache(8)(self._receipts_text)  # of clients who ask one by one
 
     @staticmethod
     def of(blocks: int) -> "Chain":
@@ -179,14 +171,6 @@ class Chain:
     def receipts(self, number: int) -> bytes:
         """eth_getBlockReceipts."""
         return b"[%s]" % self._text("receipts", number)
-
-    def receipt(self, number: int, index: int) -> bytes:
-        """eth_getTransactionReceipt."""
-        ends = _template(number).receipt_ends(len(f"{number:x}"))
-        return self._receipts(number)[ends[index] : ends[index + 1] - 1]
-
-    def _receipts_text(self, number: int) -> bytes:
-        return self._text("receipts", number)
 
     def logs(self, number: int) -> bytes:
         """eth_getLogs of one block, without its brackets."""
@@ -324,7 +308,3 @@ def made_hashes(path: Path, blocks: int) -> Bytes:
 
 def _hashes_in(path: Path, blocks: int) -> Bytes:
     return numpy.memmap(path, numpy.uint8, "r", shape=(blocks, ROOTS + TRANSACTIONS, 32))
-
-
-if __name__ == "__main__":
-    made_hashes(Path(sys.argv[1]), int(sys.argv[2]))

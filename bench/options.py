@@ -9,18 +9,19 @@ from scan.errors import SettingError
 from scan.settings import ROOT
 
 CONNECTIONS = 8
+TRACERS = ("none", "callTracer", "trace_block")
 
 
 @dataclass(frozen=True)
 class Options:
     transactions: int
+    hot_share: float
     seconds: int
     rounds: int
     ingest_blocks: int
-    hot_share: float
+    traces: str
     only: re.Pattern[str]
     folder: Path
-    results: Path
 
     def wants(self, name: str) -> bool:
         return self.only.search(name) is not None
@@ -29,38 +30,25 @@ class Options:
     def from_environment() -> "Options":
         return Options(
             transactions=_integer("BENCH_TRANSACTIONS", 1_000_000, 15_000),
+            hot_share=_integer("BENCH_HOT_PERCENT", 5, 0) / 100,
             seconds=_integer("BENCH_SECONDS", 1, 1),
             rounds=_integer("BENCH_ROUNDS", 3, 1),
             ingest_blocks=_integer("BENCH_INGEST_BLOCKS", 2_000, 40),
-            hot_share=_share("BENCH_HOT_SHARE", 0.05),
-            only=_pattern("BENCH_ONLY"),
+            traces=_text("BENCH_TRACES", "none", "|".join(TRACERS)),
+            only=re.compile(os.environ.get("BENCH_ONLY", "")),
             folder=Path(os.environ.get("BENCH_DIR") or ROOT / "var" / "bench").absolute(),
-            results=Path(os.environ.get("BENCH_DIR") or ROOT / "bench").absolute() / "results.json",
         )
 
 
 def _integer(name: str, default: int, least: int) -> int:
-    text = os.environ.get(name) or str(default)
-    digits = text.replace("_", "")
-    if not (digits.isascii() and digits.isdigit()) or int(digits) < least:
-        raise SettingError(name, text, f"must be a whole number, {least} or more")
-    return int(digits)
+    text = _text(name, str(default), r"[0-9_]+")
+    if int(text) < least:
+        raise SettingError(name, text, f"must be {least} or more")
+    return int(text)
 
 
-def _share(name: str, default: float) -> float:
-    text = os.environ.get(name) or str(default)
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise SettingError(name, text, "must be a number from 0 to 1")
-    return share
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    text = os.environ.get(name, "")
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise SettingError(name, text, f"must be a regular expression: {error}") from None
+def _text(name: str, default: str, pattern: str) -> str:
+    text = os.environ.get(name) or default
+    if not re.fullmatch(pattern, text):
+        raise SettingError(name, text, f"must match {pattern}")
+    return text

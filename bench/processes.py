@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
@@ -101,8 +102,11 @@ def family(pid: int) -> list[int]:
         return [pid]
 
 
-def parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+def server_process(cursor: Any) -> int:
+    """The PostgreSQL server behind a connection."""
+    cursor.execute("SELECT pg_backend_pid()")
+    [backend] = cursor.fetchone()
+    return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def _words(path: Path) -> list[str]:

@@ -1,5 +1,6 @@
 -- What wrk sends: the lines of a file in turn, "METHOD<tab>path<tab>body", and its findings as JSON.
--- With a second argument requests are numbered from it, and have their number as the parameter _.
+-- With a second argument requests are numbered from it, and have their number as a parameter without a
+-- name, which is ignored but part of cache keys.
 
 local requests = {}
 local number = 0
@@ -23,7 +24,7 @@ function init(args)
             headers["Content-Type"] = "application/json"
         end
         if is_numbered then
-            path = path .. (path:find("?", 1, true) and "&" or "?") .. "_=@"
+            path = path .. (path:find("?", 1, true) and "&" or "?") .. "=@"
         end
         local text = wrk.format(method, path, headers, body)
         requests[#requests + 1] = is_numbered and {text:match("^(.-)@(.*)$")} or text

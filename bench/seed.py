@@ -33,14 +33,14 @@ def seed(
     script = Path(__file__).with_name("seed.sql").read_text(encoding="utf-8")
     size = f"SET bench.transactions = {transactions:d}; SET bench.hot_share = {hot_share:f};"
     database.execute_script(f"{size}\n{script}")
-    if internal_transfers:
-        added = Path(__file__).with_name("seed_internal_transfers.sql")
-        database.execute_script(added.read_text(encoding="utf-8"))
-    if logs:
-        database.execute_script(Path(__file__).with_name("seed_logs.sql").read_text("utf-8"))
-    if user_operations:
-        added = Path(__file__).with_name("seed_user_operations.sql")
-        database.execute_script(added.read_text(encoding="utf-8"))
+    added = {
+        "internal_transfers": internal_transfers,
+        "logs": logs,
+        "user_operations": user_operations,
+    }
+    for name in (name for name, is_added in added.items() if is_added):
+        added_rows = Path(__file__).with_name(f"seed_{name}.sql")
+        database.execute_script(added_rows.read_text(encoding="utf-8"))
     database.execute_script("ANALYZE")
     blocks = transactions // 150
     for first in range(0, blocks, SPAN_BLOCKS):

@@ -12,11 +12,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from bench.cases import HOT, HOT_TOKEN, USUAL, address_of
-from bench.partitions import TABLES, partition
 from bench.seed import seed
 from scan.http.services import Services
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase, Plan, explained
+from tests.support.partitions import TABLES, partition
 
 TRANSACTIONS = 30_000
 PARTITIONS = 20

@@ -170,7 +170,7 @@ def imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("name", ["runtime", "parquet", "bulk", "dev", "spark", "bench"])
+@pytest.mark.parametrize("name", ["runtime", "parquet", "bulk", "dev", "spark"])
 def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
@@ -182,11 +182,11 @@ def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "extra", ["", "embedded", "redis", "build", "parquet", "bulk", "dev", "spark", "bench"]
+    "extra", ["", "embedded", "redis", "build", "parquet", "bulk", "dev", "spark"]
 )
 def test_locks_are_of_the_declared_versions(extra: str) -> None:
     """`make lock` was run after setup.py was changed."""
-    name = extra if extra in ("parquet", "bulk", "dev", "spark", "bench") else "runtime"
+    name = extra if extra in ("parquet", "bulk", "dev", "spark") else "runtime"
     locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()
     for requirement in metadata.requires("scan") or []:
         wanted, _, marker = requirement.lower().partition(";")

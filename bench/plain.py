@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import psycopg2
 from flask import Flask, Response, request
 
-from bench.rivals.numbered_statements import SESSION, NumberedStatements
+from bench.numbered_statements import SESSION, NumberedStatements
 
 STATEMENTS = NumberedStatements()
 

@@ -1,0 +1,155 @@
+"""`scan index` and `scan backfill chain` on the same synthetic chain, as users run them.
+
+Elapsed and processor seconds by stage, WAL and pages of disk by transaction, memory, and digests of
+both databases, which must be equal. Stages are seen in the database, five times a second, so that
+the programs measured are those of users.
+"""
+
+import logging
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from bench.chain import made_hashes
+from bench.databases import Databases, connected
+from bench.node import HASHES
+from bench.options import Options
+from bench.processes import (
+    family,
+    free_port,
+    processor_seconds,
+    resident_bytes,
+    running,
+    server_process,
+    wait_until_it_answers,
+)
+from bench.shape import TRANSACTIONS
+from scan.database.statements import load_statements
+
+log = logging.getLogger(__name__)
+
+SAMPLE_S = 0.2
+NAMES = ("index", "bulk")
+STAGE_SECONDS = ("seconds", "scan_s", "postgres_s")
+
+
+def measure(options: Options, databases: Databases) -> dict[str, Any]:
+    """Of index and bulk, those that are wanted."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    node_log = options.folder / "node.log"
+    made_hashes(HASHES, options.ingest_blocks)
+    command = [sys.executable, "-m", "bench.node", f"--port={port}"]
+    command += [f"--blocks={options.ingest_blocks}", f"--traces={options.traces}"]
+    results = {}
+    with running(command, node_log) as node:
+        wait_until_it_answers(url, node, node_log)
+        for name in filter(options.wants, NAMES):
+            before = processor_seconds(node.pid)
+            results[name] = _run(name, options, databases, url)
+            spent = processor_seconds(node.pid) - before
+            results[name]["microseconds"]["node"] = spent / results[name]["transactions"] * 1e6
+            log.info("%s: %.0f transactions/s", name, results[name]["transactions_per_s"])
+    if len({str(result["digests"]) for result in results.values()}) > 1:
+        raise RuntimeError("index and bulk have made different tables")
+    return results
+
+
+def _run(name: str, options: Options, databases: Databases, url: str) -> dict[str, Any]:
+    log_file, last_block = options.folder / f"{name}.log", options.ingest_blocks - 1
+    command = [sys.executable, "-m", "scan", "index"]
+    if name == "bulk":
+        command[-1:] = ["backfill", "chain", f"--folder={options.folder / 'files'}"]
+        command += [f"--last-block={last_block}"]
+    with databases.empty(f"scan_bench_{name}") as database_url, connected(database_url) as cursor:
+        environment = {
+            "DATABASE_URL": database_url,
+            "RPC_URL": url,
+            "SCAN_TRACES": "off" if options.traces == "none" else "auto",
+            "SCAN_BULK_BACKFILL": "off",
+        }
+        before = _disk(cursor)
+        with running(command, log_file, environment) as process:
+            samples = _samples(cursor, process, last_block, options.folder / "files")
+        after = _disk(cursor)
+        cursor.execute("SELECT pg_database_size(current_database())")
+        [size] = cursor.fetchone()
+        cursor.execute(load_statements()["audit/tables_digest"].text)
+        digests = {table: [rows, digest] for table, rows, digest in cursor.fetchall()}
+    transactions = options.ingest_blocks * TRANSACTIONS
+    return {
+        "transactions": transactions,
+        "elapsed_s": samples[-1]["seconds"],
+        "transactions_per_s": transactions / samples[-1]["seconds"],
+        "microseconds": {
+            key: (samples[-1][f"{key}_s"] - samples[0][f"{key}_s"]) / transactions * 1e6
+            for key in ("scan", "postgres")
+        },
+        "per_transaction": {
+            "bytes": size / transactions,
+            "file_bytes": max(sample["file_bytes"] for sample in samples) / transactions,
+            **{key: (after[key] - before[key]) / transactions for key in after},
+        },
+        "stages": _stages(samples),
+        "resident_bytes": max(sample["resident_bytes"] for sample in samples),
+        "digests": digests,
+    }
+
+
+def _samples(cursor: Any, process: Any, last_block: int, files: Path) -> list[dict[str, Any]]:
+    """Until the last block is there; the first when the process has started.
+
+    After a tenth of the blocks the tables are analysed, as autovacuum does in any longer run:
+    statistics that end before the newest rows have made for bad plans.
+    """
+    server = server_process(cursor)
+    samples: list[dict[str, Any]] = []
+    began = time.monotonic()
+    is_analysed = False
+    while True:
+        cursor.execute("SELECT (SELECT max(number) FROM blocks), (SELECT stage FROM bulk_backfill)")
+        number, stage = cursor.fetchone()
+        is_new = not samples or stage != samples[-1]["stage"]
+        samples.append(
+            {
+                "seconds": time.monotonic() - began,
+                "stage": stage,
+                "scan_s": sum(map(processor_seconds, family(process.pid))),
+                "postgres_s": sum(map(processor_seconds, family(server))),
+                "resident_bytes": sum(map(resident_bytes, family(process.pid))),
+                "file_bytes": _size(files) if is_new else 0,
+            }
+        )
+        if number == last_block:
+            return samples
+        if process.poll() is not None:
+            raise RuntimeError("it ended before the last block; see its log")
+        if not is_analysed and number is not None and number >= last_block // 10:
+            cursor.execute("ANALYZE")
+            is_analysed = True
+        time.sleep(SAMPLE_S)
+
+
+def _size(files: Path) -> int:
+    return sum(path.stat().st_size for path in files.rglob("*") if path.is_file())
+
+
+def _stages(samples: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Seconds in each stage: elapsed, and of processors."""
+    stages: dict[str, dict[str, float]] = {}
+    for sample, next_sample in pairwise(samples):
+        sums = stages.setdefault(sample["stage"] or "", dict.fromkeys(STAGE_SECONDS, 0.0))
+        for key in STAGE_SECONDS:
+            sums[key] += next_sample[key] - sample[key]
+    return stages
+
+
+def _disk(cursor: Any) -> dict[str, float]:
+    cursor.execute(
+        "SELECT pg_current_wal_lsn() - '0/0', (SELECT sum(reads) FROM pg_stat_io),"
+        " (SELECT sum(writes) FROM pg_stat_io)"
+    )
+    wal, reads, writes = map(float, cursor.fetchone())
+    return {"wal_bytes": wal, "page_reads": reads, "page_writes": writes}
