@@ -27,7 +27,6 @@ from scan.server.client_timeouts import (
 )
 from scan.server.connection import Connection, State
 from scan.server.cors import CORS
-from scan.server.cpu_affinity import OneProcessor
 from scan.server.file_body import FileBody
 from scan.server.largest_clients import beyond, first_of_largest
 from scan.server.malformed_request import MalformedRequest, UnparsedRequest
@@ -45,7 +44,6 @@ class Worker(AcceptedConnections):
         super().__init__(*args, **kwargs)
         self._unsent_bytes = 0  # an upper bound, exact after _limit_unsent()
         self._checked_at = 0.0
-        self._processor = OneProcessor()
 
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
@@ -278,7 +276,6 @@ class Worker(AcceptedConnections):
         if now - self._checked_at < CHECK_EVERY_S:
             return
         self._checked_at = now
-        self._processor.check(now)
         for conn in list(self._connections):
             self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()

@@ -1,6 +1,6 @@
 """Executes another program with resource limits and no network; sandbox.py runs this file.
 
-Arguments: the numbers of the processors to use, optionally KEEP_NETWORK, the name and value of each
+Arguments: optionally KEEP_NETWORK, the name and value of each
 resource limit, `--`, the program and its arguments. Exits with CANNOT_CONFINE if this kernel or
 processor does not support the limits, with 127 if there is no such program.
 
@@ -45,7 +45,7 @@ _REFUSED = {
 
 def main(arguments: list[str]) -> int:
     split = arguments.index("--")
-    processors, *limits = arguments[:split]
+    limits = arguments[:split]
     command = arguments[split + 1 :]
     keeps_network = limits[:1] == [KEEP_NETWORK]
     if keeps_network:
@@ -54,8 +54,6 @@ def main(arguments: list[str]) -> int:
         for name, value in zip(limits[::2], limits[1::2], strict=True):
             resource.setrlimit(getattr(resource, name), (int(value), int(value)))
         os.nice(NICENESS)
-        with suppress(OSError, AttributeError):  # the starting worker may be bound to one processor
-            os.sched_setaffinity(0, map(int, processors.split(",")))
         with suppress(OSError):  # without memory, the kernel then kills this before the database
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
         _hide_other_processes()

@@ -35,13 +35,8 @@ NETWORK_IS_KEPT = (
     " docs/contracts.md"
 )
 
-# The processors of the process at import: later, threads of a worker are bound to one of them.
-_PROCESSORS = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {0}
 # Without site-packages Python takes 15 ms to start; a compiler takes a second.
-_CONFINED = (
-    *(sys.executable, "-I", "-S", str(Path(__file__).with_name("confined_process.py"))),
-    ",".join(map(str, _PROCESSORS)),
-)
+_CONFINED = (sys.executable, "-I", "-S", str(Path(__file__).with_name("confined_process.py")))
 
 
 class TimedOut(Exception):

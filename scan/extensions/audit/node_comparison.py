@@ -3,7 +3,7 @@
 import random
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -15,29 +15,26 @@ from scan.ethereum.blocks import (
     TRANSACTION_COLUMNS,
     BlockJson,
     DecodedBlock,
-    EventLog,
     ReceiptsJson,
     read_json,
 )
-from scan.ethereum.burns import burns_in
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.coin_transfers import contract_logs
 from scan.ethereum.column_types import Column
-from scan.ethereum.contract_creations import creations_in
-from scan.ethereum.events import (
-    WRAPPING,
-    Transfer,
-    duplicate_wraps,
-    swap_event,
-    trade,
-    transfer_event,
-    transfers,
-)
+from scan.ethereum.events import WRAPPING, Transfer, trade, transfers
 from scan.ethereum.forms.form import BURN
 from scan.hex import to_hex
-from scan.indexer import log_selection
-from scan.indexer.block_rows import WRITTEN
-from scan.indexer.block_source import BlockSource
+from scan.indexer import block_rows, log_selection
+from scan.indexer.block_rows import (
+    INTERNAL_TRANSFER_COLUMNS,
+    LOG_COLUMNS,
+    TABLES,
+    UNNUMBERED,
+    WRITTEN,
+    TableRows,
+    table_rows,
+)
+from scan.indexer.block_source import BlockSource, FetchedBlock
 from scan.indexer.block_traces import (
     TRACE_ATTEMPTS,
     UNTRACED,
@@ -57,38 +54,33 @@ _Rows = dict[tuple[Any, ...], _Row]  # by key
 class Entity(NamedTuple):
     """A table whose rows are determined by the node's blocks, and the columns of its key."""
 
-    statement: str
-    key: tuple[str, ...]
+    key: tuple[str, ...] = ("ordinal",)
     columns: Mapping[str, Column] = {}  # those that are annotated with a Column
 
 
 _OF_LOG = "block_number", "log_index"
 ENTITIES = {
-    "block": Entity("audit/blocks_get_rows", ("number",), BLOCK_COLUMNS),
-    "transaction": Entity(
-        "audit/transactions_get_rows",
-        ("block_number", "transaction_index"),
-        TRANSACTION_COLUMNS,
-    ),
-    "emitter": Entity("audit/emitters_get_rows", ("block_number", "address")),
-    "transfer": Entity("audit/token_transfers_get_rows", (*_OF_LOG, "batch_index")),
-    "trade": Entity("audit/dex_trades_get_rows", _OF_LOG),
-    "withdrawal": Entity("audit/withdrawals_get_rows", ("block_number", "withdrawal_index")),
-    "credit": Entity("audit/credits_get_rows", ("ordinal",)),
-    "uncle": Entity("audit/uncles_get_rows", ("ordinal",)),
-    "authorization": Entity("audit/authorizations_get_rows", ("ordinal",)),
-    "message to L1": Entity("audit/messages_to_l1_get_rows", ("ordinal",)),
-    "contract creation": Entity("audit/contract_creations_get_rows", ("ordinal",)),
-    "internal transfer": Entity(
-        "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
-    ),
-    "log": Entity("audit/logs_get_rows", _OF_LOG),
-    **{table: Entity(f"audit/{table}_get_rows", ("ordinal",)) for table in WRITTEN},
+    "blocks": Entity(("number",), BLOCK_COLUMNS),
+    "transactions": Entity(("block_number", "transaction_index"), TRANSACTION_COLUMNS),
+    "internal_transfers": Entity(("block_number", "transaction_index", "transfer_index")),
+    "token_transfers": Entity((*_OF_LOG, "batch_index")),
+    "dex_trades": Entity(_OF_LOG),
+    "logs": Entity(_OF_LOG),
+    **{
+        name: Entity()
+        for name, columns in UNNUMBERED.items()
+        if "ordinal" in columns and (name in WRITTEN or name not in TABLES)
+    },
+    "withdrawals": Entity(("block_number", "withdrawal_index")),
+    "log_emitters": Entity(("block_number", "address")),
 }
-
-
 # These are not compared in blocks that were traced and that the node cannot trace now.
-OF_TRACES = ("internal transfer", "contract creation")
+OF_TRACES = frozenset(
+    {
+        *("internal_transfers", "contract_creations", "log_emitters"),
+        *(name for name, table in TABLES.items() if table.of_traces),
+    }
+)
 
 
 class NodeComparison:
@@ -129,7 +121,6 @@ class NodeComparison:
 
     def compare(self, first: int, last: int) -> Iterator[str]:
         """Yield one line per difference."""
-        expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
         blocks = []
         for number, (header, receipts) in enumerate(
             self._source.raw_blocks(first, last, checked=self._checked), start=first
@@ -139,23 +130,18 @@ class NodeComparison:
             yield from self._check(number, header, receipts)
             block = self._source.complete(decode_block(header, receipts, number), header)
             blocks.append(block)
-            _expect_block(expected, block, filter(self._logs.stores, block.logs))
-        self._expect_events(expected, blocks)
-        unknown = self._expect_traced(expected, blocks)
+        expected, unknown = self._expected(blocks)
         for name, entity in ENTITIES.items():
-            rows = self._database.rows(entity.statement, block_from=first, block_to=last)
+            rows = self._database.rows(f"audit/{name}_get_rows", block_from=first, block_to=last)
             stored = _by_key(entity, (row for (row,) in rows))
             node_rows = _by_key(entity, expected[name])
             _pass_over_older(entity, node_rows, stored)
-            if name in OF_TRACES:
-                stored = {k: row for k, row in stored.items() if row["block_number"] not in unknown}
-            elif name == "credit":  # burns are of traces, too
-                stored = {
-                    key: row
-                    for key, row in stored.items()
-                    if row["type"] != BURN or row["block_number"] not in unknown
-                }
-            yield from _differences(name, node_rows, stored)
+            if unknown:
+                node_rows, stored = (
+                    {k: row for k, row in of.items() if not _is_unknown(name, row, unknown)}
+                    for of in (node_rows, stored)
+                )
+            yield from _differences(name, entity, node_rows, stored)
         self.compared += len(blocks)
 
     def _check(self, number: int, header: Any, receipts: Any) -> Iterator[str]:
@@ -164,36 +150,29 @@ class NodeComparison:
             yield f"block {number}: the node's block contradicts itself ({contradiction})"
         self.unproven.update(unproven)
 
-    def _expect_traced(
-        self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]
-    ) -> set[int]:
-        """Add internal transfers, creations, withdrawals, and failures that only traces show.
-        Return the blocks with traces that the node could not trace now."""
-        first, last = blocks[0].number, blocks[-1].number
-        rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
+    def _expected(self, blocks: list[DecodedBlock]) -> tuple[dict[str, list[_Row]], set[int]]:
+        """Return the rows of each table, as the indexer makes them of the node's blocks, and the
+        blocks that were traced when they were indexed and that the node could not trace now."""
+        expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
+        rows = self._database.rows(
+            "audit/blocks_list_traced", block_from=blocks[0].number, block_to=blocks[-1].number
+        )
         has_traces: dict[int, bool] = dict(rows)
         unknown = set()
-        failed: set[tuple[int, int]] = set()
+        made: list[TableRows] = []
         for block in blocks:
             traced = self._traced(block)
-            in_block = {"block_number": block.number}
-            expected["withdrawal"] += [in_block | w._asdict() for w in block.withdrawals or ()]
             if traced.is_complete is False:
                 self.untraced += 1
             if not has_traces.get(block.number):
                 traced = with_logged_transfers(block, UNTRACED)
             elif traced.is_complete is False:
                 unknown.add(block.number)
-                continue
-            expected["credit"] += [b._asdict() for b in burns_in(block, traced.transfers)]
-            expected["internal transfer"] += [in_block | t._asdict() for t in traced.transfers]
-            failed |= {(block.number, index) for index in traced.failed}
-            creations = creations_in(block.with_failed(traced.failed), traced.transfers)
-            expected["contract creation"] += [creation._asdict() for creation in creations]
-        for row in expected["transaction"]:
-            if (row["block_number"], row["transaction_index"]) in failed:
-                row |= {"status": False, "contract_address": None}
-        return unknown
+            fetched = FetchedBlock(block.with_failed(traced.failed), *traced[:3])
+            made.append(table_rows(fetched, self._logs))
+            _expect_rows(expected, made[-1])
+        self._expect_events(expected, blocks, made)
+        return expected, unknown
 
     def _traced(self, block: DecodedBlock) -> TracedBlock:
         # After this many failures the reader returns the block as untraced instead of raising.
@@ -202,7 +181,9 @@ class NodeComparison:
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
 
-    def _expect_events(self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]) -> None:
+    def _expect_events(
+        self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock], made: list[TableRows]
+    ) -> None:
         # Tokens and pools are taken from the index; their events are compared.
         addresses = {log.address for block in blocks for log in contract_logs(block)}
         tokens = {
@@ -213,62 +194,60 @@ class NodeComparison:
             bytes(row[0]): (row[1], bytes(row[2]), bytes(row[3]))
             for row in self._database.rows("audit/pools_list", addresses=list(addresses))
         }
-        for block in blocks:
-            for transfer in _transfers(block, tokens):
-                row = {"block_number": block.number, **transfer._asdict()}
-                expected["transfer"].append(row | {"token_address": row.pop("token")})
-            expected["trade"] += _trades(block, pools)
+        for rows in made:
+            number = rows.block["number"]
+            for transfer in _transfers(number, rows, tokens):
+                row = {"block_number": number, **transfer._asdict()}
+                expected["token_transfers"].append(row | {"token_address": row.pop("token")})
+            expected["dex_trades"] += _trades(number, rows, pools)
 
 
-def _expect_block(
-    expected: dict[str, list[_Row]], block: DecodedBlock, stored_logs: Iterable[EventLog]
-) -> None:
-    in_block = {"block_number": block.number}
+def _expect_rows(expected: dict[str, list[_Row]], rows: TableRows) -> None:
     # What was proven when a block was indexed may not be so now.
-    expected["block"].append({n: getattr(block, n) for n in BLOCK_COLUMNS if n != "unproven"})
-    expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
-    expected["credit"] += [credit._asdict() for credit in block.credits]
-    expected["uncle"] += [uncle._asdict() for uncle in block.uncles]
-    expected["authorization"] += [a._asdict() for a in block.authorizations]
-    expected["message to L1"] += [message._asdict() for message in block.messages_to_l1]
-    emitters = {log.address for log in block.logs}
-    for name, table in WRITTEN.items():
-        if not table.of_traces:
-            rows = table.rows_of(block, (), emitters)
-            expected[name] += [dict(zip(table.columns, row, strict=True)) for row in rows]
-    expected["emitter"] += [in_block | {"address": address} for address in emitters]
-    expected["log"] += [
-        in_block | log._asdict() | {"topics": b"".join(log.topics)} for log in stored_logs
-    ]
+    expected["blocks"].append({n: rows.block[n] for n in BLOCK_COLUMNS if n != "unproven"})
+    for name, columns, of_block in (
+        ("transactions", block_rows.TRANSACTION_COLUMNS, rows.transactions),
+        ("internal_transfers", INTERNAL_TRANSFER_COLUMNS, rows.internal_transfers),
+        *((name, UNNUMBERED[name], of_table) for name, of_table in rows.unnumbered.items()),
+    ):
+        expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]
+    for *position, first_topic, address, topics, data in rows.logs:
+        values = (*position, address, (first_topic or b"") + topics, data)
+        expected["logs"].append(dict(zip(LOG_COLUMNS, values, strict=True)))
 
 
-def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
+def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
+    """Return whether a row of a table follows from a trace that the node does not give now."""
+    is_of_traces = name in OF_TRACES or (name == "credits" and row["type"] == BURN)
+    return is_of_traces and row["block_number"] in unknown
+
+
+def _transfers(number: int, rows: TableRows, tokens: Mapping[bytes, Row]) -> Iterator[Transfer]:
     """Yield transfers as the indexer stores them: those of a token begin with the one by which the
     token was discovered."""
-    events = [event for log in contract_logs(block) if (event := transfer_event(log)) is not None]
-    duplicates = duplicate_wraps(events)
-    for event in events:
+    for event, is_duplicate in rows.transfers:
         if event.token not in tokens:
             continue
         token_type, wraps, first_block, first_log = tokens[event.token]
-        if (block.number, event.log_index) < (first_block, first_log or 0):
+        if (number, event.log_index) < (first_block, first_log or 0):
             continue
-        if event.log_index not in duplicates and (wraps or event.shape not in WRAPPING):
+        if not is_duplicate and (wraps or event.shape not in WRAPPING):
             yield from transfers(event, token_type)
 
 
-def _trades(block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]) -> Iterator[_Row]:
-    for log in contract_logs(block):
-        swap = swap_event(log)
-        if swap is None or swap.pool not in pools or block.number < pools[swap.pool][0]:
+def _trades(
+    number: int, rows: TableRows, pools: Mapping[bytes, tuple[int, bytes, bytes]]
+) -> Iterator[_Row]:
+    for swap, maker in rows.swaps:
+        if swap.pool not in pools or number < pools[swap.pool][0]:
             continue
         _, token0, token1 = pools[swap.pool]
         yield {
-            "block_number": block.number,
+            "block_number": number,
             "log_index": swap.log_index,
             "transaction_index": swap.transaction_index,
             "pool_address": swap.pool,
-            "maker": block.transactions[swap.transaction_index].from_address,
+            "maker": maker,
             **trade(swap, token0, token1)._asdict(),
         }
 
@@ -297,11 +276,8 @@ def _plain(value: Any) -> Any:
     return "0" + value[1:] if isinstance(value, str) and value[:2] == "\\x" else value
 
 
-def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
-    key_columns = ENTITIES[name].key
+def _differences(name: str, entity: Entity, expected: _Rows, stored: _Rows) -> Iterator[str]:
     for key in sorted(expected.keys() | stored.keys()):
-        if name == "emitter" and key not in expected:
-            continue  # contracts created by contracts, which are known only from traces
         row_name = f"{name} {' '.join(map(str, key))}"
         if key not in stored:
             yield f"{row_name} is missing"
@@ -310,5 +286,5 @@ def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
         else:
             for column, node_value in expected[key].items():
                 value = stored[key][column]
-                if value != node_value and column not in key_columns:
+                if value != node_value and column not in entity.key:
                     yield f"{row_name}: {column} is {value}, the node has {node_value}"

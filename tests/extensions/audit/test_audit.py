@@ -203,7 +203,13 @@ ALTERED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "DELETE FROM internal_transfers WHERE ordinal = 7",
             "INSERT INTO withdrawals VALUES (9, 1, 1, '\\x01', 1)",
         ),
-        ("value is", "type is", "internal transfer", "withdrawal 9 1 is not", ": 4 differences in"),
+        (
+            "value is",
+            "type is",
+            "internal_transfers",
+            "withdrawals 9 1 is not",
+            ": 4 differences in",
+        ),
     ),
     "logs": (
         (
@@ -212,7 +218,7 @@ ALTERED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "DELETE FROM logs WHERE ordinal = 9",
             "UPDATE chain SET stored_logs = 'all'",
         ),
-        ("data is 0x01, the node has", "topics is 0x", "log ", "is missing", "3 differences"),
+        ("data is 0x01, the node has", "topics is 0x", "logs ", "is missing", "3 differences"),
     ),
 }
 

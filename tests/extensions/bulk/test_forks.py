@@ -94,8 +94,8 @@ def test_what_differs_from_the_node_is_read_again_and_not_accepted(
     monkeypatch.setattr(chain_backfill, "READINGS", 1)
     settings = settings_for(database_url, stage.anvil.url)
     options = {"last_block": stage.anvil.head() - 3}
-    with pytest.raises(CannotBackfill, match="transaction 1 0 is missing"):
-        differences = [("transaction 1 0 is missing", 0, 19)]
+    with pytest.raises(CannotBackfill, match="transactions 1 0 is missing"):
+        differences = [("transactions 1 0 is missing", 0, 19)]
         backfill(settings, tmp_path / "files", audit=lambda _: differences, **options)
     assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
     assert problem_of_the_indexer(settings) == "a bulk backfill is not finished"
