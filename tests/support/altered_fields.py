@@ -1,7 +1,7 @@
 """A node that alters a field of a block now and then, otherwise than it did before."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from tests.support.faulty_node import Calls, Forward, Reply
@@ -12,6 +12,13 @@ ALTERED = {
     *("maxPriorityFeePerGas", "gasUsed", "cumulativeGasUsed", "effectiveGasPrice", "status"),
     *("contractAddress", "address", "topics", "data", "logIndex", "transactions", "logs"),
     "withdrawals",
+}
+# Of a block itself, which its hash covers; `number` and `hash` name the block that is asked for.
+OF_HEADER = {
+    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
+    *("logsBloom", "difficulty", "gasLimit", "gasUsed", "timestamp", "extraData", "mixHash"),
+    *("nonce", "baseFeePerGas", "blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"),
+    *("withdrawalsRoot", "requestsHash"),
 }
 
 
@@ -26,11 +33,11 @@ def _records(result: Any) -> Iterator[dict[str, Any]]:
         yield from (result, *result["transactions"])
 
 
-def _alter_a_field(record: dict[str, Any], dice: random.Random) -> str:
+def _alter_a_field(record: dict[str, Any], dice: random.Random, of_header: Collection[str]) -> str:
     is_block = "receiptsRoot" in record
     if is_block and record.pop("withdrawals", None) is not None and dice.random() < 0.5:
         return "withdrawals"
-    fields = {"transactions"} if is_block else ALTERED - {"transactions"}
+    fields = {"transactions", *of_header} if is_block else ALTERED - {"transactions"}
     field = dice.choice(sorted(name for name in fields & record.keys() if record[name]))
     value = record[field]
     if isinstance(value, list):
@@ -45,10 +52,16 @@ def _alter_a_field(record: dict[str, Any], dice: random.Random) -> str:
 
 
 class AlteredFields:
-    """A Fault: one answer in ten has another value in one field of one record."""
+    """A Fault: a share of the answers has another value in one field of one record, which may be
+    one `of_header`."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(
+        self, seed: int, share: float = 0.1, of_header: Collection[str] = frozenset()
+    ) -> None:
         self._dice = random.Random(seed)
+        self._share = share
+        self._of_header = of_header
+        self.count = 0
         self._names: set[str] = set()
 
     @property
@@ -60,6 +73,8 @@ class AlteredFields:
         answers = forward(calls)
         for answer in answers:
             records = list(_records(answer.get("result")))
-            if records and self._dice.random() < 0.1:
-                self._names.add(_alter_a_field(self._dice.choice(records), self._dice))
+            if records and self._dice.random() < self._share:
+                record = self._dice.choice(records)
+                self._names.add(_alter_a_field(record, self._dice, self._of_header))
+                self.count += 1
         return Reply(body=answers)

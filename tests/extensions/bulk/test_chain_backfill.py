@@ -1,5 +1,6 @@
 """A bulk backfill's tables are those of the sequential indexer, by their digests."""
 
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.conftest import Played
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support import faulty_node
-from tests.support.altered_fields import AlteredFields
+from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
@@ -80,6 +81,26 @@ def test_blocks_that_a_node_alters_are_read_again(
     assert alter.covers_a_third
     follow(settings, head)
     assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+@pytest.mark.long
+def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_ones(
+    database_url: str, scenario: Played, indexed: Indexing, tmp_path: Path
+) -> None:
+    """BULK_SEED=7 alters others."""
+    seed = int(os.environ.get("BULK_SEED", "49"))
+    print(f"BULK_SEED={seed}")
+    head = scenario.anvil.head()
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = alter = AlteredFields(seed, 1 / 3, OF_HEADER)
+        lying = settings_for(database_url, node.url)
+        audit = partial(_differences, Node([node.url]), lying)
+        assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
+    assert alter.covers_a_third and alter.count > head / 3
+    follow(settings_for(database_url, scenario.anvil.url), head)
+    bulk, honest = digest(database_url), digest(indexed.settings.database_url)
+    assert bulk["blocks"] == honest["blocks"]
+    assert bulk == honest
 
 
 def with_withdrawals(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
