@@ -47,8 +47,8 @@ def paths() -> frozenset[str]:
 
 
 def docs(document: Callable[[], dict[str, Any]]) -> Blueprint:
-    """Return the blueprint of the page, which lists all operations until Swagger UI, half a
-    megabyte, has come, and of its files."""
+    """Return the blueprint of the page, which lists all operations until one is chosen that Swagger
+    UI, half a megabyte, then shows, and of its files."""
     blueprint = Blueprint("docs", __name__)
     template = Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
 
@@ -75,13 +75,13 @@ def docs(document: Callable[[], dict[str, Any]]) -> Blueprint:
     return blueprint
 
 
-def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, str, str]]]:
-    """Return method, path and summary of all operations, by tag."""
-    groups: dict[str, list[tuple[str, str, str]]] = {}
+def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, ...]]]:
+    """Return method, path, summary and id of all operations, by tag."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if "tags" in operation:
-                row = (method.upper(), path, operation["summary"])
+                row = (method.upper(), path, operation["summary"], operation["operationId"])
                 groups.setdefault(operation["tags"][0], []).append(row)
     return groups
 

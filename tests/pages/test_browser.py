@@ -725,7 +725,10 @@ def test_private_names_stay_in_the_browser(
 
 def test_the_documentation_is_whole_and_from_here_alone(page: Page, over_http: str) -> None:
     page.open(f"{over_http}/docs/")
+    assert not any("swagger-ui" in address for address in page.requested)
+    page.click("main a[href='#/Chain/getStats']")
     page.wait("document.querySelectorAll('.opblock').length > 20")
+    page.wait(f"document.querySelector('{STATS}.is-open')")
     documented = requests.get(f"{over_http}/api/v1/openapi.json", timeout=10).json()
     names = [
         operation["operationId"]
@@ -744,7 +747,7 @@ def test_the_documentation_is_whole_and_from_here_alone(page: Page, over_http: s
 def documentation(page: Page, over_http: str) -> Page:
     """The documentation with one operation open, as the test before has left it or loaded anew."""
     if not page.evaluate(f"location.href.startsWith('{over_http}/docs/')"):
-        page.open(f"{over_http}/docs/")
+        page.open(f"{over_http}/docs/#/Chain/getStats")
         page.wait("document.querySelectorAll('.opblock').length > 20")
     if not page.evaluate(f"Boolean(document.querySelector('{STATS}.is-open'))"):
         page.click(f"{STATS} button")
@@ -791,9 +794,12 @@ def test_the_documentation_is_accessible_in_both_themes(
     metrics = {"height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}
     page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
     page.open(f"{over_http}/docs/")
+    assert serious_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.click("main a[href='#/Chain/getStats']")
     page.wait("document.querySelectorAll('.opblock').length > 20")
+    page.click("#operations-Webhooks-createWebhook button")
     for block in (STATS, "#operations-Webhooks-createWebhook"):
-        page.click(f"{block} button")
         page.wait(f"document.querySelector('{block} .responses-wrapper')")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     dark = page.evaluate("document.documentElement.classList.contains('dark-mode')")

@@ -45,16 +45,37 @@ new MutationObserver(complete).observe(document.getElementById("swagger-ui"), {
   subtree: true,
 });
 
-window.ui = SwaggerUIBundle({
-  url: "../api/v1/openapi.json",
-  dom_id: "#swagger-ui",
-  presets: [SwaggerUIBundle.presets.apis],
-  plugins: [adapt],
-  layout: "BaseLayout",
-  validatorUrl: null,
-  deepLinking: true,
-  tryItOutEnabled: true,
-  displayRequestDuration: true,
-  syntaxHighlight: { theme: "tomorrow-night" },
-  defaultModelsExpandDepth: 0,
-});
+const files = document.currentScript.dataset;
+const start = () => {
+  window.ui = SwaggerUIBundle({
+    url: "../api/v1/openapi.json",
+    dom_id: "#swagger-ui",
+    presets: [SwaggerUIBundle.presets.apis],
+    plugins: [adapt],
+    layout: "BaseLayout",
+    validatorUrl: null,
+    deepLinking: true,
+    tryItOutEnabled: true,
+    displayRequestDuration: true,
+    syntaxHighlight: { theme: "tomorrow-night" },
+    defaultModelsExpandDepth: 0,
+  });
+};
+
+// An operation's link sets the address, by which Swagger UI opens it.
+const load = () => {
+  if (location.hash.length < 2 || document.getElementById("bundle")) return;
+  document.getElementById("status").textContent = "Loading…";
+  const styles = document.createElement("link");
+  Object.assign(styles, { rel: "stylesheet", href: files.styles });
+  document.querySelector("link[rel=stylesheet]").before(styles);
+  const bundle = document.createElement("script");
+  Object.assign(bundle, { id: "bundle", src: files.bundle, onload: start });
+  bundle.onerror = () => {
+    bundle.remove();
+    document.getElementById("status").textContent = "This could not be loaded. Try again.";
+  };
+  document.head.append(bundle);
+};
+addEventListener("hashchange", load);
+load();
