@@ -19,7 +19,6 @@ from scan.api import (
     health,
     items,
     keys,
-    logs,
     metrics,
     network,
     openapi,
@@ -39,7 +38,6 @@ from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway
-from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.http import own_machine
@@ -74,7 +72,6 @@ from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 
 RECURSION_LIMIT = 1000
-LOG_LISTS_BYTES = 32 * 1024 * 1024
 BLUEPRINTS = (
     network,
     blocks,
@@ -86,7 +83,6 @@ BLUEPRINTS = (
     gas,
     addresses,
     contracts,
-    logs,
     query_api,
     search,
     keys,
@@ -169,7 +165,6 @@ def _services(settings: Settings) -> Services:
         FinalityReader(),
         _item_media(settings),
         equal_creations,
-        log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
         partitioned_tables=PartitionedTables(reads),

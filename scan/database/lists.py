@@ -89,7 +89,7 @@ class Entity:
     """A table whose rows have ordinals, with its filters and the lists that pages are read from."""
 
     name: str
-    json_name: str
+    json_name: str  # empty where its extension was taken away: it is not listed
     alias: str
     row: str
     range: str
@@ -209,9 +209,9 @@ def all_entities() -> Mapping[str, Entity]:
 
 @functools.cache
 def served_entities() -> Mapping[str, Entity]:
-    """Return the entities of the core and of the extensions that are on."""
-    entities = all_entities().items()
-    return {name: e for name, e in entities if e.extension is None or e.extension in enabled()}
+    """Return the entities that are listed, of the core and of the extensions that are on."""
+    listed = ((name, entity) for name, entity in all_entities().items() if entity.json_name)
+    return {name: e for name, e in listed if e.extension is None or e.extension in enabled()}
 
 
 @functools.cache
@@ -314,11 +314,11 @@ def _counter(list_: str, table: str, column: str) -> Counter:
 
 def _entity(
     name: str,
-    json_name: str,
     alias: str,
     row: str,
     indexes: list[str],
     record: str,
+    json_name: str = "",
     range: str = "block",
     joins: str | None = None,
     forms: Mapping[str, str] = MappingProxyType({}),

@@ -19,16 +19,6 @@ from scan.queries.pages import Window
 
 MAX_HOLDINGS = 5
 MESSAGES = "messages_to_l1_by_sender"
-# Lists on pages of their own, by the list's name: the title above its link, the page, and the words
-# behind the count.
-LINKED = {
-    "contract_creations_by_factory": ("Contracts created", "/contracts?factory", "by it"),
-    "contract_creations_by_creator": (
-        *("Contracts created", "/contracts?creator", "by transactions it sent"),
-    ),
-    **registry.merged("pages", "LINKED"),
-}
-
 Head = dict[str, Any]
 
 
@@ -59,7 +49,6 @@ _OF_CORE = (
     AddressTab("messages", "Messages to L1", lambda head: head["sends_messages"]),
     AddressTab("delegations", "Authorizations", lambda head: bool(head["account"].authorizations)),
     AddressTab("contract", "Contract", of_contract),
-    AddressTab("events", "Events", of_contract),
     AddressTab("bytecode", "Bytecode", of_contract),
 )
 
@@ -74,6 +63,19 @@ def address_tabs() -> Mapping[str, AddressTab]:
     return {tab.name: tab for tab in tabs}
 
 
+@cache
+def _lists() -> Mapping[str, tuple[str, str, str]]:
+    """Return lists on pages of their own, by the list's name: the title above its link, the page,
+    and the words behind the count."""
+    return {
+        "contract_creations_by_factory": ("Contracts created", "/contracts?factory", "by it"),
+        "contract_creations_by_creator": (
+            *("Contracts created", "/contracts?creator", "by transactions it sent"),
+        ),
+        **registry.merged("pages", "LINKED"),
+    }
+
+
 def _linked(head: Head, current: str) -> list[tuple[str, str]]:
     """Return names and titles of the tabs that the tab `current` links, with its own."""
     tabs = address_tabs().values()
@@ -85,7 +87,7 @@ def address_head(key: bytes) -> Head:
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
-    counts = entities.counts(reader(), key, (*LINKED, MESSAGES))
+    counts = entities.counts(reader(), key, (*_lists(), MESSAGES))
     makers = (created.creator, created.factory) if created else (account.delegate,)
     head = {
         "address": to_hex(key),
@@ -104,7 +106,7 @@ def address_head(key: bytes) -> Head:
 def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:
     """Return links to lists with entries, each with its count and words, by their titles."""
     links = defaultdict(list)
-    for name, (title, path, words) in LINKED.items():
+    for name, (title, path, words) in _lists().items():
         if name in counts:
             links[title].append((f"{path}={address}", counts[name], words))
     return dict(links)

@@ -9,7 +9,7 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head, address_tabs
-from scan.pages.bytecode_and_events import bytecode_page, events_page
+from scan.pages.bytecode import bytecode_page
 from scan.pages.contract_page import contract_page, read_contract_view
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.history import balance_tab, history_tab
@@ -48,8 +48,6 @@ def get_address(address: str) -> Response:
         return respond(key)
     if tab == "contract":
         return contract_page(key, read_contract_view(key))
-    if tab == "events":
-        return events_page(key)
     if tab == "bytecode":
         return bytecode_page(key)
     shown: FilteredList | None

@@ -17,7 +17,6 @@ from scan.database.transaction import Row
 from scan.errors import NotFound
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway, NodeSession
-from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.item_media.media_cache import ItemMedia
@@ -145,7 +144,6 @@ class Sources:
     finality: FinalityReader
     item_media: ItemMedia
     equal_creations: EqualCreations
-    log_blocks: SizedCache[Sequence[int]]  # block numbers of the entries of a node's lists
     chain_id: ChainId
     first_block: FirstBlock
     partitioned_tables: PartitionedTables

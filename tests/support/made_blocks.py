@@ -54,7 +54,7 @@ class Chain:
         self._writer = writer or Writer(database)
         self._salt = itertools.count()
         self._head: IndexedHead | None = self._writer.head()
-        self._has_token = False
+        self._token_block: int | None = None  # the block since which its token is known
         self._appended: list[tuple[FetchedBlock, ContractFindings]] = []  # from block 0 on
 
     @property
@@ -120,6 +120,8 @@ class Chain:
     def unwind(self, last_kept: int) -> None:
         self._writer.unwind(last_kept)
         self._head = self._writer.head()
+        if self._token_block is not None and self._token_block > last_kept:
+            self._token_block = None
 
     def copy_to(self, database: Database) -> None:
         """The chain as it is now, into a new index that has never had another block."""
@@ -129,9 +131,9 @@ class Chain:
 
     def _findings(self, number: int, transfers: list[tuple[int, str]]) -> ContractFindings:
         tokens = []
-        if transfers and not self._has_token:
+        if transfers and self._token_block is None:
             tokens = [FoundToken(TOKEN, number, "BEP20", "Token", "T", 18, 0, False)]
-            self._has_token = True
+            self._token_block = number
         return ContractFindings([], tokens, [], [], transfers, [], {})
 
     def _transaction(self, index: int, move: Move) -> DecodedTransaction:

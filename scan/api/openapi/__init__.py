@@ -10,7 +10,6 @@ from scan.api.openapi import (
     history,
     items,
     keys_and_webhooks,
-    logs,
     query,
     records,
     service,
@@ -32,12 +31,12 @@ from scan.http.interfaces import API
 
 # Modules with paths below /api/v1, and modules with schemas; a new one is added here.
 PATHS = (
-    *(chain, query, filtered_lists, history, items, logs),
+    *(chain, query, filtered_lists, history, items),
     *(statistics, contracts, keys_and_webhooks),
     *registry.parts("openapi"),
 )
 SCHEMAS = (
-    *(records, transaction_details, chain, query, filtered_lists, history, items, logs),
+    *(records, transaction_details, chain, query, filtered_lists, history, items),
     *(contracts, keys_and_webhooks, webhook_events, statistics, service),
     *registry.parts("openapi"),
 )

@@ -12,6 +12,7 @@ from scan.api.openapi.schemas import (
     address,
     amount,
     any_case_address,
+    any_case_hash,
     array,
     flag,
     hash32,
@@ -47,6 +48,7 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
     ),
     "method": lambda described: text(described, "transfer", maxLength=MAX_LENGTH),
     "token_type": token_type,
+    "topic": any_case_hash,
     "transaction_type": lambda described: number(described, 2, maximum=MAX_TYPE),
 }  # fmt: skip
 INVALID_REASONS = (
@@ -58,9 +60,8 @@ FILTER_SCHEMAS: Json = {
     else of_kind(filter_.kind, OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py")(
         filter_.description
     )
-    for entity, filters in FILTERS.items()
+    for filters in FILTERS.values()
     for filter_ in filters
-    if entity != "logs"  # whose filters logs.py describes
 }
 PARAMETERS: Json = {
     **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTER_SCHEMAS.items()},

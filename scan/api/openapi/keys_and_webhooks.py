@@ -1,7 +1,6 @@
 """API keys and webhooks: /keys, /webhooks, and the bodies of webhook requests."""
 
 from scan.accounts.api_keys import MAX_ACTIVE_KEYS, MAX_LABEL_CHARACTERS
-from scan.api.openapi.logs import WANTED_TOPICS
 from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
     OWNER,
@@ -10,6 +9,7 @@ from scan.api.openapi.schemas import (
     Json,
     address,
     any_case_address,
+    any_case_hash,
     array,
     flag,
     form,
@@ -26,15 +26,18 @@ from scan.api.openapi.schemas import (
     sends,
     text,
 )
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.outbound.urls import MAX_URL_CHARACTERS, PORTS
 from scan.webhooks.registration import (
     EVENT_TYPES,
     MAX_PER_CLIENT,
     MAX_PER_OWNER,
     MAX_PER_WATCH_ADDRESS,
+    MAX_TOPICS_PER_POSITION,
 )
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
+TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 STATUSES = ("pending", "delivered", "failed", "cancelled")
 
 _WEBHOOK_ERRORS = (401, 403, 404)
@@ -119,7 +122,27 @@ PATHS: Json = {
     ),
 }  # fmt: skip
 
+_WANTED_TOPICS: Json = {
+    "type": ["array", "null"],
+    "description": "For event type log: a filter of topics as in eth_getLogs: at each position null"
+    " for any, a topic, or an array of topics of which one must match. A log with fewer topics than"
+    " positions does not match.",
+    "maxItems": MAX_TOPICS,
+    "items": {
+        "anyOf": [
+            {"type": "null"},
+            any_case_hash("The topic."),
+            array(
+                any_case_hash("A topic."), "One must match.",
+                minItems=1, maxItems=MAX_TOPICS_PER_POSITION,
+            ),
+        ]
+    },
+    "examples": [[TRANSFER_TOPIC, None]],
+}  # fmt: skip
+
 SCHEMAS: Json = {
+    "WantedTopics": _WANTED_TOPICS,
     "Key": record(
         "An API key, without the key itself.",
         {
@@ -176,7 +199,7 @@ SCHEMAS: Json = {
                 text("Why Scan stopped it, or null.",
                      "its queue held 10,000 undelivered events")
             ),
-            "topics": WANTED_TOPICS,
+            "topics": ref("WantedTopics"),
         },
     ),
     "WebhookList": record(
@@ -199,7 +222,7 @@ SCHEMAS: Json = {
                            minItems=1, uniqueItems=True)),
                 "default": ["tx"],
             },
-            "topics": WANTED_TOPICS,
+            "topics": ref("WantedTopics"),
         },
         ("ownerAddress", "url"),
     ),

@@ -1,7 +1,6 @@
 """POST /query: its operation, and a schema of the query and of the answer for each entity."""
 
 from scan.api.openapi.filtered_lists import FILTER_SCHEMAS
-from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.records import UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
     BIGINT,
@@ -60,11 +59,10 @@ PATHS: Json = {
 
 
 _FILTERS: Json = {**FILTER_SCHEMAS, "blockNumber": number("The block.", 17), **range_filters()}
-_FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 
 
 def _query(entity: str) -> Json:
-    filters = {key: _FILTERS_OF.get(entity, _FILTERS)[key] for key in FILTER_KEYS[entity]}
+    filters = {key: _FILTERS[key] for key in FILTER_KEYS[entity]}
     return form(
         "",  # the field `entity` describes it
         {

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from scan.api.openapi.logs import LOG_TOPICS
+from scan.api.openapi.keys_and_webhooks import TRANSFER_TOPIC
 from scan.api.openapi.records import INTERNAL_TYPES, METHOD_ID
 from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
     address,
     amount,
+    array,
     extended,
     flag,
     hash32,
@@ -23,6 +24,7 @@ from scan.api.openapi.schemas import (
     text,
     token_type,
 )
+from scan.ethereum.blocks import MAX_TOPICS
 
 
 def _event(
@@ -108,7 +110,9 @@ SCHEMAS: Json = {
             "logIndex": _LOG_INDEX,
             "transactionIndex": number("The transaction's index in the block.", 1),
             "address": address("The watched address.", TOKEN_EXAMPLE),
-            "topics": LOG_TOPICS,
+            "topics": array(
+                hash32("A topic.", TRANSFER_TOPIC), "At most four.", maxItems=MAX_TOPICS
+            ),
             "data": nullable(hex_bytes("Its data; null if dataOmitted is true.")),
             "dataOmitted": flag(
                 "Present and true if data has more than 16,384 bytes and is omitted."

@@ -6,7 +6,6 @@ import orjson
 
 from scan import parameters
 from scan.ethereum.checksums import checksummed
-from scan.ethereum.log_filter import having_all
 from scan.extensions.blockscout.address_objects import AddressObjects, Object, address_object
 from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
 from scan.extensions.blockscout.lists import (
@@ -37,6 +36,8 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_objects,
     transaction_position,
 )
+from scan.extensions.logs import queries as logs
+from scan.extensions.logs.log_filter import having_all
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
@@ -48,7 +49,6 @@ from scan.queries import (
     contract_creations,
     contracts,
     internal_transfers,
-    logs,
     token_transfers,
     tokens,
     transactions,

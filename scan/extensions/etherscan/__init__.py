@@ -9,4 +9,6 @@ transactions.py and function_names.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the Etherscan-compatible API at /api and /v2/api", needs=("explanations",))
+EXTENSION = Extension(
+    "the Etherscan-compatible API at /api and /v2/api", needs=("explanations", "logs")
+)

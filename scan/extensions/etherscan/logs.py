@@ -2,12 +2,13 @@
 
 from scan.errors import UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.log_filter import LogFilter, having
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.extensions.logs import queries as logs
+from scan.extensions.logs.log_filter import LogFilter, having
+from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.http.requests import reader
-from scan.queries import blocks, logs
-from scan.queries.node_logs import ANOTHER_CHAIN, TooManyLogs
+from scan.queries import blocks
 from scan.queries.pages import Window
 
 MOST_ROWS = 1000  # per page

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from scan import registry
-from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.exports.csv_cells import (
     BALANCE,
     BALANCE_SINCE,
@@ -23,7 +22,6 @@ from scan.extensions.exports.csv_cells import (
     text_field,
     token_amount,
     token_type,
-    topic,
     trade_side,
     transferred,
     wei_field,
@@ -131,15 +129,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         *trade_side("in", "tokenIn", "amountIn"),
         *trade_side("out", "tokenOut", "amountOut"),
         Column("backed_by_transfers", lambda r, _: YES_NO[r["backedByTransfers"]]),
-    ),
-    "logs": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        field("transaction_index", "transactionIndex"),
-        field("log_index", "logIndex"),
-        field("address"),
-        *(topic(n) for n in range(MAX_TOPICS)),
-        field("data"),
     ),
     "holders": (
         field("address"),

@@ -8,4 +8,4 @@ behind it), then filters.py and sse_format.py (the text that clients are sent).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the chain's new records as server-sent events")
+EXTENSION = Extension("the chain's new records as server-sent events", needs=("logs",))

@@ -3,12 +3,12 @@
 from flask import Blueprint, Response, request
 
 from scan.errors import InvalidParameter
+from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams.block_events import Position, parse_position
 from scan.extensions.streams.broadcaster import Streams
 from scan.extensions.streams.filters import FILTER_KEYS, read_filter
 from scan.extensions.streams.sse_format import opening
 from scan.http.requests import api_key, client_address, query_arguments, reader
-from scan.queries.logs import stored_selection
 from scan.server.streamed_response import EVENT_STREAM
 
 blueprint = Blueprint("stream", __name__)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.extensions.logs.queries import TOPIC_NAMES
 from scan.extensions.streams.block_events import TYPES, BlockEvent
 from scan.hex import to_hex
-from scan.queries.logs import TOPIC_NAMES
 
 MAX_ADDRESSES = 100
 FILTER_KEYS = ("types", "address", "token", *TOPIC_NAMES)

@@ -12,13 +12,19 @@ from scan.contracts.transaction_details import decode_event, decode_event_by
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.log_filter import LogFilter, having_all
 from scan.ethereum.transaction_reader import TransactionLog
+from scan.extensions.logs import node_logs
+from scan.extensions.logs.log_filter import LogFilter, having_all
+from scan.extensions.logs.node_logs import (
+    ANOTHER_CHAIN,
+    TOO_LARGE,
+    BlockSpan,
+    NodeLog,
+    TooManyLogs,
+)
 from scan.hex import data, to_hex
-from scan.queries import node_logs
 from scan.queries.cursors import ORDINAL
 from scan.queries.filters import Value, read_values
-from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
 from scan.queries.ordinals import ordinal_at
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.pages import Page, Window, filtered_page, in_kept_blocks
@@ -296,3 +302,6 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
     if None in transactions:
         raise UpstreamFailed(ANOTHER_CHAIN)
     return [transaction for transaction in transactions if transaction is not None]
+
+
+PAGES = {"logs": page_by_filters}

@@ -237,8 +237,8 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
     node, client = lying
-    monkeypatch.setattr("scan.queries.node_logs.BATCH_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("scan.queries.node_logs.COUNT_S", 0.2)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.2)
     ended = threading.Event()
 
     def be_slow(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
@@ -271,7 +271,7 @@ def test_a_client_has_many_logs_read_once_at_a_time(
     lying: tuple[FaultyNode, FlaskClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, client = lying
-    monkeypatch.setattr("scan.queries.node_logs.FEW_LOGS", 5)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.FEW_LOGS", 5)
     monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
     with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
         assert client.get("/api/v1/logs?limit=31").status_code == 429
@@ -288,11 +288,11 @@ def test_what_the_node_cannot_give_is_refused_with_advice(
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "blockFrom" in answer.json["error"]
     node.fault = None
-    monkeypatch.setattr("scan.queries.node_logs.MOST_LOGS", 50)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.MOST_LOGS", 50)
     uncounted = client.get("/api/v1/logs").json
     assert (len(uncounted["logs"]), uncounted["total"]) == (25, None) and uncounted["next"]
     assert client.post("/api/v1/query", json={"entity": "logs"}).json["count"] == 25
-    monkeypatch.setattr("scan.queries.node_logs.MOST_DATA_BYTES", 40)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.MOST_DATA_BYTES", 40)
     one = {"entity": "logs", "limit": 1, "offset": 3}
     assert client.post("/api/v1/query", json=one).json["count"] == 1
     many = {"entity": "logs", "limit": 24}

@@ -2,13 +2,14 @@
 
 from flask import Blueprint
 
+from scan.extensions.logs import queries as logs
 from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response
-from scan.queries import logs
 from scan.queries.filters import FILTER_KEYS
 
 blueprint = Blueprint("logs", __name__)
+BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/logs")

@@ -15,7 +15,8 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.gateway import NodeSession, NodeTimedOut
-from scan.ethereum.log_filter import LogFilter
+from scan.ethereum.sized_cache import SizedCache
+from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
 from scan.queries.reader import Reader
 
@@ -29,6 +30,7 @@ COUNT_S = 2.0  # to count a list after its page was read
 UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
 FEW_LOGS = 2_000  # of a batch: they take the processor 40 ms
 NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one range
+LISTS_BYTES = 32 * 1024 * 1024
 ENTRY_BYTES = 600  # of a cached list without its block numbers
 TOO_MUCH = (
     "These are more logs than the node can be asked for in one request; narrow them by blockFrom"
@@ -37,6 +39,13 @@ TOO_MUCH = (
 TOO_LARGE = "The data of these logs is too large for one page; ask for a smaller limit."
 NOT_LOGS = "The node gave something else than the logs it was asked for."
 ANOTHER_CHAIN = "The node and the index are not at the same chain at the moment; try again shortly."
+
+
+class LogBlocks(SizedCache[Sequence[int]]):
+    """The block numbers of the entries of lists that were counted, in 32 MiB."""
+
+    def __init__(self) -> None:
+        super().__init__(LISTS_BYTES)
 
 
 class TooManyLogs(Unavailable):
@@ -113,7 +122,7 @@ def read_page_and_total(
     """
     expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
-    block_of_entry = reader.sources.log_blocks.get(key)
+    block_of_entry = reader.sources.get(LogBlocks).get(key)
     if block_of_entry is UNCOUNTED:
         return read_page(reader, log_filter, span, "desc", offset, limit)[0], None
     if block_of_entry is not None:
@@ -133,7 +142,7 @@ def read_page_and_total(
     is_counted = _is_passed_in_time(logs)
     _require_same_chain(reader, span.last, expected_hash)
     kept = numbers if is_counted else UNCOUNTED
-    reader.sources.log_blocks.store(key, kept, ENTRY_BYTES + kept.itemsize * len(kept))
+    reader.sources.get(LogBlocks).store(key, kept, ENTRY_BYTES + kept.itemsize * len(kept))
     return page, len(numbers) if is_counted else None
 
 

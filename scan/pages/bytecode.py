@@ -1,16 +1,13 @@
-"""The tabs of a contract with its bytecode and its events."""
+"""The tab of a contract with its bytecode."""
 
 from flask import Blueprint, Response
 
-from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.disassembly import disassemble
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head
-from scan.pages.argument_values import addresses_in
-from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, address_of, names_of
+from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import bytecode
 from scan.queries.bytecode import Bytecode
@@ -67,26 +64,3 @@ def get_bytecode(address: str) -> Response:
 def _text_response(text: str) -> Response:
     reader().do_not_cache()  # large ones would evict everything else
     return Response(text, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
-
-
-def _decoded(record: Record) -> Decoded:
-    arguments = [Argument(**argument) for argument in record["arguments"]]
-    return Decoded(**{**record, "arguments": arguments})
-
-
-def events_page(key: bytes) -> Response:
-    """Return the tab of a contract's events, whose total is not known where logs are not stored."""
-    own = to_hex(key)
-    shown = entity_list(
-        *("logs", f"/address/{own}", f"/logs?address={own}"), tab="events", fixed={"address": own}
-    )
-    for log in shown.records:
-        log["event"] = log["event"] and _decoded(log["event"])
-    values = [address for log in shown.records for address in addresses_in(log["event"])]
-    return shown.response(
-        "events.html",
-        **address_head(key),
-        tab="events",
-        names=names_of([], to_hex(key), *values),
-        shown=shown,
-    )

@@ -1,0 +1,36 @@
+"""The tab of a contract with its events."""
+
+from flask import Response
+
+from scan.contracts.abi_decoding import Argument, Decoded
+from scan.hex import to_hex
+from scan.pages.address_head import AddressTab, address_head, of_contract
+from scan.pages.argument_values import addresses_in
+from scan.pages.filtered_lists import entity_list
+from scan.pages.records import Record, names_of
+
+
+def events_page(key: bytes) -> Response:
+    """Return the tab, whose total is not known where logs are not stored."""
+    own = to_hex(key)
+    shown = entity_list(
+        *("logs", f"/address/{own}", f"/logs?address={own}"), tab="events", fixed={"address": own}
+    )
+    for log in shown.records:
+        log["event"] = log["event"] and _decoded(log["event"])
+    values = [address for log in shown.records for address in addresses_in(log["event"])]
+    return shown.response(
+        "events.html",
+        **address_head(key),
+        tab="events",
+        names=names_of([], to_hex(key), *values),
+        shown=shown,
+    )
+
+
+def _decoded(record: Record) -> Decoded:
+    arguments = [Argument(**argument) for argument in record["arguments"]]
+    return Decoded(**{**record, "arguments": arguments})
+
+
+ADDRESS_TABS = (AddressTab("events", "Events", of_contract, events_page, before="bytecode"),)
