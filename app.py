@@ -58,7 +58,15 @@ from scan.pages import static_files
 from scan.pages.blueprints import PAGES
 from scan.pages.items import PICTURES
 from scan.pages.site import Site
-from scan.queries.reader import ChainId, FirstBlock, PartitionedTables, Proof, Retention, Sources
+from scan.queries.reader import (
+    ChainId,
+    Completeness,
+    FirstBlock,
+    PartitionedTables,
+    Proof,
+    Retention,
+    Sources,
+)
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -169,6 +177,7 @@ def _services(settings: Settings) -> Services:
         first_block=FirstBlock(reads),
         partitioned_tables=PartitionedTables(reads),
         retention=Retention(reads),
+        completeness=Completeness(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,
     )

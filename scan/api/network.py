@@ -25,6 +25,8 @@ def stats() -> Response:
     kept_from = reader().kept_from
     if kept_from is not None:
         record = f'{record[:-1]},"keptFrom":{kept_text(kept_from)}}}'
+    if reader().incomplete:
+        record = f'{record[:-1]},"completeFrom":{orjson.dumps(reader().incomplete).decode()}}}'
     return json_body(record)
 
 

@@ -42,6 +42,8 @@ def query() -> Response:
         more = f',"untracedBlocks":{page.untraced_blocks}'
     if page.kept_from is not None:
         more += f',"keptFrom":{kept_text(page.kept_from)}'
+    if page.complete_from is not None:
+        more += f',"completeFrom":{page.complete_from}'
     return json_body(
         f'{{"entity":"{entity}","count":{page.count},"data":{page.data},"total":{total}{more},'
         f'"next":{json_text(page.next)}}}'

@@ -68,6 +68,8 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: objec
     added = "".join(f',"{key}":{orjson.dumps(value).decode()}' for key, value in more.items())
     if page.kept_from is not None:
         added += f',"keptFrom":{kept_text(page.kept_from)}'
+    if page.complete_from is not None:
+        added += f',"completeFrom":{page.complete_from}'
     total = "null" if page.total is None else page.total
     response = json_body(
         f'{{"{name}":{page.data},"total":{total}{added},"next":{json_text(page.next)}}}'

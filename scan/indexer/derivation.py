@@ -11,6 +11,7 @@ from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.indexer.block_range import BlockRange, read_block_range
+from scan.indexer.block_rows import WRITTEN
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
 # middle of the list passes over half of them.
@@ -24,9 +25,13 @@ class RowsRemoved(Exception):
 
 
 def fill_missing(database: Database) -> None:
-    """Fill the tables of extensions that were off when blocks were written. Raises RowsRemoved."""
+    """Fill the derived tables of extensions that were off when blocks were written, and note from
+    which block on their others have all rows. Raises RowsRemoved."""
     tables = [*registry.merged("derived", "TABLES")]
     with database.transaction() as tx:
+        forget_others(tx)
+        for name, first in tx.rows("indexer/filled_tables_begin", tables=[*WRITTEN]):
+            log.warning("%s has rows from block %d on: its extension was off before", name, first)
         for (table,) in tx.rows("indexer/filled_tables_list_missing", tables=tables):
             if tx.value("indexer/retention_get_oldest") is not None:
                 raise RowsRemoved(
@@ -35,6 +40,12 @@ def fill_missing(database: Database) -> None:
                 )
             log.info("filling %s from all indexed blocks", table)
             tx.execute("indexer/filled_tables_fill", table=table)
+
+
+def forget_others(tx: Transaction) -> None:
+    """Note that the tables of extensions that are off miss the blocks that are written now."""
+    tables = [*registry.merged("derived", "TABLES"), *WRITTEN]
+    tx.execute("indexer/filled_tables_forget", tables=tables)
 
 
 def derive(tx: Transaction, written: BlockRange) -> None:

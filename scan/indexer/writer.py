@@ -215,6 +215,7 @@ class Writer:
             for end in (*ends, last_kept):
                 unwind_day(tx, read_block_range(tx, end + 1, last), end)
                 last = end
+            tx.execute("indexer/filled_tables_unwind", last_kept=last_kept)
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
 
     def store_supplies(self, head: IndexedHead, supplies: Sequence[TokenSupply]) -> None:

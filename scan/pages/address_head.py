@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from flask import Response
 
 from scan import registry
+from scan.database.lists import all_lists
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.prices import unit_prices
@@ -108,5 +109,7 @@ def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tup
     links = defaultdict(list)
     for name, (title, path, words) in _lists().items():
         if name in counts:
-            links[title].append((f"{path}={address}", counts[name], words))
+            first = reader().incomplete.get(all_lists()[name].table)
+            since = "" if first is None else f", complete from block {first} on"
+            links[title].append((f"{path}={address}", counts[name], f"{words}{since}"))
     return dict(links)

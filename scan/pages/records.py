@@ -42,6 +42,7 @@ class Listing:
     next: str | None = None  # the cursor of the next page
     is_counted: bool = True  # else the list has at least `total`
     kept_from: KeptFrom | None = None  # the oldest kept block; None: the list has all rows
+    complete_from: int | None = None  # the block from which on no row is missing; None: none is
     size: int = PAGE_SIZE
 
     @property
@@ -105,6 +106,7 @@ def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
         following,
         is_counted=page.total is not None,
         kept_from=page.kept_from,
+        complete_from=page.complete_from,
         size=size,
     )
 

@@ -47,7 +47,7 @@ def get(reader: Reader, named: int | bytes | None) -> str | None:
         has_number=is_number,
         has_hash=is_hash,
     )
-    return record
+    return reader.with_incomplete(record, "number")
 
 
 def nearest(reader: Reader, time_s: int) -> NearestBlocks:

@@ -118,6 +118,8 @@ class Page:
     next: str | None = None  # the cursor of the page after this one; None where no rows follow
     untraced_blocks: int | None = None  # of internal transfers; None where no block has traces
     kept_from: KeptFrom | None = None  # the block at which the list begins; None: it has all rows
+    # The block from which on no row is missing, of extensions that were off before; None: none is.
+    complete_from: int | None = field(default=None, kw_only=True)
     position: int | None = field(default=None, kw_only=True)  # the ordinal in `next`
 
     @classmethod
@@ -132,7 +134,9 @@ class Page:
         )
         after = None if position is None else [position]
         following = traversal.next(after, read_reference(newest))
-        return cls(data, count, total, following, *untraced_blocks, position=position)
+        complete_from = reader.incomplete.get(entity)
+        ends: dict[str, Any] = {"position": position, "complete_from": complete_from}
+        return cls(data, count, total, following, *untraced_blocks, **ends)
 
 
 def _position_at(traversal: Traversal, end: int) -> int:

@@ -1,12 +1,15 @@
 """One request's reads of the chain, and the versions of the index that they saw."""
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
+import orjson
+
+from scan import registry
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
@@ -127,6 +130,24 @@ class Retention:
         return self._kept_from
 
 
+class Completeness:
+    """Tables of extensions that were off while blocks were indexed, as of some seconds ago."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._tables = [*registry.merged("rows", "TABLES")]
+        self._incomplete: Mapping[str, int] = {}
+        self._read_again_at = 0.0
+
+    def incomplete(self) -> Mapping[str, int]:
+        """Return by such a table the block from which on it has the rows of all blocks."""
+        if self._tables and time.monotonic() >= self._read_again_at:
+            rows = self._database.rows("queries/filled_tables_list", tables=self._tables)
+            self._incomplete = dict(rows)
+            self._read_again_at = time.monotonic() + READ_RETENTION_AGAIN_S
+        return self._incomplete
+
+
 @dataclass(frozen=True)
 class Sources:
     """The sources of chain data, which live as long as the process."""
@@ -148,6 +169,7 @@ class Sources:
     first_block: FirstBlock
     partitioned_tables: PartitionedTables
     retention: Retention
+    completeness: Completeness
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
     processor_places: ConcurrencyLimit = field(default_factory=processor_places)
@@ -220,6 +242,22 @@ class Reader:
     def kept_from(self) -> KeptFrom | None:
         """Return the block at which lists begin; None where all rows are kept."""
         return self.sources.retention.kept_from()
+
+    @cached_property
+    def incomplete(self) -> Mapping[str, int]:
+        """Return the tables that lack rows of indexed blocks, each with the block from which on it
+        has all."""
+        return self.sources.completeness.incomplete()
+
+    def with_incomplete(self, record: str | None, block: str) -> str | None:
+        """Return a record, whose `block` is its block's number, as JSON text with the names of the
+        tables that lack this block's rows."""
+        if record is None or not self.incomplete:
+            return record
+        number = orjson.loads(record)[block]
+        names = [name for name, first in self.incomplete.items() if number < first]
+        added = f',"incomplete":{orjson.dumps(names).decode()}}}' if names else "}"
+        return f"{record[:-1]}{added}"
 
     def not_indexed(
         self, what: str, number: int | None = None, field: str | None = None

@@ -36,7 +36,7 @@ def get(reader: Reader, transaction_hash: bytes) -> str | None:
     """Return a transaction's record as JSON text; None if it is not indexed."""
     record: str | None
     (record,) = reader.row("queries/transactions_get", hash=transaction_hash)
-    return record
+    return reader.with_incomplete(record, "blockNumber")
 
 
 def status(reader: Reader, transaction_hash: bytes) -> bool | None:

@@ -1,11 +1,7 @@
--- The tables among these that do not follow from all indexed blocks yet. Others are forgotten: from now on
--- nothing keeps them.
+-- The derived tables among these that do not follow from all indexed blocks yet.
 -- params: tables text[]
 -- returns: their names, in the given order
 -- index: filled_tables_pkey
-WITH forgotten AS (
-    DELETE FROM filled_tables WHERE name <> ALL (%(tables)s::text[])
-)
 SELECT t.name
 FROM unnest(%(tables)s::text[]) WITH ORDINALITY AS t (name, position)
 WHERE NOT EXISTS (SELECT FROM filled_tables f WHERE f.name = t.name)

@@ -25,10 +25,11 @@ CREATE TABLE IF NOT EXISTS chain (
         CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard'))
 );
 
--- The derived tables of extensions that follow from all indexed blocks. Where an extension is off, its tables
--- are not here, and are filled anew once it is on.
+-- The tables of the extensions that are on. Once an extension is turned on, its derived tables are filled anew,
+-- and its tables of blocks' rows have those of all blocks from then on.
 CREATE TABLE IF NOT EXISTS filled_tables (
-    name text PRIMARY KEY
+    name text PRIMARY KEY,
+    first_block bigint NOT NULL DEFAULT 0 -- from this block on it has the rows of all blocks
 );
 
 -- The indexer's messages to operators, also before it knows a chain.

@@ -23,7 +23,8 @@ ENTITIES = {
 ELSEWHERE = {"user_operations"}
 REQUESTS = ("requestsHash", "requestCount")
 AMSTERDAM = ("blockAccessListHash", "slotNumber")
-OF_KEPT_ROWS = {"keptFrom"}  # in lists of a database that keeps recent rows alone
+# Of a database that keeps recent rows alone, and of extensions that were off.
+OF_KEPT_ROWS = {"keptFrom", "completeFrom", "incomplete"}
 OPTIONAL = {
     "AddressSummary": {"delegate", "token"},  # of an account that delegates; where it is asked for
     "Address": {"delegate", "token"},

@@ -88,9 +88,10 @@ def _answer(entity: str) -> Json:
             "total": ref("QueryTotal"),
             **untraced,
             "keptFrom": ref("KeptFrom"),
+            "completeFrom": ref("CompleteFrom"),
             "next": ref("Next"),
         },
-        optional=("keptFrom",),
+        optional=("keptFrom", "completeFrom"),
     )
 
 
@@ -108,6 +109,11 @@ SCHEMAS: Json = {
     **{f"{_schema_name(entity)}Query": _query(entity) for entity in ENTITIES},
     "Query": _by_entity("A query.", "Query"),
     "QueryOrder": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
+    "CompleteFrom": number(
+        "From this block on no row is missing; only where its extension (SCAN_EXTENSIONS) was off"
+        " while older blocks were indexed.",
+        353,
+    ),
     "KeptFrom": record(
         "The oldest block whose rows are listed and counted; only where rows before it are not kept"
         " (SCAN_KEEP_DAYS).",

@@ -82,6 +82,11 @@ _BLOCK: Json = {
     "excessBlobGas": nullable(amount("Blob gas beyond the target so far.", "0")),
     "blobBaseFee": nullable(amount("Wei for a unit of blob gas; null without blobs.", "1")),
 }
+INCOMPLETE = array(
+    text("A table.", "blobs"),
+    "Tables that miss this block's rows, as their extensions (SCAN_EXTENSIONS) were off when it was"
+    " indexed; absent if none do.",
+)
 CONFIRMATIONS = number("Blocks from its own to the newest, both counted.", 12)
 _PLACE: Json = {
     "transactionHash": hash32("Its transaction."),
@@ -126,8 +131,13 @@ SCHEMAS: Json = {
             "version": text("Scan's version.", VERSION),
             "chainName": nullable(text("SCAN_CHAIN_NAME, or null.", "BNB Chain")),
             "keptFrom": ref("KeptFrom"),
+            "completeFrom": {
+                "description": "By table of extensions that were off while blocks were indexed.",
+                "type": "object",
+                "additionalProperties": ref("CompleteFrom"),
+            },
         },
-        optional=("keptFrom",),
+        optional=("keptFrom", "completeFrom"),
     ),
     "Block": record("A block.", _BLOCK),
     "BlockDetail": extended(
@@ -135,6 +145,7 @@ SCHEMAS: Json = {
         "A block with withdrawals and uncles.",
         {
             "confirmations": CONFIRMATIONS,
+            "incomplete": INCOMPLETE,
             "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
             "miningReward": amount(
                 "What the protocol paid its miner, also for uncles, in wei; absent if nothing.",
@@ -150,7 +161,7 @@ SCHEMAS: Json = {
             "chainFields": ref("ChainFields"),
         },
         optional=(
-            *("withdrawals", "miningReward", "uncles"),
+            *("incomplete", "withdrawals", "miningReward", "uncles"),
             *("blockAccessListHash", "slotNumber", "chainFields"),
         ),
     ),

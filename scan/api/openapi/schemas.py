@@ -249,9 +249,10 @@ def page_of(
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
             "total": ref(total),
             **({} if keeps_all and total == "Total" else {"keptFrom": ref("KeptFrom")}),
+            **({"completeFrom": ref("CompleteFrom")} if total == "QueryTotal" else {}),
             "next": ref("Next"),
         },
-        optional=("keptFrom",),
+        optional=("keptFrom", "completeFrom"),
     )
 
 

@@ -1,6 +1,6 @@
 """One transaction with its input, method and logs."""
 
-from scan.api.openapi.records import CONFIRMATIONS
+from scan.api.openapi.records import CONFIRMATIONS, INCOMPLETE
 from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
@@ -108,6 +108,7 @@ SCHEMAS: Json = {
                 maxItems=25,
             ),
             "confirmations": CONFIRMATIONS,
+            "incomplete": INCOMPLETE,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
             "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),
@@ -122,6 +123,7 @@ SCHEMAS: Json = {
             "logCount": nullable(number("Number of logs; null if unknown.", 1)),
         },
         optional=(
+            "incomplete",
             "authorizationCount",
             "authorizations",
             "messagesToL1",

@@ -100,6 +100,8 @@ class NodeComparison:
         self._source = BlockSource(node, traces="off")
         self._traces = TraceReader(node, threading.Lock(), traces=settings.traces)
         self._logs = log_selection.read_stored(database)
+        rows = database.rows("queries/filled_tables_list", tables=[*WRITTEN])
+        self._incomplete: dict[str, int] = dict(rows)
         self.compared = 0
         self.unproven: Counter[str] = Counter()  # blocks, by what no hash proves
         self.untraced = 0  # blocks that the node could not trace
@@ -141,6 +143,12 @@ class NodeComparison:
                     {k: row for k, row in of.items() if not _is_unknown(name, row, unknown)}
                     for of in (node_rows, stored)
                 )
+            if (begin := self._incomplete.get(name)) is not None:  # rows before it may be missing
+                node_rows = {
+                    key: row
+                    for key, row in node_rows.items()
+                    if key in stored or row["block_number"] >= begin
+                }
             yield from _differences(name, entity, node_rows, stored)
         self.compared += len(blocks)
 

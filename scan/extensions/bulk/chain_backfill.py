@@ -44,7 +44,7 @@ from scan.extensions.bulk.worker_pool import start_pool
 from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector, load_factories
-from scan.indexer.derivation import fill_missing
+from scan.indexer.derivation import fill_missing, forget_others
 from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
@@ -98,6 +98,8 @@ class ChainBackfill:
         self._acquire_lock()
         settings = self._settings
         if (plan := read_plan(self._database)) is not None:
+            with self._database.transaction() as tx:
+                forget_others(tx)
             stored = chain_identity.check(self._node, self._database)
             if stored is not None and settings.logs not in ("", stored.logs):
                 raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")

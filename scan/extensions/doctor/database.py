@@ -8,6 +8,7 @@ from scan.database import migrations
 from scan.database.connection import Database
 from scan.queries.database_health import MOST_FREEZE_AGES, DatabaseHealth, read_health
 from scan.queries.disk_forecast import DAY_S, forecast
+from scan.queries.reader import Completeness
 
 GIB = 1024**3
 LEAST_VERSION = 160_000
@@ -34,6 +35,7 @@ def check_database(database: Database) -> Iterator[Outcome]:
     yield from _check_server(database)
     yield from _check_schema(database)
     yield from _check_proof(database)
+    yield from _check_extensions(database)
 
 
 def _check_proof(database: Database) -> Iterator[Outcome]:
@@ -42,6 +44,12 @@ def _check_proof(database: Database) -> Iterator[Outcome]:
         yield _warning(
             text, "update Scan, or use a node that offers debug_getRawHeader and its like"
         )
+
+
+def _check_extensions(database: Database) -> Iterator[Outcome]:
+    for name, first in Completeness(database).incomplete().items():
+        advice = "to have older rows, too, index anew into an empty database"
+        yield _warning(f"{name} lacks rows before block {first}: it was off then", advice)
 
 
 def _check_server(database: Database) -> Iterator[Outcome]:

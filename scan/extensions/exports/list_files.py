@@ -76,6 +76,8 @@ def _response(
         headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
     if written.last.kept_from is not None:
         headers["X-Scan-Kept-From"] = str(written.last.kept_from.number)
+    if written.last.complete_from is not None:
+        headers["X-Scan-Complete-From"] = str(written.last.complete_from)
     if isinstance(written.last, HistoryPage):
         headers["X-Scan-History-Complete"] = "false" if written.last.reason else "true"
     content_type = TYPES[chosen]

@@ -1,0 +1,122 @@
+"""An extension that is turned on late says from which block on it is complete."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app import create_app
+from scan.database.connection import Database
+from scan.extensions.doctor.database import check_database
+from tests.extensions.audit import auditing
+from tests.support.anvil import Anvil
+from tests.support.indexing import Indexing, settings_for
+from tests.support.request_contracts import WITHDRAWALS
+from tests.support.serving import ROOT
+
+LOGGER = "0x604c5fa000"  # logs 76 bytes, as the contract does for a request
+INDEX = """
+import sys
+from tests.support.indexing import Indexing
+Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
+"""
+
+
+class Requests:
+    """A node with a request in each block, and the index of it."""
+
+    def __init__(self, node: Anvil, url: str) -> None:
+        self.node, self.url = node, url
+        node.call("anvil_setCode", WITHDRAWALS, LOGGER)
+
+    def mine(self, blocks: int) -> int:
+        for _ in range(blocks):
+            self.node.send(self.node.accounts[0], WITHDRAWALS)
+            self.node.mine()
+        return self.node.head()
+
+    def index(self, extensions: str | None = None) -> None:
+        """By this process, or by another with these extensions alone."""
+        head = self.node.head()
+        if extensions is None:
+            Indexing(self.url, self.node.url).run_until(head)
+            return
+        arguments = [sys.executable, "-c", INDEX, self.url, self.node.url, str(head)]
+        environment = os.environ | {"SCAN_EXTENSIONS": extensions}
+        subprocess.run(arguments, cwd=ROOT, env=environment, check=True, timeout=120)
+
+    def get(self, path: str) -> Any:
+        response = create_app(settings_for(self.url, self.node.url)).test_client().get(path)
+        assert response.status_code == 200, response.text
+        return response
+
+    def listed(self) -> tuple[list[int], int, int | None]:
+        """The blocks of the list, its total, and from which block on it is complete."""
+        body = self.get("/api/v1/execution-requests?orderBy=asc").json
+        blocks = [row["blockNumber"] for row in body["requests"]]
+        assert self.get("/api/v1/stats").json.get("completeFrom", {}).get(
+            "execution_requests"
+        ) == body.get("completeFrom")
+        return blocks, body["total"], body.get("completeFrom")
+
+
+@pytest.fixture
+def chain(database_url: str) -> Iterator[Requests]:
+    with Anvil() as node:
+        yield Requests(node, database_url)
+
+
+def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain: Requests) -> None:
+    chain.mine(3)
+    chain.index("none")
+    chain.mine(2)
+    chain.index()
+    assert chain.listed() == ([4, 5], 2, 4)
+    file = chain.get("/api/v1/execution-requests?format=csv")
+    assert file.headers["X-Scan-Complete-From"] == "4"
+    assert "requestCount" not in (older := chain.get("/api/v1/blocks/3").json)
+    assert "execution_requests" in older["incomplete"]
+    assert "incomplete" not in chain.get("/api/v1/blocks/4").json
+    transaction = chain.get("/api/v1/transactions?blockTo=1").json["transactions"][0]["hash"]
+    assert "incomplete" in chain.get(f"/api/v1/transactions/{transaction}").json
+    assert "not indexed of this block: blobs, execution requests" in chain.get("/block/3").text
+    assert "not indexed of this block" in chain.get(f"/tx/{transaction}").text
+    assert "Complete from block 4 on" in chain.get("/user-operations").text
+    assert auditing.run(settings_for(chain.url, chain.node.url)) == 0
+    outcomes = check_database(Database(chain.url, statement_timeout_ms=0))
+    text = "execution_requests lacks rows before block 4: it was off then"
+    assert text in [outcome.text for outcome in outcomes]
+    chain.mine(1)
+    chain.index("none")
+    chain.mine(1)
+    chain.index("execution_requests")
+    assert chain.listed() == ([4, 5, 7], 3, 7)
+
+
+def test_a_fork_below_that_block_makes_the_rows_after_it_complete(chain: Requests) -> None:
+    chain.mine(3)
+    chain.index("none")
+    chain.mine(1)
+    chain.index()
+    for depth, expected in ((2, 3), (4, 2)):
+        pairs = [
+            ({"from": chain.node.accounts[1], "to": WITHDRAWALS, "nonce": hex(n)}, n)
+            for n in range(depth)
+        ]
+        chain.node.reorganise(depth, pairs)
+        chain.mine(1)
+        chain.index()
+        blocks, total, complete_from = chain.listed()
+        assert (total, complete_from) == (len(blocks), expected)
+        assert blocks[0] == expected
+
+
+def test_what_was_on_from_the_first_block_says_nothing_more(chain: Requests) -> None:
+    chain.mine(2)
+    chain.index()
+    assert chain.listed() == ([1, 2], 2, None)
+    assert "not indexed" not in chain.get("/block/1").text
+    assert "incomplete" not in chain.get("/api/v1/blocks/1").json
