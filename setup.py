@@ -118,6 +118,7 @@ setup(
             "numpy==2.4.6",
             "duckdb==2.0.0",  # derives tables: a quarter of the time of PostgreSQL's statements
             "pebble==5.2.3",  # processes that fetch, each replaced when it is killed or frozen
+            "cramjam==2.14.0",  # snappy's framed format, of files with a chain's history
         ],
         # Ranges fetched by further machines (scan backfill chain --cluster), beside "bulk".
         "cluster": ["distributed==2026.8.0"],  # scheduler, workers, client; TLS, a dashboard

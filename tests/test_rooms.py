@@ -35,7 +35,10 @@ FLASK = (*("app", "scan.http", "scan.api", "scan.pages", "scan.extensions"),)
 # Where a library may be imported.
 PLACES = {
     "psycopg2": ("scan.database",),
-    "requests": ("scan.ethereum", "scan.webhooks", "scan.extensions.contract_import"),
+    "requests": (
+        *("scan.ethereum", "scan.webhooks"),
+        *("scan.extensions.contract_import", "scan.extensions.history_files"),
+    ),
     "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks", "scan.extensions.gateway"),
     "flask": FLASK,
     "werkzeug": FLASK,
@@ -47,6 +50,7 @@ PLACES = {
     "numpy": ("scan.extensions.exports", "scan.extensions.bulk"),
     "duckdb": ("scan.extensions.bulk",),
     "pebble": ("scan.extensions.bulk",),
+    "cramjam": ("scan.extensions.history_files",),
     "distributed": ("scan.extensions.bulk",),
     "msgspec": (
         "scan.ethereum",

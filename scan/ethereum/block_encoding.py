@@ -61,10 +61,11 @@ _OTHER_HEADERS = {
     "auraSeal": (*_HEADER[:-2], "auraStep", "auraSeal", *_LATER_HEADER),
 }
 _FORM_SIGNS = ("extDataHash", "blockGasCost")
+ETHEREUM_HEADER = (*_HEADER, *_LATER_HEADER)
 HEADER_FIELDS = tuple(
-    dict.fromkeys(chain(_HEADER, _LATER_HEADER, chain.from_iterable(_OTHER_HEADERS.values())))
+    dict.fromkeys(chain(ETHEREUM_HEADER, chain.from_iterable(_OTHER_HEADERS.values())))
 )
-_HEADER_QUANTITIES = frozenset(
+HEADER_QUANTITIES = frozenset(
     (
         *("difficulty", "number", "gasLimit", "gasUsed", "timestamp"),
         *("baseFeePerGas", "blobGasUsed", "excessBlobGas", "slotNumber"),
@@ -247,7 +248,7 @@ def _encoder(getter: Callable[..., Any], fields: Sequence[str], type_: int = 0) 
 
 
 def _header_items(name: str) -> _Items:
-    items = quantity_items if name in _HEADER_QUANTITIES else string_items
+    items = quantity_items if name in HEADER_QUANTITIES else string_items
     return items if name in _HEADER else lambda texts: [""] if texts == (None,) else items(texts)
 
 
@@ -310,7 +311,7 @@ _ITEMS: dict[str, _Items] = {
 }
 _HEADER_ENCODERS = {
     sign: _Encoder(attrgetter(*fields), [*map(_header_items, fields)])
-    for sign, fields in {"": (*_HEADER, *_LATER_HEADER), **_OTHER_HEADERS}.items()
+    for sign, fields in {"": ETHEREUM_HEADER, **_OTHER_HEADERS}.items()
 }
 _AUTHORIZATION_ENCODER = _encoder(itemgetter, _AUTHORIZATION)
 _WITHDRAWAL_ENCODER = _encoder(itemgetter, _WITHDRAWAL)

@@ -6,7 +6,7 @@ from itertools import groupby, takewhile
 from typing import NamedTuple, TypeAlias
 
 from scan.ethereum.keccak import keccak256
-from scan.ethereum.rlp import list_prefix, quantity_item, string_prefix
+from scan.ethereum.rlp import list_prefix_bytes, quantity_item, string_prefix_bytes
 
 EMPTY_ROOT = keccak256(b"\x80")
 MAX_KEPT_VALUES = 2_000  # the form of a trie of at most as many values is kept for the next one
@@ -91,18 +91,8 @@ def _hex_prefix(nibbles: str, *, is_leaf: bool) -> bytes:
 
 
 def _string(value: bytes) -> bytes:
-    return value if len(value) == 1 and value < b"\x80" else _prefix_bytes(len(value)) + value
+    return value if len(value) == 1 and value < b"\x80" else string_prefix_bytes(len(value)) + value
 
 
 def _list(items: bytes) -> bytes:
-    return _list_prefix_bytes(len(items)) + items
-
-
-@lru_cache(4_096)
-def _prefix_bytes(length: int) -> bytes:
-    return bytes.fromhex(string_prefix(length))
-
-
-@lru_cache(4_096)
-def _list_prefix_bytes(length: int) -> bytes:
-    return bytes.fromhex(list_prefix(length))
+    return list_prefix_bytes(len(items)) + items

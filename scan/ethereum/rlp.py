@@ -5,6 +5,7 @@ of encoding bytes field by field. Functions of many texts take a column of a blo
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 STRINGS, LISTS = 0x80, 0xC0
 EMPTY_STRING, EMPTY_LIST = bytes([STRINGS]), bytes([LISTS])
@@ -131,7 +132,19 @@ def strings_within(encoded: bytes) -> set[bytes]:
 
 
 def join_list(items: Sequence[bytes]) -> bytes:
-    return bytes.fromhex(list_item(b"".join(items).hex()))
+    """Return the list of items that are already encoded."""
+    content = b"".join(items)
+    return list_prefix_bytes(len(content)) + content
+
+
+@lru_cache(4_096)
+def list_prefix_bytes(length: int) -> bytes:
+    return bytes.fromhex(list_prefix(length))
+
+
+@lru_cache(4_096)
+def string_prefix_bytes(length: int) -> bytes:
+    return bytes.fromhex(string_prefix(length))
 
 
 def _content(encoded: bytes, at: int) -> tuple[int, int]:

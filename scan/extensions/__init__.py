@@ -19,12 +19,14 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | settings.py | Settings of its own |
 | list_files.py | send() of a list as a file, csv_text(), MAX_ROWS |
 | automatic_backfill.py | AutomaticBackfill: what fills an empty index that is far behind |
+| pruned_history.py | CURE: what helps where the node has pruned the blocks that an empty index needs; has_blocks(settings): whether the extension has them, so that the index is filled in bulk |
 | doctor.py | add_arguments() and run() of `scan doctor` with options of its own |
 | worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |
 | services.py | services(core): what lives as long as the process, by type |
 
 A module with the name of another extension is what it adds to that one, which alone imports it:
 exports.py has COLUMNS of lists as CSV files, blockscout.py a blueprint, audit.py CHECKS_OF_KEPT_ROWS
-and OF_KEPT_ROWS, bulk.py the statements DERIVED, COPY and ACCEPT. Tests are in
+and OF_KEPT_ROWS, bulk.py the statements DERIVED, COPY and ACCEPT, or add_arguments() and open_history() for blocks of
+another source than the node, exports.py also FILES: what `scan export` writes besides tables. Tests are in
 tests/extensions/<name>/.
 """  # noqa: E501

@@ -126,6 +126,10 @@ class BlockSource:
         """Return the block with data that its JSON lacks: uncles, rewards, units of withdrawals."""
         return self._uncles.complete(block, read_json(header, BlockJson, block.number))
 
+    def uncle_headers(self, block: DecodedBlock, header: Any) -> Sequence[Any]:
+        """Return the headers of a block's uncles, as sha3Uncles proves them. Raises NodeError."""
+        return self._uncles.headers(block, header) if header.uncles else ()
+
     def _read(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
         header, receipts, unproven = self._checked(header, receipts, number)
         if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
@@ -181,9 +185,13 @@ class BlockSource:
         """Raise HistoryPruned where the node has dropped a block or its receipts, NodeError where
         it cannot be read. For block 0, which nodes keep, block 1 is checked."""
         number = max(number, 1)
-        if not pruned_history.is_kept(self._node, number):
+        if not self.is_kept(number):
             missing = MissingPart(f"the node does not have block {number}", number=number)
             raise pruned_history.explained(self._node, missing)
+
+    def is_kept(self, number: int) -> bool:
+        """Return whether the node has a block and its receipts. Raises NodeError."""
+        return pruned_history.is_kept(self._node, max(number, 1))
 
     def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Yield blocks with their receipts, or AnswerTooLarge in place of either. Raises

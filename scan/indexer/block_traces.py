@@ -79,12 +79,12 @@ class TraceReader:
 
         Raises MalformedBlock, and NodeError where the node may trace a block later.
         """
-        with_code = [block for block in blocks if _ran_code(block)]
-        traced = {b.number: TracedBlock([], [], None) for b in blocks if not _ran_code(b)}
         tracers = self._tracers  # other threads may remove one meanwhile
         if not tracers:
-            traced |= {block.number: UNTRACED for block in with_code}
-        elif tracers == ("steps",):
+            return [*map(without_traces, blocks)]
+        with_code = [block for block in blocks if _ran_code(block)]
+        traced = {b.number: TracedBlock([], [], None) for b in blocks if not _ran_code(b)}
+        if tracers == ("steps",):
             traced |= {block.number: self._of_transactions("steps", block) for block in with_code}
         elif with_code:
             transfers = 0
@@ -212,6 +212,12 @@ class TraceReader:
             raise NodeError(f"the node cannot trace block {block.number} now: {answer}")
         log.warning("block %d cannot be traced: %s", block.number, answer)
         return False
+
+
+def without_traces(block: DecodedBlock) -> TracedBlock:
+    """Return what is known of a block without traces of it."""
+    untraced = UNTRACED if _ran_code(block) else TracedBlock([], [], None)
+    return with_logged_transfers(block, untraced)
 
 
 def with_logged_transfers(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:

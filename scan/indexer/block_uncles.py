@@ -2,6 +2,7 @@
 withdrawals by the node's chain."""
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -33,25 +34,21 @@ class UncleReader:
         `header` is a struct. Where it does not match its hash, no uncles are read, as they could
         not be checked. Raises NodeError, RpcError.
         """
-        if not block.withdrawals and not _is_mined(header):
+        if not block.withdrawals and not is_mined(header):
             return block
         if self._chain_id is None:
             self._chain_id = _chain_id(self._node)
-        if block.withdrawals:
-            return _with_unit(block, FORM_OF_CHAIN.get(self._chain_id))
         count = len(header.uncles or ())
-        if (not count and self._chain_id not in REWARDS) or not has_its_hash(header):
+        has_rewards = count or self._chain_id in REWARDS
+        if not block.withdrawals and not (has_rewards and has_its_hash(header)):
             return block
-        uncles = self._uncles(block, header, count) if count and self._has_uncles else ()
-        credits = mining_credits(self._chain_id, block, count, uncles)
-        return block._replace(
-            uncles=uncles,
-            credits=(*block.credits, *numbered(block, credits, len(block.credits))),
-        )
+        uncles = self.headers(block, header) if count and self._has_uncles else ()
+        return completed(block, self._chain_id, count, uncles)
 
-    def _uncles(self, block: DecodedBlock, header: Any, count: int) -> tuple[Uncle, ...]:
-        """Return the uncles, checked by sha3Uncles of the header; () where the node does not offer
-        uncles, or has other ones."""
+    def headers(self, block: DecodedBlock, header: Any) -> Sequence[Any]:
+        """Return the headers of the uncles, checked by sha3Uncles of the header; () where the node
+        does not offer uncles, or has other ones."""
+        count = len(header.uncles or ())
         calls = [
             Call("eth_getUncleByBlockHashAndIndex", (to_hex(block.hash), hex(index)))
             for index in range(min(count, MAX_UNCLES))
@@ -68,10 +65,28 @@ class UncleReader:
             with suppress(BadHex, ValueError, TypeError, AttributeError, MalformedBlock):
                 headers = [read_json(answer, UncleJson, block.number) for answer in answers]
                 if uncles_hash(headers) == data(header.sha3Uncles, 32):
-                    return tuple([_uncle(block, *entry) for entry in enumerate(headers)])
+                    _uncles_of(block, headers)
+                    return headers
             self._node.rest()  # another node may have them right
         log.warning("block %d is indexed without its uncles, which do not match it", block.number)
         return ()
+
+
+def completed(
+    block: DecodedBlock, chain_id: int, uncle_count: int, headers: Sequence[Any]
+) -> DecodedBlock:
+    """Return the block with the unit of its withdrawals, or with its uncles and mining rewards.
+    `headers` of uncles may be empty where only their number is known. Raises BadHex."""
+    if block.withdrawals:
+        return _with_unit(block, FORM_OF_CHAIN.get(chain_id))
+    if not uncle_count and chain_id not in REWARDS:
+        return block
+    uncles = _uncles_of(block, headers)
+    credits = mining_credits(chain_id, block, uncle_count, uncles)
+    return block._replace(
+        uncles=uncles,
+        credits=(*block.credits, *numbered(block, credits, len(block.credits))),
+    )
 
 
 def _with_unit(block: DecodedBlock, form: Form | None) -> DecodedBlock:
@@ -80,6 +95,10 @@ def _with_unit(block: DecodedBlock, form: Form | None) -> DecodedBlock:
         return block
     unit = form.withdrawal_unit
     return block._replace(withdrawals=[w._replace(unit=unit) for w in block.withdrawals or ()])
+
+
+def _uncles_of(block: DecodedBlock, headers: Sequence[Any]) -> tuple[Uncle, ...]:
+    return tuple([_uncle(block, *entry) for entry in enumerate(headers)])
 
 
 def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:
@@ -96,7 +115,7 @@ def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:
     )
 
 
-def _is_mined(header: Any) -> bool:
+def is_mined(header: Any) -> bool:
     with suppress(BadHex, TypeError):
         return quantity(header.difficulty) > 0
     return False  # the header has another form

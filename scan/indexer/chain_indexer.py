@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import unknown_fork
-from scan.indexer import chain_identity, log_selection
+from scan.indexer import chain_identity, log_selection, pruned_history
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
@@ -97,10 +97,7 @@ class ChainIndexer:
             return False
         first = head.number + 1 if head else session.chain.start_block
         if head is None and self.bulk_backfill_blocks is not None:
-            missing = node_head + 1 - first
-            if missing >= self.bulk_backfill_blocks:
-                self._source.require_kept(first)
-                raise FarBehind(f"{missing} blocks are to be indexed in bulk")
+            self._require_near(first, node_head, self.bulk_backfill_blocks)
         if first <= node_head:
             genesis_hash = session.chain.identity.genesis_hash
             selection = log_selection.with_watched(session.logs, self._database)
@@ -121,6 +118,19 @@ class ChainIndexer:
             is_idle = not self._refresher.refresh(head)
         self._status.record_following(node_head)
         return is_idle
+
+    def _require_near(self, first: int, node_head: int, most: int) -> None:
+        """Raise FarBehind where an empty index is to be filled in bulk: it lacks many blocks, or
+        blocks that the node has pruned and an extension has. Raises HistoryPruned."""
+        missing = node_head + 1 - first
+        is_far = missing >= most
+        if not pruned_history.are_elsewhere(self._settings):
+            if not is_far:
+                return
+            self._source.require_kept(first)
+        elif not is_far and (missing <= 0 or self._source.is_kept(first)):
+            return
+        raise FarBehind(f"{missing} blocks are to be indexed in bulk")
 
     def _begin(self) -> Session:
         """Begin and return a session. Raises NotTheWriter, WrongChain, WrongLogs, NodeError,

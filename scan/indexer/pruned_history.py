@@ -6,6 +6,7 @@ return the block, but for its receipts null or an empty list.
 
 from typing import Any
 
+from scan import registry
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     AnswerTooLarge,
@@ -16,6 +17,7 @@ from scan.ethereum.client import (
 )
 from scan.hex import BadHex, quantity
 from scan.indexer.block_answers import MissingPart
+from scan.settings import Settings
 
 # Behind one URL there may be several nodes, of which some lack the newest blocks yet.
 RECENT_BLOCKS = 16
@@ -44,8 +46,18 @@ def explained(node: Node, missing: MissingPart) -> NodeError:
 def reason(number: int, first: int) -> str:
     return (
         f"the node has pruned blocks before {first}, and block {number} is needed: use a node that"
-        f" has it, or set SCAN_START_BLOCK={first} for an empty index"
+        f" has it{other_cures()}, or set SCAN_START_BLOCK={first} for an empty index"
     )
+
+
+def other_cures() -> str:
+    """Return what extensions advise, each after a comma."""
+    return "".join(f", {cure}" for cure in registry.values("pruned_history", "CURE"))
+
+
+def are_elsewhere(settings: Settings) -> bool:
+    """Return whether an extension has the blocks that the node has pruned."""
+    return any(has(settings) for has in registry.values("pruned_history", "has_blocks"))
 
 
 def first_kept(node: Node, dropped: int, head: int) -> int | None:

@@ -106,14 +106,14 @@ class NodeComparison:
         self.unproven: Counter[str] = Counter()  # blocks, by what no hash proves
         self.untraced = 0  # blocks that the node could not trace
 
-    def ranges(self, blocks: int) -> list[tuple[int, int]]:
-        """Return ranges of the newest blocks and of random older ones, `blocks` in total, or of all
-        blocks for 0."""
+    def ranges(self, blocks: int, first_block: int = 0) -> list[tuple[int, int]]:
+        """Return ranges of the newest blocks and of random older ones from `first_block` on,
+        `blocks` in total, or of all blocks for 0."""
         row = self._database.row("audit/blocks_get_ends")
         if row is None:
             return []
         lowest, highest = row
-        firsts = list(range(lowest, highest + 1, RANGE_BLOCKS))
+        firsts = list(range(max(lowest, first_block), highest + 1, RANGE_BLOCKS))
         if blocks:
             newest = [f for f in firsts if f > highest - NEWEST_BLOCKS]
             older = firsts[: len(firsts) - len(newest)]

@@ -25,6 +25,7 @@ from scan.extensions.bulk import derivation, loading
 from scan.extensions.bulk.attempts import Attempts
 from scan.extensions.bulk.contracts import Inspection, RangeInspector
 from scan.extensions.bulk.estimates import TooLittleRoom
+from scan.extensions.bulk.history import History, NodeLinks, advancing
 from scan.extensions.bulk.memory import TooLittleMemory
 from scan.extensions.bulk.plan import (
     CannotBackfill,
@@ -69,6 +70,7 @@ class ChainBackfill:
         resources: Resources,
         audit: Audit,
         stop: threading.Event,
+        history: History | None = None,
     ) -> None:
         self._settings = settings
         self._database = database
@@ -76,12 +78,13 @@ class ChainBackfill:
         self._resources = resources
         self._audit = audit
         self._stop = stop
+        self._history = history
         self._source = BlockSource(node, traces=settings.traces)
+        self._links = NodeLinks(self._source, history)
         self._progress = Progress(database)
         self._attempts = Attempts(self._progress, stop)
-        self._readings = 1
-        self._writer_pid = 0
-        self._requirements = Requirements(database, node, resources)
+        self._readings, self._writer_pid = 1, 0
+        self._requirements = Requirements(database, node, resources, history)
 
     def begin(
         self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
@@ -89,8 +92,8 @@ class ChainBackfill:
         """Return the plan of the unfinished backfill, or begin one up to `last_block`, by default
         SCAN_FINALITY blocks behind the node's head.
 
-        Raises CannotBackfill, CannotBegin where a new one cannot begin, and NotTheWriter,
-        WrongChain, WrongLogs and, after PATIENCE_S, the errors of RETRIED.
+        Raises CannotBackfill, CannotBegin where none can begin, NotTheWriter, WrongChain, WrongLogs
+        and, after PATIENCE_S, the errors of RETRIED.
         """
         return self._attempts.run(lambda: self._begin(folder, range_blocks, last_block))
 
@@ -125,7 +128,8 @@ class ChainBackfill:
             last_block = self._source.head()[0] - settings.finality
         if last_block < chain.start_block:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
-        self._source.require_kept(chain.start_block)
+        if self._history is None or self._history.last_block < chain.start_block:
+            self._source.require_kept(chain.start_block)
         try:
             requirements = self._requirements
             requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
@@ -210,9 +214,10 @@ class ChainBackfill:
         if missing:
             total = len(plan.ranges)
             progress = self._progress.part("spool", "ranges", total, total - len(missing))
-            tasks = make_tasks(self._settings, selection, missing)
+            tasks = make_tasks(self._settings, selection, missing, self._history)
             pool = partial(start_pool, self._resources, self._source, files)
-            with spooling(pool, tasks, progress.advance, self._stop) as end:
+            advance = advancing(progress, self._history, files, plan.ranges)
+            with spooling(pool, tasks, advance, self._stop) as end:
                 self._inspect_behind(inspection, end)
         if self._stop.is_set():
             return
@@ -260,7 +265,7 @@ class ChainBackfill:
             try:
                 self._inspect_next(inspection, inspector)
             except NodeError:
-                if self._source.hash_at(blocks.last) != files.ends(blocks).hash:
+                if not self._links.are_of_node(files, blocks):
                     raise Forked(f"the node has another block {blocks.last} now") from None
                 raise
             progress.advance(1)
@@ -346,8 +351,7 @@ class ChainBackfill:
     def _accept(self, plan: Plan) -> None:
         files = RangeFiles(plan.folder)
         self._require_files(plan, files)
-        if self._source.hash_at(plan.last_block) != files.ends(plan.ranges[-1]).hash:
-            raise Forked(f"the node has another block {plan.last_block} now")
+        self._links.require_last(plan.last_block, files.ends(plan.ranges[-1]).hash)
         with (
             closing(self._warehouse(plan)) as warehouse,
             self._database.transaction() as tx,
@@ -364,6 +368,8 @@ class ChainBackfill:
             tx.execute("bulk/state_delete")
             tx.execute("indexer/chain_notify")
         shutil.rmtree(plan.folder, ignore_errors=True)
+        if self._history is not None:
+            self._history.end()
 
     def _warehouse(self, plan: Plan) -> Warehouse:
         resources = self._resources
@@ -388,11 +394,7 @@ class ChainBackfill:
             shutil.rmtree(plan.folder / kind, ignore_errors=True)
         for path in plan.folder.glob(f"{FILE}*"):
             path.unlink(missing_ok=True)
-        for blocks in reversed(plan.ranges):
-            if files.has(blocks):
-                if self._source.hash_at(blocks.last) == files.ends(blocks).hash:
-                    break
-                files.remove(blocks)
+        self._links.remove_foreign(files, plan.ranges)
 
     def _set_stage(self, stage: str) -> None:
         with self._database.transaction() as tx:

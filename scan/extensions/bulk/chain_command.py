@@ -8,7 +8,9 @@ from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from scan import registry
 from scan.commands.arguments import add_actions, add_command, count, whole_number
 from scan.commands.startup import (
     on_stop_signals,
@@ -24,8 +26,12 @@ from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.retries import Retries
 from scan.extensions.audit.node_comparison import NodeComparison
 from scan.indexer.chain_identity import WrongChain, WrongLogs
+from scan.indexer.pruned_history import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
 from scan.settings import Settings
+
+if TYPE_CHECKING:  # which needs the packages of scan[bulk]
+    from scan.extensions.bulk.history import History
 
 DONE, NOT_DONE = 0, 1
 REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
@@ -67,6 +73,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     chain.add_argument(
         "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
     )
+    for add in registry.values("bulk", "add_arguments"):
+        add(chain)
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
@@ -119,22 +127,24 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         },
     )
     with closing(backfill_database) as database:
-        backfill = ChainBackfill(
-            settings,
-            database,
-            node,
-            Resources(
-                options.workers,
-                memory_bytes,
-                threads=len(os.sched_getaffinity(0)),
-                tables_at_once=options.tables_at_once,
-                index_bytes=index_bytes,
-                cluster=cluster,
-            ),
-            partial(_differences, node, settings),
-            stop,
-        )
         try:
+            history = None if options.discard else _history(settings, options)
+            backfill = ChainBackfill(
+                settings,
+                database,
+                node,
+                Resources(
+                    options.workers,
+                    memory_bytes,
+                    threads=len(os.sched_getaffinity(0)),
+                    tables_at_once=options.tables_at_once,
+                    index_bytes=index_bytes,
+                    cluster=cluster,
+                ),
+                partial(_differences, node, settings, history),
+                stop,
+                history,
+            )
             if options.discard:
                 backfill.discard()
                 print("the bulk backfill is discarded", file=sys.stderr)
@@ -173,15 +183,34 @@ def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
     )
 
 
-def _differences(node: Node, settings: Settings, tx: Transaction) -> list[tuple[str, int, int]]:
+def _history(settings: Settings, options: argparse.Namespace) -> "History | None":
+    """Return the history that an extension brings. Raises NodeError, CannotBackfill."""
+    opened = (open_(settings, options) for open_ in registry.values("bulk", "open_history"))
+    return next((history for history in opened if history is not None), None)
+
+
+def _differences(
+    node: Node, settings: Settings, history: "History | None", tx: Transaction
+) -> list[tuple[str, int, int]]:
     """Compare a sample of blocks with the node's, in the transaction that makes them visible.
     Return each difference as a line, with the first and last of the blocks that were compared."""
     comparison = NodeComparison(tx, node, settings, checked=True)
     retries = Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
-    for first, last in comparison.ranges(AUDITED_BLOCKS):
+    for first, last in comparison.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
         lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
         differences += [(line, first, last) for line in lines]
         if len(differences) >= MAX_DIFFERENCES:
             break
     return differences
+
+
+def _first_comparable(node: Node, history: "History | None", tx: Transaction) -> int:
+    """Return the first block that the node has to be compared with: with history from elsewhere, it
+    may have dropped the oldest ones."""
+    if history is None:
+        return 0
+    first, last = tx.row("audit/blocks_get_ends") or (0, 0)
+    if is_kept(node, max(first, 1)):
+        return int(first)
+    return first_kept(node, first, last) or last + 1

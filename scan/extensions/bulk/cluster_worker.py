@@ -58,6 +58,9 @@ def _store(task: ClusterTask, files: RangeFiles, worker: str) -> StoredRange:
     range_task = task.range_task._replace(
         rpc_urls=settings.rpc_urls or task.range_task.rpc_urls, ca_bundle=settings.ca_bundle
     )
+    if range_task.history is not None:
+        history = range_task.history.on_another_machine(files.folder / "history")
+        range_task = range_task._replace(history=history)
     if _chain(range_task.rpc_urls, range_task.ca_bundle) != task.chain:
         raise SpoolFailed("its node serves another chain")
     transactions = spool_range(range_task, files.folder)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError
+from scan.extensions.bulk.history import History
 from scan.queries import disk_forecast
 
 SAMPLE_BLOCKS = 100
@@ -32,11 +33,13 @@ class Estimate(NamedTuple):
     busiest: float  # mean transactions of a block in the tenth of the chain that has the most
 
 
-def estimate(node: Node, first: int, last: int) -> Estimate:
+def estimate(node: Node, first: int, last: int, history: History | None = None) -> Estimate:
     """Estimate rows and bytes by a sample of blocks. Raises NodeError."""
     numbers = sorted(random.sample(range(first, last + 1), min(SAMPLE_BLOCKS, last - first + 1)))
-    calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers]
-    counts = _counts(list(node.results(calls)))
+    elsewhere = [n for n in numbers if history is not None and n <= history.last_block]
+    calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers[len(elsewhere) :]]
+    counts = [history.transactions_of(n) for n in elsewhere if history is not None]
+    counts += _counts(list(node.results(calls)))
     transactions = fmean(counts) * (last - first + 1)
     tenth = -(-len(counts) // 10)
     return Estimate(
@@ -75,7 +78,7 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _counts(headers: Sequence[Any]) -> list[int]:
+def _counts(headers: Sequence[Any]) -> list[float]:
     try:
         return [len(header["transactions"]) for header in headers]
     except (TypeError, KeyError) as error:

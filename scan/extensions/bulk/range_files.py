@@ -50,6 +50,10 @@ class RangeFiles:
     def has(self, blocks: Range) -> bool:
         return self.path("blocks", blocks).exists()
 
+    def have(self, ranges: Sequence[Range], first: int, last: int) -> bool:
+        """Return whether all of the ranges that have blocks from `first` up to `last` are there."""
+        return all(map(self.has, (r for r in ranges if r.first <= last and first <= r.last)))
+
     def write(self, blocks: Range, tables: Mapping[str, pyarrow.Table]) -> None:
         for kind in SPOOLED:  # blocks are the last
             write_file(self.path(kind, blocks), tables[kind])

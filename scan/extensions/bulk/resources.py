@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.bulk.estimates import GB, Estimate, estimate, require_room
+from scan.extensions.bulk.history import History
 from scan.extensions.bulk.memory import (
     MemoryNeed,
     available_bytes,
@@ -71,7 +72,10 @@ class Resources(NamedTuple):
 class Requirements:
     """The memory and disks that a backfill needs, by its resources and one sample of the chain."""
 
-    def __init__(self, database: Database, node: Node, resources: Resources) -> None:
+    def __init__(
+        self, database: Database, node: Node, resources: Resources, history: History | None
+    ) -> None:
+        self._history = history
         self._database = database
         self._node = node
         self._resources = resources
@@ -116,5 +120,5 @@ class Requirements:
     def _estimated(self, first: int, last: int) -> Estimate:
         """Return the estimate, which is made once. Raises NodeError."""
         if self._estimate is None:
-            self._estimate = estimate(self._node, first, last)
+            self._estimate = estimate(self._node, first, last, self._history)
         return self._estimate

@@ -4,10 +4,11 @@ import gc
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.retries import Retries
@@ -22,11 +23,35 @@ FETCH_BLOCKS = 5
 REQUESTS_AHEAD = 2  # of one worker
 PATIENCE_S = 60.0  # of a worker with a request; then the main process decides
 
-_sources: dict[tuple[Any, ...], BlockSource] = {}  # of this process
+_sources: dict[tuple[Any, ...], tuple[Node, BlockSource]] = {}  # of this process
 
 
 class SpoolFailed(Exception):
     """The files of a range cannot be written, for a reason that no other try may mend."""
+
+
+class Source(Protocol):
+    """Blocks of a node, or of elsewhere."""
+
+    def blocks(self, first: int, last: int) -> list[FetchedBlock]:
+        """Return blocks as BlockSource.blocks() does. Raises SpoolFailed, too."""
+
+
+class RangeSource(Source, Protocol):
+    """Blocks of a range that come from elsewhere than a node's block methods."""
+
+    def close(self) -> None:
+        """Close its files."""
+
+
+class RangeHistory(Protocol):
+    """Where a range's blocks are besides the node."""
+
+    def source(self, node: Node, blocks: BlockSource) -> RangeSource:
+        """Open them. Blocks that are not there are read from the node's `blocks`."""
+
+    def on_another_machine(self, folder: Path) -> "RangeHistory":
+        """Return them for a worker that shares no folder of downloads."""
 
 
 class RangeTask(NamedTuple):
@@ -37,6 +62,7 @@ class RangeTask(NamedTuple):
     traces: str
     selection: LogSelection
     blocks: Range
+    history: "RangeHistory | None" = None
 
     def __str__(self) -> str:
         return f"blocks {self.blocks.first} to {self.blocks.last}"
@@ -53,20 +79,30 @@ def spool_range(task: RangeTask, folder: Path) -> int:
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         node = Node(task.rpc_urls, ca_bundle=task.ca_bundle)
-        _sources[key] = BlockSource(node, traces=task.traces)
+        _sources[key] = node, BlockSource(node, traces=task.traces)
     tables = RangeTables(selection)
-    transactions = _read(_sources[key], blocks, tables)
+    transactions = _read(_fetch(task, *_sources[key]), tables)
     RangeFiles(folder).write(blocks, tables.finish())
     return transactions
 
 
-def _read(source: BlockSource, blocks: Range, tables: RangeTables) -> int:
+def _fetch(task: RangeTask, node: Node, source: BlockSource) -> Iterator[list[FetchedBlock]]:
+    """Yield the blocks of a range, some at a time."""
+    if task.history is None:
+        yield from _fetch_ahead(source, task.blocks)
+        return
+    with closing(task.history.source(node, source)) as elsewhere:
+        for request in split(*task.blocks, FETCH_BLOCKS):
+            yield _fetch_some(elsewhere, *request)
+
+
+def _read(fetching: Iterator[list[FetchedBlock]], tables: RangeTables) -> int:
     """Read a range into `tables`, and return how many transactions it has.
 
     Raises NodeError, also where blocks are not linked to each other.
     """
     transactions, last_hash = 0, None
-    for fetched in _fetch(source, blocks):
+    for fetched in fetching:
         tables.add(fetched)
         for block in (traced.block for traced in fetched):
             if last_hash not in (None, block.parent_hash):
@@ -76,7 +112,7 @@ def _read(source: BlockSource, blocks: Range, tables: RangeTables) -> int:
     return transactions
 
 
-def _fetch(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
+def _fetch_ahead(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
     """Yield the blocks of one request after another. The next requests are sent meanwhile."""
     requests = iter(split(*blocks, FETCH_BLOCKS))
     with ThreadPoolExecutor(REQUESTS_AHEAD, "fetch") as pool:
@@ -96,7 +132,7 @@ def _fetch(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
                 future.cancel()
 
 
-def _fetch_some(source: BlockSource, first: int, last: int) -> list[FetchedBlock]:
+def _fetch_some(source: Source, first: int, last: int) -> list[FetchedBlock]:
     retries, fetched = Retries(PATIENCE_S), list[FetchedBlock]()
     while first <= last:
         fetched += retries.run(partial(source.blocks, first, last))

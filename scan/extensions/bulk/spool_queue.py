@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Protocol
 
+from scan.extensions.bulk.history import History
 from scan.extensions.bulk.range_files import Range
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed
 from scan.indexer.log_selection import LogSelection
@@ -138,7 +139,10 @@ def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
 
 
 def make_tasks(
-    settings: Settings, selection: LogSelection, ranges: Sequence[Range]
+    settings: Settings,
+    selection: LogSelection,
+    ranges: Sequence[Range],
+    history: History | None = None,
 ) -> list[RangeTask]:
     """Return a task for each range. The tasks begin with the nodes in turn."""
     urls = settings.rpc_urls
@@ -149,6 +153,7 @@ def make_tasks(
             settings.traces,
             selection,
             blocks,
+            None if history is None else history.of_range(blocks),
         )
         for number, blocks in enumerate(ranges)
     ]

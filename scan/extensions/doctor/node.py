@@ -16,7 +16,7 @@ from scan.hex import to_hex
 from scan.indexer import chain_identity
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import WrongChain
-from scan.indexer.pruned_history import first_kept, is_kept
+from scan.indexer.pruned_history import are_elsewhere, first_kept, is_kept, other_cures
 from scan.settings import Settings
 
 TIMEOUT_S = 10.0
@@ -25,7 +25,7 @@ QUIET_S = 600
 SLOW_MS = 100
 PLACES_READ = 16  # newest blocks whose logs' numbers are compared with their order
 Outcome = tuple[str, str, str]  # level, text, advice
-ADVICE_EMPTY = "use a node with all of them, or set SCAN_START_BLOCK={}"
+ADVICE_EMPTY = "use a node with all of them{}, or set SCAN_START_BLOCK={}"
 ADVICE_BEGUN = (
     "use a node with all of them; SCAN_START_BLOCK takes effect in an empty database alone"
 )
@@ -63,7 +63,7 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Itera
     fixed = database.value("indexer/chain_get_first_block") if database is not None else None
     first = (settings.start_block or 0) if fixed is None else fixed
     advice = ADVICE_EMPTY if fixed is None else ADVICE_BEGUN
-    yield from _check_history(node, max(first, 1), number, advice)
+    yield from _check_history(node, max(first, 1), number, advice, settings)
     yield from _check_places(node, number)
     yield from _check_traces(node, to_hex(block_hash), settings)
     yield from _check_state(node, BlockId(number, block_hash), first)
@@ -98,7 +98,9 @@ def _check_forks(node: Node) -> Iterator[Outcome]:
         yield "warning", fork, "update Scan before; see its changelog"
 
 
-def _check_history(node: Node, number: int, head: int, advice: str) -> Iterator[Outcome]:
+def _check_history(
+    node: Node, number: int, head: int, advice: str, settings: Settings
+) -> Iterator[Outcome]:
     """Check that the node has the first block to index with its receipts: many nodes prune them."""
     if number > head:
         return
@@ -121,7 +123,10 @@ def _check_history(node: Node, number: int, head: int, advice: str) -> Iterator[
         yield "error", f"it has neither block {number} nor its newest, {head}", "see its log"
     else:
         text = f"it has pruned blocks before {first}, or their receipts"
-        yield "error", text, advice.format(first)
+        if are_elsewhere(settings):
+            yield "ok", f"{text}; an empty index takes them from elsewhere", ""
+        else:
+            yield "error", text, advice.format(other_cures(), first)
 
 
 def _check_places(node: Node, newest: int) -> Iterator[Outcome]:

@@ -2,8 +2,10 @@
 
 import argparse
 import sys
+from importlib import import_module
 from pathlib import Path
 
+from scan import registry
 from scan.commands import EXIT_WRONG_CALL
 from scan.commands.arguments import count, whole_number
 from scan.commands.startup import require_order, with_running_database
@@ -18,7 +20,9 @@ Writes whole tables as files, one per table and range of blocks, and a manifest 
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
 token_transfers, dex_trades, logs, credits, uncles, user_operations, authorizations, tokens, or
-all. Needs the packages of scan[parquet]; see docs/sql.md."""
+all. Needs the packages of scan[parquet]; see docs/sql.md.
+
+In place of tables, `history` writes the blocks themselves as ere files; see docs/growing.md."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -39,6 +43,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
+    others = registry.merged("exports", "FILES")
+    if len(options.tables) == 1 and options.tables[0] in others:
+        other = import_module(others[options.tables[0]])
+        return int(other.run(settings, options))
     try:
         from scan.extensions.exports.table_export import ExportOptions, export
         from scan.extensions.exports.table_rows import TABLES

@@ -1,0 +1,142 @@
+"""Blocks of files in place of a node's: the work of a backfill's worker."""
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.keccak import keccak256
+from scan.extensions.bulk.spool import SpoolFailed
+from scan.extensions.history_files.block_json import decode
+from scan.extensions.history_files.e2store import BLOCKS_OF_FILE, BadFile, E2File
+from scan.extensions.history_files.file_sources import FileStore, HistoryFile, SourceFailed
+from scan.extensions.history_files.raw_block import RawBlock, read_block
+from scan.hex import BadHex, data
+from scan.indexer.block_source import BlockSource, FetchedBlock
+from scan.indexer.block_traces import without_traces
+from scan.indexer.block_uncles import completed, is_mined
+
+log = logging.getLogger(__name__)
+
+
+class RangeHistory(NamedTuple):
+    """The files that have the first blocks of a range, up to `last_block`: for each era those of
+    all sources, the one that is taken first before the others."""
+
+    eras: Sequence[Sequence[HistoryFile]]
+    last_block: int
+    downloads: str  # a folder
+    ca_bundle: str
+
+    def source(self, node: Node, blocks: BlockSource) -> "HistorySource":
+        return HistorySource(self, node, blocks)
+
+    def on_another_machine(self, folder: Path) -> "RangeHistory":
+        """Return the same files for a machine that has its own folder for downloads."""
+        return self._replace(downloads=str(folder))
+
+
+class HistorySource:
+    """Reads blocks from files; from the node those after the last file."""
+
+    def __init__(self, history: RangeHistory, node: Node, blocks: BlockSource) -> None:
+        self._history = history
+        self._node = node
+        self._blocks = blocks
+        self._store = FileStore(Path(history.downloads), history.ca_bundle)
+        self._open: dict[int, tuple[HistoryFile, E2File]] = {}  # by era
+        self._chain_id: int | None = None
+
+    def close(self) -> None:
+        for _, file in self._open.values():
+            file.close()
+        self._open.clear()
+
+    def blocks(self, first: int, last: int) -> list[FetchedBlock]:
+        """Return the blocks from `first` up to `last`, or fewer, at least one. Raises SpoolFailed
+        where no source has a file that is right, and what BlockSource.blocks() raises."""
+        if first > self._history.last_block:
+            return self._blocks.blocks(first, last)
+        while True:
+            listed, file = self._file_of(first)
+            try:
+                return self._read(file, first, min(last, self._history.last_block, file.last_block))
+            except BadFile as error:
+                self._refuse(listed, str(error))
+
+    def _read(self, file: E2File, first: int, last: int) -> list[FetchedBlock]:
+        if self._chain_id is None:
+            self._chain_id = self._blocks.chain_id()
+        parent = keccak256(file.header(first - 1)) if first > file.first_block else None
+        fetched = []
+        for number in range(first, last + 1):
+            raw = read_block(file.parts(number), number)
+            if parent not in (None, raw.header["parentHash"]):
+                raise BadFile(f"block {number} does not name the block before it as its parent")
+            parent = raw.hash
+            fetched.append(self._fetched(raw))
+        self._require_of_node(last, parent)
+        return fetched
+
+    def _fetched(self, raw: RawBlock) -> FetchedBlock:
+        assert self._chain_id is not None
+        block, header, uncles = decode(raw, self._chain_id)
+        try:
+            if block.withdrawals or is_mined(header):
+                block = completed(block, self._chain_id, len(uncles), uncles)
+        except BadHex as error:
+            raise BadFile(f"block {block.number}: {error}") from None
+        return FetchedBlock(block, *without_traces(block)[:3])
+
+    def _require_of_node(self, number: int, hash_: bytes | None) -> None:
+        """Raise BadFile where the node has another block. Nodes that drop blocks may keep their
+        headers; what the node does not have, the blocks after it prove."""
+        with suppress(NodeError, RpcError):
+            own = self._blocks.hash_at(number) or self._header_hash(number)
+            if own not in (None, hash_):
+                raise BadFile(f"block {number} is not the one that the node has")
+
+    def _header_hash(self, number: int) -> bytes | None:
+        header = self._node.call("eth_getHeaderByNumber", hex(number))
+        try:
+            return data(header["hash"], 32)
+        except (BadHex, KeyError, TypeError):
+            return None
+
+    def _file_of(self, number: int) -> tuple[HistoryFile, E2File]:
+        """Return the file of a block. Raises SpoolFailed, SourceFailed."""
+        for era, (listed, file) in self._open.items():
+            if file.first_block <= number <= file.last_block and not self._store.refusal(listed):
+                return self._open[era]
+        problems: list[str] = []
+        failed: SourceFailed | None = None
+        for listed in self._listed(number):
+            try:
+                return self._opened(listed, number)
+            except SourceFailed as error:
+                failed = error
+            except (BadFile, FileNotFoundError, PermissionError) as error:
+                problems.append(f"{listed}: {error}")
+                self._store.refuse(listed, str(error))
+        raise failed or SpoolFailed("; ".join(problems) or f"no file has block {number}")
+
+    def _listed(self, number: int) -> Sequence[HistoryFile]:
+        era = number // BLOCKS_OF_FILE
+        return next((files for files in self._history.eras if files[0].name.era == era), ())
+
+    def _opened(self, listed: HistoryFile, number: int) -> tuple[HistoryFile, E2File]:
+        file = E2File(self._store.path(listed))
+        era = listed.name.era
+        if file.first_block != listed.name.first_block or number > file.last_block:
+            file.close()
+            raise BadFile("it does not have the blocks that its name says")
+        if era in self._open:
+            self._open.pop(era)[1].close()
+        self._open[era] = listed, file
+        return self._open[era]
+
+    def _refuse(self, listed: HistoryFile, reason: str) -> None:
+        self._store.refuse(listed, reason)
+        self._open.pop(listed.name.era)[1].close()

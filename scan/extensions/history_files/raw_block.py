@@ -1,0 +1,172 @@
+"""A block of a file, and the proof that it is whole: what its header's roots say of its bytes.
+
+That the header itself is of the chain is proven by the hash of the block after it, and at last by
+one that the node has.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from scan.ethereum.block_encoding import ETHEREUM_HEADER
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.merkle_trie import list_root
+from scan.ethereum.rlp import EMPTY_LIST, join_list, list_prefix_bytes
+from scan.extensions.history_files.e2store import BadFile, Parts
+from scan.extensions.history_files.rlp_reader import (
+    items_of,
+    list_content,
+    read_list,
+    whole_list,
+)
+
+_BLOOM_BYTES = 256
+_BLOOM_PREFIX = bytes.fromhex("b90100")
+_LEAST_ITEMS = 15  # of a header
+
+
+class RawReceipt(NamedTuple):
+    """A receipt: its type, its status or root of the state, and its logs as they are encoded."""
+
+    type: int
+    outcome: bytes
+    cumulative_gas_used: bytes
+    logs: list[Any]
+    encoded: bytes
+
+
+class RawBlock(NamedTuple):
+    """A block whose transactions, receipts, uncles and withdrawals agree with its header."""
+
+    hash: bytes
+    header: dict[str, bytes]
+    transactions: Sequence[bytes]  # as consensus encodes them (EIP-2718)
+    receipts: Sequence[RawReceipt]
+    uncles: Sequence[bytes]  # headers
+    withdrawals: Sequence[list[bytes]] | None
+    size: int  # of the whole block in bytes
+
+
+def read_block(parts: Parts, number: int) -> RawBlock:
+    """Return a block of a file. Raises BadFile where it is not the block `number`, or where its
+    parts do not agree with its header."""
+    try:
+        return _read(parts, number)
+    except (ValueError, IndexError, TypeError) as error:
+        raise BadFile(f"block {number} is malformed: {error}"[:200]) from None
+
+
+def _read(parts: Parts, number: int) -> RawBlock:
+    header = _header(parts.header)
+    _require(int.from_bytes(header["number"]) == number, number, "has another number")
+    body = parts.body
+    start, end = list_content(body)
+    lists = items_of(body, start, end)
+    if len(lists) == 3 and body[lists[2][0]] < 0xC0:  # an empty string, for no list at all
+        del lists[2]
+    transactions = [_typed(body, *item) for item in items_of(body, *lists[0][1:])]
+    _require_root(transactions, header["transactionsRoot"], number, "transactions")
+    receipts = _receipts(parts)
+    leaves = [receipt.encoded for receipt in receipts]
+    _require_root(leaves, header["receiptsRoot"], number, "receipts")
+    _require(len(receipts) == len(transactions), number, "has another number of receipts")
+    uncles_start, uncles_first, uncles_end = lists[1]
+    has_uncles = keccak256(body[uncles_start:uncles_end]) == header["sha3Uncles"]
+    _require(has_uncles, number, "has other uncles than its header says")
+    uncles = [body[at:stop] for at, _, stop in items_of(body, uncles_first, uncles_end)]
+    withdrawals = _withdrawals(body, lists[2:], header.get("withdrawalsRoot"), number)
+    content = len(parts.header) + end - start
+    size = len(list_prefix_bytes(content)) + content
+    block_hash = keccak256(parts.header)
+    return RawBlock(block_hash, header, transactions, receipts, uncles, withdrawals, size)
+
+
+def _header(encoded: bytes) -> dict[str, bytes]:
+    """Return the fields of a header by name. Fields after those that are known are left out: the
+    block's hash, which is one of the bytes, covers them, too."""
+    items = whole_list(encoded)
+    if len(items) < _LEAST_ITEMS or not all(isinstance(item, bytes) for item in items):
+        raise ValueError("its header has another form")
+    return dict(zip(ETHEREUM_HEADER, items, strict=False))
+
+
+def read_header(encoded: bytes) -> dict[str, bytes]:
+    """Return the fields of a header by name. Raises BadFile."""
+    try:
+        return _header(encoded)
+    except (ValueError, IndexError) as error:
+        raise BadFile(f"a header is malformed: {error}") from None
+
+
+def _typed(data: bytes, start: int, content: int, end: int) -> bytes:
+    """Return a transaction or receipt of a list: a legacy one is a list, or, as some writers have
+    it, the string of one; another one is a string."""
+    return data[start:end] if data[start] >= EMPTY_LIST[0] else data[content:end]
+
+
+def _receipts(parts: Parts) -> list[RawReceipt]:
+    data = parts.receipts
+    items = items_of(data, *list_content(data))
+    if parts.are_slim:
+        return [_slim_receipt(data, *item[1:]) for item in items]
+    return [_full_receipt(_typed(data, *item)) for item in items]
+
+
+def _full_receipt(encoded: bytes) -> RawReceipt:
+    type_ = 0 if encoded[0] >= EMPTY_LIST[0] else encoded[0]
+    outcome, gas, bloom, logs = whole_list(encoded[1:] if type_ else encoded)
+    if len(bloom) != _BLOOM_BYTES:
+        raise ValueError("a receipt has another form")
+    return RawReceipt(type_, outcome, gas, logs, encoded)
+
+
+def _slim_receipt(data: bytes, start: int, end: int) -> RawReceipt:
+    """Return a receipt of an ere file, encoded with the bloom that follows from its logs."""
+    type_item, outcome, gas, log_list = items_of(data, start, end)
+    type_ = int.from_bytes(data[type_item[1] : type_item[2]])
+    logs = read_list(data, *log_list[1:])
+    encoded = join_list(
+        (data[outcome[0] : gas[2]], _BLOOM_PREFIX, _bloom(logs), data[log_list[0] : end])
+    )
+    if type_:
+        encoded = type_.to_bytes(1) + encoded
+    return RawReceipt(type_, data[outcome[1] : outcome[2]], data[gas[1] : gas[2]], logs, encoded)
+
+
+def _bloom(logs: Sequence[Any]) -> bytes:
+    """Return the filter of logs (Yellow Paper, section 4.3.1)."""
+    bits = 0
+    for address, topics, _ in logs:
+        bits |= _bloom_bits(address)
+        for topic in topics:
+            bits |= _bloom_bits(topic)
+    return bits.to_bytes(_BLOOM_BYTES)
+
+
+@lru_cache(16_384)
+def _bloom_bits(value: bytes) -> int:
+    hash_ = keccak256(value)
+    bits = 0
+    for at in (0, 2, 4):
+        bits |= 1 << (int.from_bytes(hash_[at : at + 2]) & 2047)
+    return bits
+
+
+def _withdrawals(
+    body: bytes, lists: Sequence[tuple[int, int, int]], root: bytes | None, number: int
+) -> list[list[bytes]] | None:
+    _require(len(lists) == (root is not None), number, "has another form of body than its header")
+    if root is None:
+        return None
+    items = items_of(body, *lists[0][1:])
+    _require_root([body[at:end] for at, _, end in items], root, number, "withdrawals")
+    return [read_list(body, start, end) for _, start, end in items]
+
+
+def _require_root(items: Sequence[bytes], root: bytes, number: int, name: str) -> None:
+    _require(list_root(items) == root, number, f"has other {name} than its header says")
+
+
+def _require(holds: bool, number: int, reason: str) -> None:
+    if not holds:
+        raise BadFile(f"block {number} {reason}")

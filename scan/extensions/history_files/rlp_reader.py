@@ -1,0 +1,80 @@
+"""Recursive length prefix encoding (Yellow Paper, appendix B), read from bytes of a file.
+
+Lengths are hostile until the items end where their list does. Raises ValueError.
+"""
+
+from typing import Any
+
+from scan.ethereum.rlp import LISTS, LONG, STRINGS
+
+MAX_DEPTH = 8  # of lists within lists; an access list of a transaction in a block has five
+_LONG_STRINGS, _LONG_LISTS = STRINGS + LONG, LISTS + LONG
+
+
+def list_content(data: bytes) -> tuple[int, int]:
+    """Return where the content of a list begins and ends, which is all of `data`."""
+    [(_, start, end)] = items_of(data, 0, len(data))
+    if data[0] < LISTS:
+        raise ValueError("not a list")
+    return start, end
+
+
+def items_of(data: bytes, start: int, end: int) -> list[tuple[int, int, int]]:
+    """Return the positions of consecutive items: where each begins, and where its content begins
+    and ends."""
+    items = []
+    while start < end:
+        prefix = data[start]
+        content = start + 1
+        if prefix < STRINGS:
+            items.append((start, start, content))
+            start = content
+            continue
+        size = prefix - (STRINGS if prefix < LISTS else LISTS)
+        if size > LONG:
+            content += size - LONG
+            size = int.from_bytes(data[start + 1 : content])
+        stop = content + size
+        if stop > end:
+            break
+        items.append((start, content, stop))
+        start = stop
+    if start != end:
+        raise ValueError("an item is longer than its list")
+    return items
+
+
+def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list[Any]:
+    """Return the items of a list whose content is given: bytes, and lists."""
+    items: list[Any] = []
+    while start < end:
+        prefix = data[start]
+        if prefix < STRINGS:
+            items.append(data[start : start + 1])
+            start += 1
+            continue
+        content = start + 1
+        if prefix < LISTS:
+            size = prefix - STRINGS
+            if size > LONG:
+                content += size - LONG
+                size = int.from_bytes(data[start + 1 : content])
+            start = content + size
+            items.append(data[content:start])
+            continue
+        size = prefix - LISTS
+        if size > LONG:
+            content += size - LONG
+            size = int.from_bytes(data[start + 1 : content])
+        start = content + size
+        if start > end or not depth:
+            break
+        items.append(read_list(data, content, start, depth - 1) if size else [])
+    if start != end:
+        raise ValueError("an item is longer than its list")
+    return items
+
+
+def whole_list(data: bytes) -> list[Any]:
+    """Return the items of a list that is all of `data`."""
+    return read_list(data, *list_content(data))

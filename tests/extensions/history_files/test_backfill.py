@@ -1,0 +1,128 @@
+"""A whole chain from files, and its end from a node that has pruned the rest: the index is the one
+that an indexer makes of a node that has everything."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from scan.ethereum.client import Node
+from scan.extensions.audit import audit_command as audit
+from scan.extensions.history_files.history_export import file_name, write_file
+from scan.hex import to_hex
+from scan.indexer.block_source import BlockSource
+from tests.commands.test_command import scan
+from tests.extensions.audit import auditing
+from tests.extensions.bulk.backfilling import follow
+from tests.extensions.history_files import signed_chain
+from tests.indexer.test_node_faults import status
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode, prune
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import wait_until
+from tests.support.table_digest import digest
+
+KEPT = 40  # newest blocks that the node has
+
+
+class Chain(NamedTuple):
+    node: FaultyNode
+    head: int
+    first_kept: int
+    files: Path
+    digest: object  # of the index that the indexer makes of a node that has all
+
+
+@pytest.fixture(scope="module")
+def chain(
+    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Chain]:
+    files = tmp_path_factory.mktemp("files")
+    with Anvil() as anvil, FaultyNode(anvil.url) as node:
+        signed_chain.play(anvil)
+        head = anvil.head()
+        node.fault = signed_chain.sized()
+        source = BlockSource(Node([node.url]), traces="off")
+        last = head - KEPT // 2
+        hash_ = source.hash_at(last)
+        assert hash_ is not None
+        write_file(source, files / file_name("test", 0, hash_), 0, last, hash_)
+        with postgres.cloned(template) as url:
+            Indexing(url, node.url, traces="off").run_until(head)
+            expected = digest(url)
+        node.fault = signed_chain.sized(prune(head - KEPT, "null"))
+        yield Chain(node, head, head - KEPT, files, expected)
+
+
+def backfilled(chain: Chain, database_url: str, folder: Path, *options: str) -> str:
+    done = scan(
+        *("backfill", "chain", f"--folder={folder}/files", "--workers=1", "--range-blocks=16"),
+        *(f"--last-block={chain.head - 3}", *options),
+        DATABASE_URL=database_url,
+        RPC_URL=chain.node.url,
+        SCAN_TRACES="off",
+        SCAN_DATA_DIR=str(folder),
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_a_chain_from_files_is_the_one_of_the_node(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    backfilled(chain, database_url, tmp_path, f"--history={chain.files}")
+    settings = settings_for(database_url, chain.node.url, traces="off")
+    follow(settings, chain.head)
+    assert digest(database_url) == chain.digest
+    chain.node.fault = signed_chain.sized()
+    assert auditing.run(settings) == audit.EXACT
+
+
+def test_an_indexer_takes_pruned_blocks_from_files_by_itself(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "4444"))
+    settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", "SCAN_DATA_DIR": str(tmp_path)}
+    with IndexerProcess(
+        database_url, chain.node.url, SCAN_HISTORY=str(chain.files), **settings
+    ) as process:
+        hash_ = BlockSource(Node([chain.node.url])).hash_at(chain.head)
+        assert hash_ is not None
+        process.wait_for(chain.head, to_hex(hash_))
+    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    assert digest(database_url) == chain.digest
+
+
+def test_doctor_and_readyz_name_the_files_as_the_cure(chain: Chain, database_url: str) -> None:
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    cure = "set SCAN_HISTORY to a folder or URL with era1 or ere files"
+    assert cure in scan("doctor", RPC_URL=chain.node.url).stdout
+    done = scan("doctor", RPC_URL=chain.node.url, SCAN_HISTORY=str(chain.files))
+    assert "an empty index takes them from elsewhere" in done.stdout
+    with Indexing(database_url, chain.node.url):
+        wait_until(lambda: cure in (status(database_url)["problem"] or ""))
+
+
+def test_files_are_written_of_what_is_indexed(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    """Files of the first blocks, then of more: the first file of the era is replaced."""
+    chain.node.fault = signed_chain.sized()
+    Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
+    for last in (40, chain.head - 20, chain.head - 20):
+        done = scan(
+            *("export", "history", f"--output={tmp_path}", f"--to={last}"),
+            DATABASE_URL=database_url,
+            RPC_URL=chain.node.url,
+        )
+        assert done.returncode == 0, done.stderr
+        [path] = tmp_path.glob("*.ere")
+        digest_ = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert (tmp_path / "checksums.txt").read_text() == f"{digest_}  {path.name}\n"
+    [written] = chain.files.glob("*.ere")
+    assert path.read_bytes() == written.read_bytes()
+    assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")

@@ -1,0 +1,118 @@
+"""Blocks decoded from bytes, as files have them, are those decoded from a node's JSON."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.block_encoding import encode_receipts
+from scan.ethereum.block_hashing import header_hash, transactions_root
+from scan.ethereum.client import Node
+from scan.ethereum.rlp import join_list, string_prefix_bytes
+from scan.extensions.history_files.blob_prices import blob_price
+from scan.extensions.history_files.block_json import decode
+from scan.extensions.history_files.block_parts import parts_of
+from scan.extensions.history_files.e2store import BadFile
+from scan.extensions.history_files.raw_block import read_block
+from scan.hex import to_hex
+from scan.indexer.block_source import BlockSource
+from tests.conftest import Played
+from tests.extensions.history_files import signed_chain
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import FaultyNode
+from tests.support.mined_chain import MinedChain
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[FaultyNode]:
+    with Anvil() as anvil, FaultyNode(anvil.url) as proxy:
+        signed_chain.play(anvil)
+        proxy.fault = signed_chain.sized()
+        yield proxy
+
+
+def head(node: FaultyNode) -> int:
+    return BlockSource(Node([node.url])).head()[0]
+
+
+def test_blocks_of_types_0_to_2_and_4_are_those_of_the_node(node: FaultyNode) -> None:
+    last, seen = head(node), set()
+    expected = []
+    source = BlockSource(Node([node.url]), traces="off")
+    while len(expected) <= last:
+        expected += [fetched.block for fetched in source.blocks(len(expected), last)]
+    for number, parts in enumerate(signed_chain.parts(node.url, 0, last)):
+        decoded = decode(read_block(parts, number), signed_chain.CHAIN_ID).block
+        assert decoded == expected[number]
+        seen |= {transaction.type for transaction in decoded.transactions}
+    assert seen == {b"", b"\1", b"\2", b"\4"}
+    assert sum(block.has_statuses for block in expected) == last + 1
+    assert any(block.authorizations for block in expected)
+
+
+def test_receipts_with_blooms_are_those_without(node: FaultyNode) -> None:
+    for number, (header, receipts) in enumerate(signed_chain.structs(node.url, 0, head(node))):
+        slim = parts_of(header, receipts, ())
+        leaves = encode_receipts(receipts)
+        items = [e if e[0] >= 0xC0 else string_prefix_bytes(len(e)) + e for e in leaves]
+        full = slim._replace(receipts=join_list(items), are_slim=False)
+        assert read_block(full, number) == read_block(slim, number)
+
+
+def test_a_block_with_blobs_is_that_of_the_node(scenario: Played) -> None:
+    """Anvil's own block has the blobs inside, so the block is given the root without them."""
+    blocks = signed_chain.structs(scenario.anvil.url, 0, scenario.anvil.head())
+    [(header, receipts)] = [(h, r) for h, r in blocks if any(t.blobs for t in h.transactions)]
+    for transaction in header.transactions:
+        transaction.blobs = None
+    header.transactionsRoot = to_hex(transactions_root(header.transactions))
+    header.hash = to_hex(header_hash(header))
+    for record in (*header.transactions, *receipts):
+        record.blockHash = header.hash
+    raw = read_block(parts_of(header, receipts, ()), int(header.number, 16))
+    header.size = hex(raw.size)
+    expected = decode_block(header, receipts, int(header.number, 16))
+    assert decode(raw, signed_chain.CHAIN_ID).block == expected
+    assert expected.blob_base_fee
+
+
+def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium() -> None:
+    with Anvil(hardfork="homestead") as anvil, FaultyNode(anvil.url) as proxy:
+        for value in (1, 2, 3):
+            anvil.send(anvil.accounts[0], anvil.accounts[1], value=value, gasPrice=10**10)
+            anvil.send(anvil.accounts[0], None, data="0xfe", value=7, gasPrice=10**10)
+            anvil.mine()
+        chain = MinedChain(anvil, {2: [(1, "0x" + "22" * 20)]}, head=3)
+        proxy.fault = chain
+        blocks = [*signed_chain.structs(proxy.url, 1, 3)]
+        for header, receipts in blocks:
+            number = int(header.number, 16)
+            expected = decode_block(header, receipts, number)
+            uncles = BlockSource(Node([proxy.url])).uncle_headers(expected, header)
+            raw = read_block(parts_of(header, receipts, uncles), number)
+            decoded = decode(raw, signed_chain.CHAIN_ID)
+            assert decoded.block == expected._replace(size=raw.size)
+            assert not decoded.block.has_statuses
+            assert [u.miner for u in decoded.uncles] == [u.miner for u in uncles]
+
+
+def test_a_block_with_another_part_is_refused(node: FaultyNode) -> None:
+    last = head(node)
+    all_parts = signed_chain.parts(node.url, 0, last)
+    for number, (parts, other) in enumerate(pairwise(all_parts)):
+        for name in ("header", "body", "receipts"):
+            mixed = parts._replace(**{name: getattr(other, name)})
+            if mixed != parts:
+                with pytest.raises(BadFile):
+                    read_block(mixed, number)
+
+
+def test_prices_of_blobs_follow_the_forks_of_their_chain() -> None:
+    """By e**(excess / fraction), rounded down."""
+    assert blob_price(1, 1_710_338_135, 0, is_prague=False) == 1
+    assert blob_price(1, 1_746_612_310, 40_000_000, is_prague=False) == 159_773
+    assert blob_price(1, 1_746_612_311, 40_000_000, is_prague=True) == 2_944
+    assert blob_price(5, 0, 40_000_000, is_prague=False) == 159_773
+    with pytest.raises(ValueError, match="beyond any price"):
+        blob_price(1, 0, 2**64, is_prague=False)

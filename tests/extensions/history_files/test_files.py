@@ -1,0 +1,71 @@
+"""Files that another program has written and reads, and files that are wrong in any way."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp import join_list, string_prefix_bytes
+from scan.extensions.history_files.e2store import E2File, E2Writer, Parts
+from scan.extensions.history_files.raw_block import read_block
+from tests.extensions.history_files import signed_chain
+from tests.support.anvil import Anvil
+from tests.support.solidity import NODE
+
+BLOCKS = 50
+HEADER, BODY, SLIM = 3, 4, 10
+
+
+@pytest.fixture(scope="module")
+def all_parts() -> Iterator[list[Parts]]:
+    with Anvil() as anvil:
+        signed_chain.play(anvil)
+        yield signed_chain.parts(anvil.url, 0, BLOCKS - 1)
+
+
+def with_blooms(parts: Parts, number: int) -> Parts:
+    """As era1 has receipts."""
+    leaves = [receipt.encoded for receipt in read_block(parts, number).receipts]
+    items = [e if e[0] >= 0xC0 else string_prefix_bytes(len(e)) + e for e in leaves]
+    return parts._replace(receipts=join_list(items), are_slim=False)
+
+
+def run_ethereumjs(*arguments: str) -> str:
+    command = ["node", "era1.mjs", *arguments]
+    done = subprocess.run(command, cwd=NODE, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_era1_file_of_ethereumjs_is_read(all_parts: list[Parts], tmp_path: Path) -> None:
+    expected = [with_blooms(parts, number) for number, parts in enumerate(all_parts)]
+    # EthereumJS writes wrong offsets into its index, which is why Scan walks the entries.
+    texts = [
+        [keccak256(p.header).hex(), p.header.hex(), p.body.hex(), p.receipts.hex()]
+        for p in expected
+    ]
+    (tmp_path / "parts.json").write_text(json.dumps(texts))
+    path = tmp_path / "test-00000-00000000.era1"
+    run_ethereumjs("write", str(tmp_path / "parts.json"), str(path))
+    with closing(E2File(path)) as file:
+        assert (file.first_block, file.last_block) == (0, BLOCKS - 1)
+        assert [file.parts(number) for number in range(BLOCKS)] == expected
+
+
+def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(
+    all_parts: list[Parts], tmp_path: Path
+) -> None:
+    path = tmp_path / "test-00000-00000000-noproofs.ere"
+    with closing(E2Writer(tmp_path, 0)) as writer, path.open("wb") as output:
+        for parts in all_parts:
+            writer.add(parts)
+        writer.write(output)
+    with closing(E2File(path)) as file:
+        assert [file.parts(number) for number in range(BLOCKS)] == all_parts
+    for kind in range(3):
+        contents = json.loads(run_ethereumjs("read", str(path), str((HEADER, BODY, SLIM)[kind])))
+        assert [*map(bytes.fromhex, contents)] == [parts[kind] for parts in all_parts]
