@@ -1,13 +1,14 @@
 """Forms of blocks beyond Ethereum's: which fields, fees and types a chain adds.
 
 Input: a block's JSON with its receipts. Output: the chain's own fields, parts of fees, and who got
-them. A form is one file, listed in FORMS; start with form.py. docs/chains.md says which chains have
-which form, and how to add one.
+them. A form is one file, listed in FORMS, or the form.py of an extension; start with form.py.
+docs/chains.md says which chains have which form, and how to add one.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from scan import registry
 from scan.ethereum.forms.arbitrum import ARBITRUM
 from scan.ethereum.forms.avalanche import AVALANCHE
 from scan.ethereum.forms.celo import CELO
@@ -25,6 +26,7 @@ from scan.hex import quantity
 
 # The first form that matches a block is taken: a form that extends another comes before it.
 FORMS: tuple[Form, ...] = (
+    *registry.collected("form", "FORMS"),
     *(MANTLE, CELO, ARBITRUM, ZKSYNC, OP_STACK, SCROLL),
     *(AVALANCHE, PARLIA, GNOSIS, CHIADO, POLYGON, AMOY, BOR, TAIKO, TAIKO_HOODI),
     *(LINEA, CLIQUE),

@@ -1,0 +1,25 @@
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, Column
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.sparse_tables import SparseTable
+
+PINGED = bytes.fromhex("dd" * 20)
+
+
+class Ping(NamedTuple):
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    transaction_index: Annotated[int, Column(INTEGER)]
+    pinger: Annotated[bytes, Column(ADDRESS)]
+
+
+def pings(block: DecodedBlock) -> Iterator[Ping]:
+    sent = (t for t in block.transactions if t.to_address == PINGED)
+    for ordinal, t in enumerate(sent, start=block.number << PLACE_BITS):
+        yield Ping(ordinal, block.number, t.transaction_index, t.from_address)
+
+
+TABLES = {"pings": SparseTable(Ping, lambda block, _: pings(block))}

@@ -1,0 +1,96 @@
+"""A table of blocks' rows and a chain's form, each added as one folder to a copy of the tree."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.serving import ROOT
+from tests.test_extensions import tree
+
+__all__ = ["tree"]
+MADE_UP = ROOT / "tests" / "support" / "made_up"
+PINGED = "0x" + "dd" * 20
+VAULT = "0x" + "ee" * 20
+# Indexes the node, audits the index, and prints the answers to these paths.
+INDEX_AND_ASK = """
+import json, sys
+from app import create_app
+from scan.database import migrations
+from tests.extensions.audit import auditing
+from tests.support.indexing import Indexing, settings_for
+url, node, head, *paths = sys.argv[1:]
+settings = settings_for(url, node)
+migrations.run(settings)
+Indexing(url, node).run_until(int(head))
+assert auditing.run(settings) == 0
+client = create_app(settings).test_client()
+print(json.dumps([client.get(path).text for path in paths]))
+"""
+
+
+def ask(tree: Path, url: str, node: Anvil, *paths: str) -> list[Any]:
+    result = subprocess.run(
+        [sys.executable, "-c", INDEX_AND_ASK, url, node.url, str(node.head()), *paths],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": f"{tree}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    texts = json.loads(result.stdout.splitlines()[-1])
+    return [json.loads(text) if text.startswith("{") else text for text in texts]
+
+
+def ping(node: Anvil, account: int, times: int) -> None:
+    for _ in range(times):
+        node.send(node.accounts[account], PINGED, value=1)
+    node.mine()
+
+
+def test_a_table_of_blocks_rows_is_one_folder(tree: Path, postgres: Postgres) -> None:
+    shutil.copytree(MADE_UP / "pings", tree / "scan" / "extensions" / "pings")
+    with Anvil() as node, postgres.cloned("template0") as url:
+        for account, times in ((0, 2), (1, 1), (0, 3)):
+            ping(node, account, times)
+        one = f"/api/v1/pings?pinger={node.accounts[0]}"
+        paths = (
+            "/api/v1/pings",
+            one,
+            "/api/v1/blocks/1",
+            one + "&format=csv",
+            "/api/v1/openapi.json",
+        )
+        every, own, block, file, document = ask(tree, url, node, *paths)
+        assert [row["blockNumber"] for row in every["pings"]] == [3, 3, 3, 2, 1, 1]
+        assert (every["total"], own["total"], block["pingCount"]) == (6, 5, 2)
+        assert len(file.splitlines()) == 1 + 5 and any(
+            "/pings" in path for path in document["paths"]
+        )
+        node.reorganise(2)
+        node.mine(2)
+        every, own, block = ask(tree, url, node, *paths[:3])
+        assert [row["blockNumber"] for row in every["pings"]] == [1, 1]
+        assert (every["total"], own["total"], block["pingCount"]) == (2, 2, 2)
+
+
+def test_a_form_of_a_chain_is_one_folder(tree: Path, postgres: Postgres) -> None:
+    shutil.copytree(MADE_UP / "ping_chain", tree / "scan" / "extensions" / "ping_chain")
+    with Anvil("--chain-id", "77777") as node, postgres.cloned("template0") as url:
+        ping(node, 0, 2)
+        ping(node, 1, 1)
+        paths = ("/api/v1/blocks/1", "/api/v1/transactions", f"/api/v1/addresses/{VAULT}/history")
+        block, sent, history = ask(tree, url, node, *paths)
+        assert block["chainFields"] == {"pings": 2}
+        assert {t["chainFields"]["typeName"] for t in sent["transactions"]} == {"ping"}
+        fees = sum(int(t["fee"]) for t in sent["transactions"])
+        assert sum(int(row["amount"]) for row in history["history"]) == fees > 0
+        node.reorganise(1)
+        _, sent, history = ask(tree, url, node, *paths)
+        assert len(sent["transactions"]) == 2 and len(history["history"]) == 1
