@@ -2,6 +2,8 @@
 that an indexer makes of a node that has everything."""
 
 import hashlib
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +19,10 @@ from tests.commands.test_command import scan
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import follow
 from tests.extensions.history_files import signed_chain
+from tests.extensions.history_files.file_server import FileServer
 from tests.indexer.test_node_faults import status
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode, prune
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
@@ -58,8 +61,10 @@ def chain(
         yield Chain(node, head, head - KEPT, files, expected)
 
 
-def backfilled(chain: Chain, database_url: str, folder: Path, *options: str) -> str:
-    done = scan(
+def run_backfill(
+    chain: Chain, database_url: str, folder: Path, *options: str
+) -> "subprocess.CompletedProcess[str]":
+    return scan(
         *("backfill", "chain", f"--folder={folder}/files", "--workers=1", "--range-blocks=16"),
         *(f"--last-block={chain.head - 3}", *options),
         DATABASE_URL=database_url,
@@ -67,6 +72,10 @@ def backfilled(chain: Chain, database_url: str, folder: Path, *options: str) -> 
         SCAN_TRACES="off",
         SCAN_DATA_DIR=str(folder),
     )
+
+
+def backfilled(chain: Chain, database_url: str, folder: Path, *options: str) -> str:
+    done = run_backfill(chain, database_url, folder, *options)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
@@ -126,3 +135,65 @@ def test_files_are_written_of_what_is_indexed(
     [written] = chain.files.glob("*.ere")
     assert path.read_bytes() == written.read_bytes()
     assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")
+
+
+def test_a_file_that_is_wrong_is_taken_from_the_next_source(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    """From a folder with an altered file, from a host that has another one than its list says, and
+    at last from a host that has the right one."""
+    [path] = chain.files.glob("*.ere")
+    content = path.read_bytes()
+    for name in ("altered", "other"):
+        (tmp_path / name).mkdir()
+        middle = len(content) // 2
+        altered = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+        (tmp_path / name / path.name).write_bytes(altered)
+    digest_ = hashlib.sha256(content).hexdigest()
+    (tmp_path / "other" / "checksums.txt").write_text(f"{digest_}  {path.name}")
+    with FileServer(tmp_path / "other") as other, FileServer(chain.files) as right:
+        chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
+        options = [f"--history={source}" for source in (tmp_path / "altered", other.url, right.url)]
+        errors = backfilled(chain, database_url, tmp_path, *options)
+        downloads = [name for name, range_ in right.requests if name == path.name and not range_]
+    assert f"{path.name} of {tmp_path}/altered: " in errors
+    assert f"{path.name} of {other.url}: its SHA-256 is not the one" in errors
+    assert len(downloads) == 1
+    assert not (tmp_path / "history").exists()
+    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    assert digest(database_url) == chain.digest
+
+
+def test_files_of_another_chain_show_nothing(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    """They agree with themselves, and the node has other blocks, or only their headers."""
+    with Anvil() as other:
+        other.call("anvil_setCoinbase", "0x" + "77" * 20)
+        other.mine(chain.head)
+        source = BlockSource(Node([other.url]), traces="off")
+        hash_ = source.hash_at(chain.head)
+        assert hash_ is not None
+        write_file(source, tmp_path / file_name("test", 0, hash_), 0, chain.head, hash_)
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
+    done = run_backfill(chain, database_url, tmp_path, f"--history={tmp_path}")
+    assert done.returncode == 1
+    assert re.search(r"noproofs.ere of .*: block \d+ is not the one that the node has", done.stderr)
+    assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+
+
+def test_the_last_block_may_be_one_that_the_node_has_pruned(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    options = [f"--history={chain.files}", "--last-block=15"]
+    done = run_backfill(chain, database_url, tmp_path, *options)
+    assert "give its true hash with --last-hash" in done.stderr, done.stderr
+    chain.node.fault = signed_chain.sized()
+    hash_ = BlockSource(Node([chain.node.url])).hash_at(15)
+    assert hash_ is not None
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    for last_hash, code in (("0x" + 64 * "1", 1), (to_hex(hash_), 0)):
+        again = run_backfill(chain, database_url, tmp_path, *options, f"--last-hash={last_hash}")
+        assert again.returncode == code, again.stderr
+    assert execute(database_url, "SELECT max(number), count(*) FROM blocks") == [(15, 16)]

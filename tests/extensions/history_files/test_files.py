@@ -2,17 +2,23 @@
 
 import json
 import subprocess
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from scan.ethereum.client import NodeError
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import join_list, string_prefix_bytes
-from scan.extensions.history_files.e2store import E2File, E2Writer, Parts
+from scan.extensions.bulk.spool import SpoolFailed
+from scan.extensions.history_files.e2store import MAX_PART_BYTES, E2File, E2Writer, Parts
+from scan.extensions.history_files.file_sources import list_files
+from scan.extensions.history_files.history_source import RangeHistory
 from scan.extensions.history_files.raw_block import read_block
-from tests.extensions.history_files import signed_chain
+from tests.extensions.history_files import faulty_files, signed_chain
 from tests.support.anvil import Anvil
 from tests.support.solidity import NODE
 
@@ -69,3 +75,47 @@ def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(
     for kind in range(3):
         contents = json.loads(run_ethereumjs("read", str(path), str((HEADER, BODY, SLIM)[kind])))
         assert [*map(bytes.fromhex, contents)] == [parts[kind] for parts in all_parts]
+
+
+def test_the_right_file_of_the_faults_is_read(all_parts: list[Parts], tmp_path: Path) -> None:
+    assert len(faulty_files.FAULTS) >= 40
+    assert read_all(faulty_files.file_of(all_parts), tmp_path) == BLOCKS
+
+
+@pytest.mark.parametrize("fault", faulty_files.FAULTS)
+def test_a_file_that_is_wrong_is_refused_in_bounded_memory(
+    all_parts: list[Parts], tmp_path: Path, fault: str
+) -> None:
+    content = faulty_files.FAULTS[fault](all_parts)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SpoolFailed, match=NAME):
+            read_all(content, tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * MAX_PART_BYTES
+
+
+NAME = "test-00000-00000000.ere of .*: "
+
+
+class OwnChain:
+    """What the node behind a source says of its chain: it has pruned all blocks."""
+
+    def chain_id(self) -> int:
+        return signed_chain.CHAIN_ID
+
+    def hash_at(self, _: int) -> None:
+        raise NodeError("pruned")
+
+
+def read_all(content: bytes, folder: Path) -> int:
+    """How many blocks a file has; its blocks are read as a worker reads them."""
+    (folder / "test-00000-00000000.ere").write_bytes(content)
+    history = RangeHistory([list_files(str(folder))], BLOCKS - 1, str(folder / "downloads"), "")
+    number = 0
+    with closing(history.source(cast(Any, None), cast(Any, OwnChain()))) as source:
+        while number < BLOCKS:
+            number += len(source.blocks(number, number + 4))
+    return number

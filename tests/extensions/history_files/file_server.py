@@ -1,0 +1,69 @@
+"""A web server of a folder of files, with ranges, and with faults of hosts."""
+
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Self
+
+Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
+Fault = Callable[[str, Answer], Answer]
+
+
+class FileServer:
+    """`requests` has the path and range of each request so far."""
+
+    def __init__(self, folder: Path, fault: Fault | None = None) -> None:
+        self.folder = folder
+        self.fault = fault
+        self.requests: list[tuple[str, str]] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/era"
+
+    def answer(self, name: str, range_: str) -> Answer:
+        path = self.folder / name
+        if not name:
+            links = "".join(f'<a href="/era/{p.name}">x</a>' for p in self.folder.iterdir())
+            return 200, {}, links.encode()
+        if not path.is_file():
+            return 404, {}, b""
+        body = path.read_bytes()
+        if not range_:
+            return 200, {}, body
+        first, _, last = range_.removeprefix("bytes=").partition("-")
+        if int(first) >= len(body):
+            return 416, {}, b""
+        part = body[int(first) : int(last) + 1 if last else None]
+        return 206, {"Content-Range": f"bytes {range_[6:]}/{len(body)}"}, part
+
+
+def _handler_of(server: FileServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name, range_ = self.path.removeprefix("/era/"), self.headers.get("Range", "")
+            server.requests.append((name, range_))
+            answer = server.answer(name, range_)
+            if server.fault is not None:
+                answer = server.fault(name, answer)
+            status, headers, body = answer
+            self.send_response(status)
+            for key, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(key, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    return Handler
