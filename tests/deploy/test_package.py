@@ -58,6 +58,7 @@ def installed(folder: Path) -> Path:
     return folder / "venv" / "bin" / "scan"
 
 
+@pytest.mark.long
 def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Path) -> None:
     empty = folder / "empty"
     empty.mkdir(mode=0o755)

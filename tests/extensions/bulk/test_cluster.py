@@ -81,6 +81,7 @@ def content(files: RangeFiles, blocks: Range) -> list[bytes]:
     return [files.path(kind, blocks).read_bytes() for kind in SPOOLED]
 
 
+@pytest.mark.long
 def test_workers_are_killed_frozen_and_late(
     dask: DaskCluster,
     tasks: list[RangeTask],
