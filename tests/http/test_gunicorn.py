@@ -129,15 +129,6 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
         connection.close()
 
 
-def test_a_request_that_comes_in_pieces_is_answered(shared_server):
-    connection = connect(shared_server)
-    for piece in (HALF_A_BODY[:9], HALF_A_BODY[9:60], HALF_A_BODY[60:], b'"blocks"', b"}"):
-        connection.sendall(piece)
-        time.sleep(0.05)
-    assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-    connection.close()
-
-
 def test_a_body_larger_than_is_waited_for_is_read_as_it_comes(database_url):
     """Eight threads, sixteen clients that never finish a long one: each thread is let go."""
     with gunicorn(database_url, "--timeout", "2") as server:

@@ -139,12 +139,6 @@ def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server: str, url: str)
     assert [client.ask(PATH, more=more).status for _ in range(5)] == [401] * 5
 
 
-def test_an_unknown_key_is_charged_to_the_address(server: str) -> None:
-    client, more = Client(server, next(_sources)), "X-API-Key: scan_" + 64 * "0" + "\r\n"
-    answers = [client.ask(PATH, more=more).status for _ in range(12)]
-    assert answers == [401] * 10 + [429] * 2
-
-
 def test_a_proxy_names_who_is_charged_on_both_ways(url: str) -> None:
     with gunicorn(url, RPC_URL=NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT) as server:
         client = Client(server)

@@ -14,7 +14,7 @@ from scan.settings import Settings
 from tests.http.test_cached_responses import PATIENT
 from tests.support.database import execute
 from tests.support.http_client import Client, busy_threads
-from tests.support.serving import at_once, gunicorn, redis_server, statuses
+from tests.support.serving import at_once, exchange, gunicorn, redis_server, statuses
 from tests.support.wallets import new_wallet, obtain_key
 
 HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"
@@ -70,6 +70,16 @@ def test_a_preflight_names_the_methods_of_the_routes(server: str, path: str) -> 
     assert {"Content-Type", "X-API-Key"} <= set(
         response["Access-Control-Allow-Headers"].split(", ")
     )
+
+
+@pytest.mark.parametrize(
+    "target", ["/api/v1/blocks", "//api/v1/blocks", "///api/v1/blocks", "api/v1/blocks?://"]
+)
+def test_no_spelling_of_a_path_is_free_of_limits(shared_server: str, target: str) -> None:
+    request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    answer = exchange(shared_server, request.encode())
+    assert b"X-RateLimit-Limit" in answer or not target.startswith("/")
+    assert b"X-RateLimit-Limit" in answer or not answer.startswith(b"HTTP/1.1 200")
 
 
 def test_files_are_served_whole_and_then_by_the_loop(shared_database_url: str) -> None:

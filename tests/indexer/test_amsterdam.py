@@ -86,10 +86,10 @@ def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked: Forked) -> None:
         "SELECT count(*) FROM contracts WHERE address = %s",
     ):
         assert execute(url, count, system) == [(0,)]
-    for transaction in forked.truth.transactions:
+    for transaction in forked.truth.transactions[::7]:
         detail = client.get(f"/api/v1/transactions/{transaction['hash']}").json
         assert SYSTEM not in str(detail["summary"]), detail["summary"]
-    for address in forked.truth.addresses:
+    for address in [*forked.truth.addresses][::3]:
         query = {"module": "account", "action": "tokentx", "address": address}
         rows = client.get("/api", query_string=query).json["result"]
         assert SYSTEM not in {row["contractAddress"] for row in rows}

@@ -12,6 +12,7 @@ from eth_utils import keccak
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, Forward, Reply
 from tests.support.rehashed_chain import OLDEST, QUANTITIES, Json
+from tests.support.renamed_hashes import RenamedHashes
 
 SYSTEM = "0x" + "ff" * 19 + "fe"
 TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -30,7 +31,7 @@ class AmsterdamChain:
         self.fork = fork
         self.headers: list[Json] = []
         self.receipts: list[list[Json]] = []
-        self._hashes: dict[str, str] = {}  # ours by the node's
+        self._hashes = RenamedHashes()
         for number in range(node.head() + 1):
             header = node.call("eth_getBlockByNumber", hex(number), True)
             receipts = node.call("eth_getBlockReceipts", hex(number))
@@ -68,19 +69,12 @@ class AmsterdamChain:
             header["parentHash"] = self.headers[number - 1]["hash"]
             encoded = rlp.encode([field(header, name) for name in FIELDS])
             ours, before = "0x" + keccak(encoded).hex(), header["hash"]
-            theirs = next((t for t, o in self._hashes.items() if o == before), before)
-            self._hashes[theirs] = ours
+            self._hashes.add(before, ours)
             renamed = json.loads(json.dumps([header, receipts]).replace(before, ours))
             self.headers[number], self.receipts[number] = renamed
 
     def __call__(self, calls: Calls, forward: Forward) -> Reply:
-        sent, hashes = json.dumps(calls), self._hashes
-        for theirs, ours in hashes.items():
-            sent = sent.replace(ours, theirs)
-        received = json.dumps(forward(json.loads(sent)))
-        for theirs, ours in hashes.items():
-            received = received.replace(theirs, ours)
-        answers = json.loads(received)
+        answers = self._hashes.ask(calls, forward)
         for call, answer in zip(calls, answers, strict=True):
             if "result" in answer:
                 answer["result"] = self._result(call["method"], call["params"], answer["result"])

@@ -18,6 +18,7 @@ from scan.ethereum.block_hashing import receipts_root
 from scan.ethereum.blocks import ReceiptsJson, read_json
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.renamed_hashes import RenamedHashes
 
 REWARD = 5 * 10**18
 FIELDS = (
@@ -51,7 +52,7 @@ class MinedChain:
         self.headers: list[dict[str, Any]] = []
         self.uncles: dict[int, list[dict[str, Any]]] = defaultdict(list)
         self.rewards: list[tuple[int, str, int]] = []  # block, address, amount
-        self._hashes: dict[str, str] = {}  # the node's by ours
+        self._hashes = RenamedHashes()
         for number in range(head + 1):
             self._add(number, uncles.get(number, []))
 
@@ -73,7 +74,7 @@ class MinedChain:
             header["parentHash"] = self.headers[-1]["hash"]
         header["hash"] = hash_of(fields_of(header))
         self.headers.append(header)
-        self._hashes[header["hash"]] = block["hash"]
+        self._hashes.add(block["hash"], header["hash"])
         if number:
             own_reward = REWARD + len(uncles) * REWARD // 32
             self.rewards.append((number, block["miner"], own_reward))
@@ -95,13 +96,7 @@ class MinedChain:
 
     def __call__(self, calls: Calls, forward: Forward) -> Reply:
         sent = json.dumps(calls).replace('"latest"', f'"{hex(self.head)}"')
-        for ours, theirs in self._hashes.items():
-            sent = sent.replace(ours, theirs)
-        answers = forward(json.loads(sent))
-        received = json.dumps(answers)
-        for ours, theirs in self._hashes.items():
-            received = received.replace(theirs, ours)
-        answers = json.loads(received)
+        answers = self._hashes.ask(json.loads(sent), forward)
         for call, answer in zip(calls, answers, strict=True):
             self._complete(call["method"], call["params"], answer)
         return Reply(body=answers)

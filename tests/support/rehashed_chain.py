@@ -2,7 +2,6 @@
 fields, and with that other hashes, which are computed here.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from eth_utils import keccak
 
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.renamed_hashes import RenamedHashes
 
 Json = dict[str, Any]
 OLDEST = (
@@ -46,7 +46,7 @@ class RehashedChain:
         earned: Callable[[Json], dict[str, int]],
     ) -> None:
         self.headers: list[Json] = []
-        self._hashes: dict[str, str] = {}  # the node's by ours
+        self._hashes = RenamedHashes()
         self._earned: list[dict[str, int]] = []
         for number in range(node.head() + 1):
             block = node.call("eth_getBlockByNumber", hex(number), False)
@@ -57,7 +57,7 @@ class RehashedChain:
             encoded = rlp.encode([field(header, name) for name in fields])
             header["hash"] = "0x" + keccak(encoded).hex()
             self.headers.append(header)
-            self._hashes[header["hash"]] = block["hash"]
+            self._hashes.add(block["hash"], header["hash"])
             self._earned.append(earned(header))
 
     def _earned_until(self, address: str, block: Any) -> int:
@@ -68,13 +68,7 @@ class RehashedChain:
         return sum(earned.get(address.lower(), 0) for earned in self._earned[: last + 1])
 
     def __call__(self, calls: Calls, forward: Forward) -> Reply:
-        sent = json.dumps(calls)
-        for ours, theirs in self._hashes.items():
-            sent = sent.replace(ours, theirs)
-        received = json.dumps(forward(json.loads(sent)))
-        for ours, theirs in self._hashes.items():
-            received = received.replace(theirs, ours)
-        answers = json.loads(received)
+        answers = self._hashes.ask(calls, forward)
         for call, answer in zip(calls, answers, strict=True):
             result = answer.get("result")
             if call["method"].startswith("eth_getBlockBy") and result:

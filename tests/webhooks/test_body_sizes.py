@@ -12,7 +12,7 @@ from scan.ethereum.blocks import EventLog
 from scan.indexer.webhook_events import MAX_DATA_BYTES
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Receiver
+from tests.support.receiver import Receiver
 from tests.support.serving import wait_until
 from tests.support.webhooks import Hook, Webhooks
 
@@ -101,22 +101,6 @@ def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(
     original, removal = sent[0].event, revoked[0].event
     assert removal["data"].pop("removed") is True and removal == original
     assert b" " not in revoked[0].body and list(removal) == ["event", "timestamp", "data"]
-    assert_bytes_are_counted(webhooks)
-
-
-def test_a_retry_sends_the_same_bytes(webhooks: Webhooks, receiver: Receiver) -> None:
-    hook = webhooks.register(OWNER, receiver.url(), ("log",), EMITTER)
-    receiver.behaviour = lambda *_: Answer(500 if len(receiver.received) < 3 else 204)
-    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MAX_DATA_BYTES)])
-    with webhooks.delivering():
-        received = receiver.wait_for(3)
-        wait_until(lambda: not webhooks.pending())
-        [delivery] = webhooks.deliveries(hook)
-        path = f"/api/v1/webhooks/{hook.id}/deliveries/{delivery['id']}/retry"
-        assert webhooks.client.post(path).status_code == 202
-        received = receiver.wait_for(4)
-        wait_until(lambda: not webhooks.pending())
-    assert len({(r.body, r.delivery, r.headers["X-Scan-Signature"]) for r in received}) == 1
     assert_bytes_are_counted(webhooks)
 
 
