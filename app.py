@@ -15,9 +15,7 @@ from scan.api import (
     blocks,
     contracts,
     documentation,
-    gas,
     health,
-    items,
     keys,
     metrics,
     network,
@@ -33,7 +31,6 @@ from scan.api import query as query_api
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
-from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
@@ -51,12 +48,8 @@ from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
 from scan.http.services import Services, connect
-from scan.item_media.media_cache import ItemMedia
-from scan.outbound.connection import tls_context
-from scan.outbound.document_fetcher import DocumentFetcher
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
-from scan.pages.items import PICTURES
 from scan.pages.site import Site
 from scan.queries.reader import (
     ChainId,
@@ -85,10 +78,8 @@ BLUEPRINTS = (
     blocks,
     transactions,
     tokens,
-    items,
     transfers,
     authorizations,
-    gas,
     addresses,
     contracts,
     query_api,
@@ -140,13 +131,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     return app
 
 
-def _item_media(settings: Settings) -> ItemMedia:
-    if not settings.fetches_nft_media:
-        return ItemMedia(None)
-    fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
-    return ItemMedia(fetcher, settings.ipfs_gateway, settings.webhook_allow_networks)
-
-
 def _services(settings: Settings) -> Services:
     has_replica = settings.reads_replica
     writes = connect(settings, settings.database_url)
@@ -169,9 +153,7 @@ def _services(settings: Settings) -> Services:
         transactions_read,
         TransactionDetailsReader(transactions_read, abis),
         traces,
-        TokenUris(),
         FinalityReader(),
-        _item_media(settings),
         equal_creations,
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
@@ -224,7 +206,7 @@ def _middleware(
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if settings.reads_replica else None,
-        (*of_extensions, *INTERFACES, *(() if pages is None else (PICTURES, pages))),
+        (*of_extensions, *INTERFACES, *(() if pages is None else (pages,))),
         pages,
         {
             *SERVICE_PATHS,

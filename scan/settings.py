@@ -14,7 +14,6 @@ from scan.environment import (
     base_path,
     contact_uri,
     existing_path,
-    https_url,
     integer,
     networks,
     node_urls,
@@ -106,8 +105,6 @@ class Settings:
     log_requests: bool = setting("SCAN_LOG_REQUESTS", switch("on", "off"), "off", "`on`: log every request; 5xx responses are always logged")
     pages: bool = setting("SCAN_PAGES", switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
-    fetches_nft_media: bool = setting("SCAN_NFT_MEDIA", switch("on", "off"), "off", "`on`: fetch NFTs' documents from https and, by the gateway, ipfs URIs")
-    ipfs_gateway: str = setting("SCAN_IPFS_GATEWAY", https_url, "none", "the https URL of a gateway for ipfs URIs", unset="")
     chain_name: str = setting("SCAN_CHAIN_NAME", short_text(50), "by chain id", "the chain's name", unset="")
     coin_symbol: str = setting("SCAN_COIN_SYMBOL", short_text(12), "by chain id", "the coin's symbol", unset="")
     public_rpc_url: str = setting("SCAN_PUBLIC_RPC_URL", public_url, "none", "a node that everybody may use, offered to wallets", unset="")

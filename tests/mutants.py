@@ -42,7 +42,11 @@ from tests.support.sql_mutants import Mutant
 TESTS = (
     *("tests/api/test_filters.py", "tests/api/test_cursors.py"),
     *("tests/api/test_lists.py", "tests/api/test_candles.py"),
-    *("tests/api/test_daily_stats.py", "tests/api/test_items.py", "tests/api/test_history.py"),
+    *(
+        "tests/extensions/chain_statistics/test_daily_stats.py",
+        "tests/extensions/items/test_items.py",
+        "tests/extensions/history/test_history.py",
+    ),
     *("tests/extensions/etherscan/test_lists.py", "tests/indexer/test_internal_transfers.py"),
     *("tests/indexer/test_stored_logs.py", "tests/api/test_search.py"),
     "tests/pages/test_verified_contracts.py",

@@ -21,7 +21,6 @@ FLOORS = (
     "database ethereum rate_limits",
     "contracts accounts outbound",
     "indexer webhooks verification",
-    "item_media",
     "queries server",
     "http",
     "api pages",

@@ -1,5 +1,4 @@
-"""GET /api/v1/accounts, /addresses, /addresses/:address, and its /history, /balances, /tokens and
-/items."""
+"""GET /api/v1/accounts, /addresses, /addresses/:address, and its /tokens."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,28 +9,23 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.list_pages import list_body, next_link, window_of
+from scan.http.list_pages import list_body
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.queries import (
     accounts,
     addresses,
-    balance_history,
     contract_creations,
-    history,
     tokens,
 )
 from scan.queries.accounts import AccountPage
 from scan.queries.contract_creations import creation_record
-from scan.queries.entities import RANGE
-from scan.queries.history import HistoryFilter, HistoryPage
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
-DEFAULT_POINTS = 40
 INCLUDED = ("token",)
 OF_TOKEN = (
     *("address", "name", "symbol", "decimals", "type"),
@@ -135,76 +129,4 @@ def list_tokens_held(address: str) -> Response:
 
     return list_response(
         "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", own=key
-    )
-
-
-@blueprint.get("/addresses/<address>/items")
-def list_items_held(address: str) -> Response:
-    key = parameters.address(address)
-    return list_response(
-        "items",
-        query_arguments(*LISTED),
-        lambda window: addresses.items_held(reader(), key, window),
-        kind="itemBalances",
-        own=key,
-    )
-
-
-@blueprint.get("/addresses/<address>/history")
-def list_history(address: str) -> Response:
-    arguments = query_arguments(
-        *HistoryFilter._fields, *RANGE, "group", "orderBy", "limit", "cursor", "format"
-    )
-    key, filters = parameters.address(address), history.read_filter(arguments)
-    is_grouped = "group" in arguments
-    if is_grouped:
-        parameters.one_of(arguments["group"], "group", history.GROUPS)
-    return list_response(
-        "history",
-        arguments,
-        lambda window: history.page(reader(), key, window, filters, is_grouped=is_grouped),
-        kind="historyEntries" if is_grouped else "",
-        own=key,
-        body=_history_body,
-    )
-
-
-@blueprint.get("/addresses/<address>/balances")
-def list_balances(address: str) -> Response:
-    arguments = query_arguments("points", "token", "cursor", "blockTo", "timeTo")
-    points = parameters.integer_text(
-        arguments, "points", default=DEFAULT_POINTS, least=1, most=parameters.MAX_LIMIT
-    )
-    token = parameters.optional_address(arguments, "token")
-    key = parameters.address(address)
-    read = balance_history.page(reader(), key, points, token, window_of(arguments))
-    unexplained = read.check.unexplained
-    response = json_value(
-        {
-            "balances": read.points,
-            "symbol": read.symbol,
-            "decimals": read.decimals,
-            "complete": read.check.reason is None,
-            "reason": read.check.reason,
-            "unexplained": None if unexplained is None else str(unexplained),
-            "next": read.next,
-            **({} if read.at is None else {"at": read.at}),
-        }
-    )
-    if read.next is not None:
-        response.headers["Link"] = next_link(read.next, arguments)
-    return response
-
-
-def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
-    assert isinstance(page, HistoryPage)
-    unexplained = None if page.unexplained is None else str(page.unexplained)
-    return list_body(
-        name,
-        page,
-        arguments,
-        complete=page.reason is None,
-        reason=page.reason,
-        unexplained=unexplained,
-        **({"explanation": page.explanation} if page.explanation else {}),
     )

@@ -1,21 +1,14 @@
-"""GET /api/v1/stats, /stats/daily, /stats/largest-transfers, /stats/finality
-and /prices."""
+"""GET /api/v1/stats and /stats/finality."""
 
-import flask
-import orjson
 from flask import Blueprint
 
-from scan import parameters, registry
-from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.list_pages import kept_text
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
-from scan.queries import blocks, daily_stats, largest_transfers, network
+from scan.queries import blocks, network
 
 blueprint = Blueprint("network", __name__)
-
-DAILY_FORMATS = tuple(name for name in FORMATS if name != Format.NDJSON.value)
 
 
 @blueprint.get("/stats")
@@ -28,42 +21,6 @@ def stats() -> Response:
     if reader().incomplete:
         record = f'{record[:-1]},"completeFrom":{orjson.dumps(reader().incomplete).decode()}}}'
     return json_body(record)
-
-
-@blueprint.get("/stats/daily")
-def list_days() -> Response:
-    arguments = query_arguments("from", "to", PARAMETER)
-    chosen = parameters.one_of(arguments.get(PARAMETER, JSON), PARAMETER, DAILY_FORMATS)
-    first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
-    days = daily_stats.days(reader(), first, last)
-    if chosen == Format.CSV.value:
-        [files] = registry.parts("list_files")
-        return flask.Response(
-            files.csv_text("days", orjson.loads(days.data)),
-            headers={
-                "Content-Disposition": 'attachment; filename="days.csv"',
-                "X-Content-Type-Options": "nosniff",
-            },
-            content_type=f"{TYPES[Format.CSV]}; charset=utf-8; header=present",
-        )
-    ends = f'"from":{_quoted(days.first)},"to":{_quoted(days.last)}'
-    return json_body(f'{{{ends},"complete":true,"days":{days.data}}}')
-
-
-@blueprint.get("/stats/largest-transfers")
-def list_largest_transfers() -> Response:
-    arguments = query_arguments("tokenAddress", "date")
-    token = parameters.optional_address(arguments, "tokenAddress")
-    day = parameters.optional_date(arguments, "date")
-    if token is None:
-        name, largest = "transactions", largest_transfers.of_coin(reader(), day)
-    else:
-        name, largest = "transfers", largest_transfers.of_token(reader(), token, day)
-    block = "null" if largest.first_block is None else largest.first_block
-    sample = f'"of":{largest.sample},"blockFrom":{block}'
-    if day is not None:
-        sample += f',"date":"{day.isoformat()}","total":{largest.total}'
-    return json_body(f'{{{sample},"{name}":{largest.data}}}')
 
 
 @blueprint.get("/stats/finality")
@@ -79,7 +36,3 @@ def get_finality() -> Response:
             "finalizedBlock": finality.finalized,
         }
     )
-
-
-def _quoted(day: str | None) -> str:
-    return "null" if day is None else f'"{day}"'

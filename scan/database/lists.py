@@ -160,29 +160,6 @@ class Entity:
         return tuple(list_ for list_ in self.lists if list_.counter)
 
 
-class HistoryType(NamedTuple):
-    """A type of rows in the history of an address, and the lists that have them; see
-    sql/lists.toml."""
-
-    name: str
-    rank: int
-    sent: List
-    read: str
-    columns: Mapping[str, str]
-    received: List | None = None
-    to_self: List | None = None
-    whole: List | None = None
-
-    @property
-    def entity(self) -> Entity:
-        return all_entities()[self.sent.table]
-
-    @property
-    def lists(self) -> tuple[List, ...]:
-        """The lists that its rows are read from."""
-        return (self.sent,) if self.received is None else (self.sent, self.received)
-
-
 class CreditType(NamedTuple):
     """A type of credits. `rank` orders it among the rows of its transaction or block; `flow` is
     the direction of its coin."""
@@ -215,29 +192,8 @@ def served_entities() -> Mapping[str, Entity]:
 
 
 @functools.cache
-def all_history_types() -> tuple[HistoryType, ...]:
-    """Return the types of rows in a history that come from lists, in the order of the positions in
-    its cursors."""
-    lists = all_lists()
-    roles = ("sent", "received", "to_self", "whole")
-    return tuple(
-        HistoryType(
-            name, **values | {role: lists[values[role]] for role in roles if role in values}
-        )
-        for name, values in read_table()["history"].items()
-    )
-
-
-@functools.cache
 def all_credit_types() -> tuple[CreditType, ...]:
     return tuple(CreditType(**values) for values in read_table()["credits"])
-
-
-def history_numbers() -> Mapping[str, int]:
-    """Return the places of a history's lists, by name, in the arrays that bound its pages, from 1
-    as in SQL."""
-    names = (list_.name for type_ in all_history_types() for list_ in type_.lists)
-    return {name: number for number, name in enumerate(names, start=1)}
 
 
 def grown_by(table: str) -> Mapping[str, str]:

@@ -25,16 +25,14 @@ from psycopg2.extensions import AsIs
 from scan.database.lists import (
     all_credit_types,
     all_entities,
-    all_history_types,
     all_lists,
     grown_by,
-    history_numbers,
     ways_counted_by_entity,
     ways_counted_in,
     ways_into_lists,
 )
 from scan.database.lists_table import fragments
-from scan.registry import folders
+from scan.registry import folders, merged
 from scan.settings import ROOT
 
 FOLDER = ROOT / "sql"
@@ -113,8 +111,6 @@ def _environment() -> Environment:
         "fragments": fragments,
         "lists": all_lists(),
         "grown_by": grown_by,
-        "history_numbers": history_numbers(),
-        "history_types": all_history_types(),
         "nullable_columns": nullable_columns,
         "result_columns": result_columns,
         "tables_of": tables_of,
@@ -122,6 +118,7 @@ def _environment() -> Environment:
         "ways_counted_in": ways_counted_in,
         "ways_into_lists": ways_into_lists,
     }
+    environment.globals |= merged("sql_values", "VALUES", of_installed=True)
     return environment
 
 

@@ -9,10 +9,11 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | form.py | FORMS: forms of chains, which are looked for before the core's |
 | derived.py | TABLES: derived tables with the name of a row; derive(tx, written): what blocks add, which returns the lists that passed a checkpoint; unwind(tx, orphaned): what a fork removes. <table>_expected() of its schema has all rows, from which the indexer fills a table whose extension was off |
 | sql/ | statements, in the same rooms as sql/; a file of sql/schema/ is read after the core's of the same name; lists.toml is merged into sql/lists.toml |
+| sql_values.py | VALUES: what templates of statements use, by name |
 | api.py | BLUEPRINTS below /api/v1; transaction_fields(): fields that it adds to a transaction |
 | openapi.py | PATHS, SCHEMAS, PARAMETERS, RESPONSES, TAGS of the document; outside_paths(base_path): paths outside /api/v1; ADDED: fields that it adds to records of others, which may be absent, REQUIRED: those that may not |
 | interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
-| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include; LINKED: lists that an address's head links; SEARCHES: template -> function of a search's text, which returns the records to show; path_of_hash(), transaction_records(); transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; ADDRESS_TABS: tabs of an address's page |
+| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include; LINKED: lists that an address's head links; SEARCHES: template -> function of a search's text, which returns the records to show; path_of_hash(), transaction_records(); transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(): the values of its section of the home page; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page |
 | queries.py | PAGES: pages of entities that are no plain lists |
 | templates/ | templates of pages |
 | commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |
@@ -26,8 +27,9 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | services.py | services(core): what lives as long as the process, by type |
 
 A module with the name of another extension is what it adds to that one, which alone imports it:
-exports.py has COLUMNS of lists as CSV files, blockscout.py a blueprint, audit.py CHECKS_OF_KEPT_ROWS
-and OF_KEPT_ROWS, bulk.py the statements DERIVED, COPY and ACCEPT, or add_arguments() and open_history() for blocks of
-another source than the node, exports.py also FILES: what `scan export` writes besides tables. Tests are in
+exports.py has COLUMNS of lists as CSV files and headers() of a file's last page, blockscout.py a
+blueprint, etherscan.py items_held(), audit.py CHECKS_OF_KEPT_ROWS and OF_KEPT_ROWS, bulk.py the
+statements DERIVED, COPY and ACCEPT, or add_arguments() and open_history() for blocks of another
+source than the node, exports.py also FILES: what `scan export` writes besides tables. Tests are in
 tests/extensions/<name>/.
 """  # noqa: E501

@@ -1,12 +1,10 @@
-"""The head of an address's page, which all its tabs show above them, with links to these."""
+"""The head of an address's page, which all its tabs show above them."""
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from functools import cache, partial
-from typing import Any, NamedTuple
-
-from flask import Response
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 from scan import registry
 from scan.database.lists import all_lists
@@ -14,54 +12,35 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.prices import unit_prices
 from scan.pages.records import names_of
+from scan.pages.tabs import Tab, titles, with_extensions
 from scan.queries import addresses, contract_creations, entities
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Window
 
 MAX_HOLDINGS = 5
 MESSAGES = "messages_to_l1_by_sender"
-Head = dict[str, Any]
 
 
-class AddressTab(NamedTuple):
-    """A tab of an address's page. `respond` returns the page, for tabs of extensions, which stand
-    before the tab `before`, or last. Other tabs link it where `is_linked` is true of the head."""
-
-    name: str
-    title: str
-    is_linked: Callable[[Head], bool] = lambda _: True
-    respond: Callable[[bytes], Response] | None = None
-    before: str = ""
-
-
-def of_contract(head: Head) -> bool:
+def of_contract(head: Mapping[str, Any]) -> bool:
     return bool(head["account"].balance.is_contract)
 
 
 _OF_CORE = (
-    AddressTab("transactions", "Transactions"),
-    AddressTab("history", "History"),
-    AddressTab("transfers", "Token transfers"),
-    AddressTab("internal", "Internal"),
-    AddressTab("trades", "Trades"),
-    AddressTab("tokens", "Tokens"),
-    AddressTab("items", "NFTs"),
-    AddressTab("chart", "Balance"),
-    AddressTab("messages", "Messages to L1", lambda head: head["sends_messages"]),
-    AddressTab("delegations", "Authorizations", lambda head: bool(head["account"].authorizations)),
-    AddressTab("contract", "Contract", of_contract),
-    AddressTab("bytecode", "Bytecode", of_contract),
+    Tab("transactions", "Transactions", 10),
+    Tab("transfers", "Token transfers", 30),
+    Tab("internal", "Internal", 40),
+    Tab("trades", "Trades", 50),
+    Tab("tokens", "Tokens", 60),
+    Tab("messages", "Messages to L1", 90, lambda head: head["sends_messages"]),
+    Tab("delegations", "Authorizations", 100, lambda head: bool(head["account"].authorizations)),
+    Tab("contract", "Contract", 110, of_contract),
+    Tab("bytecode", "Bytecode", 130, of_contract),
 )
 
 
 @cache
-def address_tabs() -> Mapping[str, AddressTab]:
-    """Return the core's tabs and ADDRESS_TABS of extensions by their names, in the page's order."""
-    tabs = [*_OF_CORE]
-    for tab in registry.collected("pages", "ADDRESS_TABS"):
-        names = [other.name for other in tabs]
-        tabs.insert(names.index(tab.before) if tab.before in names else len(tabs), tab)
-    return {tab.name: tab for tab in tabs}
+def address_tabs() -> Sequence[Tab]:
+    return with_extensions(_OF_CORE, "ADDRESS_TABS")
 
 
 @cache
@@ -77,20 +56,15 @@ def _lists() -> Mapping[str, tuple[str, str, str]]:
     }
 
 
-def _linked(head: Head, current: str) -> list[tuple[str, str]]:
-    """Return names and titles of the tabs that the tab `current` links, with its own."""
-    tabs = address_tabs().values()
-    return [(tab.name, tab.title) for tab in tabs if tab.name == current or tab.is_linked(head)]
-
-
-def address_head(key: bytes) -> Head:
-    """Return the values of address_head.html."""
+def address_head(key: bytes, tab: str) -> dict[str, Any]:
+    """Return the values of address_head.html above a tab."""
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
     counts = entities.counts(reader(), key, (*_lists(), MESSAGES))
     makers = (created.creator, created.factory) if created else (account.delegate,)
-    head = {
+    values = {
+        "tab": tab,
         "address": to_hex(key),
         "account": account,
         "creation": creation_record(created),
@@ -101,7 +75,7 @@ def address_head(key: bytes) -> Head:
         "sends_messages": MESSAGES in counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
-    return {**head, "linked_tabs": partial(_linked, head)}
+    return {**values, "tab_titles": titles(address_tabs(), tab, values)}
 
 
 def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:

@@ -1,5 +1,6 @@
 """/address/:address: its transactions, transfers, holdings and contract."""
 
+from functools import partial
 from io import BytesIO
 
 import segno
@@ -12,15 +13,13 @@ from scan.pages.address_head import address_head, address_tabs
 from scan.pages.bytecode import bytecode_page
 from scan.pages.contract_page import contract_page, read_contract_view
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
-from scan.pages.history import balance_tab, history_tab
-from scan.pages.items import thumbnails_of
 from scan.pages.records import (
     address_of,
     is_pool,
     names_of,
-    requested_tab,
 )
 from scan.pages.site import HEADERS, page
+from scan.pages.tabs import requested
 from scan.queries import (
     addresses,
 )
@@ -42,33 +41,26 @@ blueprint = Blueprint("pages_addresses", __name__)
 @blueprint.get("/address/<address>")
 def get_address(address: str) -> Response:
     key = address_of(address)
-    tab = requested_tab([*address_tabs()])
-    respond = address_tabs()[tab].respond
-    if respond is not None:
-        return respond(key)
-    if tab == "contract":
+    tab = requested(address_tabs())
+    if tab.respond:
+        return tab.respond(key)
+    if tab.name == "contract":
         return contract_page(key, read_contract_view(key))
-    if tab == "bytecode":
+    if tab.name == "bytecode":
         return bytecode_page(key)
     shown: FilteredList | None
-    if tab == "history":
-        shown, values = history_tab(key)
-    elif tab == "chart":
-        values = balance_tab(key)
-        status = values["error"].status if values["error"] else 200
-        return page("address.html", status, **address_head(key), tab=tab, **values)
+    if tab.template:
+        shown, values = tab.read(key)
     else:
-        shown = _list(tab, key)
-        records = shown.records if shown else []
-        values = {"names": names_of(records, to_hex(key))}
-        if tab == "items":
-            values["thumbnails"] = thumbnails_of(records)
-    render = page if shown is None else shown.response
-    return render(
+        shown = _list(tab.name, key)
+        values = {"names": names_of(shown.records, to_hex(key))}
+    error = values.get("error")
+    respond = shown.response if shown else partial(page, status_code=error.status if error else 200)
+    return respond(
         "address.html",
-        **address_head(key),
+        **address_head(key, tab.name),
         **values,
-        tab=tab,
+        tab_template=tab.template or "address_list.html",
         shown=shown,
     )
 
@@ -83,7 +75,7 @@ def get_qr_code(address: str) -> Response:
     return Response(image.getvalue(), headers={**dict(HEADERS), "Content-Type": "image/svg+xml"})
 
 
-def _list(tab: str, key: bytes) -> FilteredList | None:
+def _list(tab: str, key: bytes) -> FilteredList:
     path, own = f"/address/{to_hex(key)}", to_hex(key)
     if tab == "trades" and is_pool(own):
         return entity_list(
@@ -105,15 +97,11 @@ def _list(tab: str, key: bytes) -> FilteredList | None:
         if tab == "transactions":
             add_methods(reader(), shown.records)
         return shown
-    held = {"tokens": addresses.tokens_held, "items": addresses.items_held}
-    if tab in held:
-        read = held[tab]
-        return filtered_list(
-            path,
-            f"/addresses/{own}/{tab}",
-            (),
-            lambda window, _: read(reader(), key, window),
-            tab=tab,
-            paging=UNORDERED,
-        )
-    return None
+    return filtered_list(
+        path,
+        f"/addresses/{own}/tokens",
+        (),
+        lambda window, _: addresses.tokens_held(reader(), key, window),
+        tab=tab,
+        paging=UNORDERED,
+    )

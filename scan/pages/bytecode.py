@@ -27,8 +27,7 @@ def bytecode_page(key: bytes) -> Response:
     related = [held.delegate, held.similar_to] if held else []
     return page(
         "bytecode.html",
-        **address_head(key),
-        tab="bytecode",
+        **address_head(key, "bytecode"),
         names=names_of([], to_hex(key), *(to_hex(other) for other in related if other)),
         held=held,
         missing=missing,

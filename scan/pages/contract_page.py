@@ -46,8 +46,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     return page(
         "contract.html",
         status,
-        **address_head(key),
-        tab="contract",
+        **address_head(key, "contract"),
         contract=contract,
         names=names,
         token=token,

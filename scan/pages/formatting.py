@@ -230,3 +230,10 @@ def short_name(text: str, most: int = MAX_NAME) -> str:
         return "(blank)"
     shown = visible(text)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+def short_price(price: Decimal) -> str:
+    """Return a price with six digits; very large and very small ones with an exponent."""
+    rounded = Decimal(f"{price:.6g}").normalize()
+    exponent = rounded.adjusted()
+    return f"{rounded:f}" if -9 <= exponent <= 15 else f"{rounded:e}"

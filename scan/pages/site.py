@@ -22,7 +22,6 @@ from scan.http.services import services
 from scan.pages import formatting, markdown
 from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
-from scan.pages.svg_charts import short_price
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock, Proof, UnprovenBlocks
 from scan.queries.trades import priced
@@ -30,13 +29,13 @@ from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
+PREFIXES = ("/block", "/tx", "/address", "/token")
 PATHS = frozenset(
     {
         *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/verify"),
         "/verified-contracts",
         *("/search", "/search/suggestions"),
-        *("/watchlist", "/keys", "/webhooks", "/charts", "/gas"),
+        *("/watchlist", "/keys", "/webhooks"),
         *("/token-transfers", "/internal-transfers", "/accounts", "/trades"),
     }
 )
@@ -221,7 +220,7 @@ def _menu(title: str) -> list[tuple[str, str]]:
 
 def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name."""
-    pages = ("block", "transaction", "transaction_facts")
+    pages = ("block", "home", "transaction", "transaction_facts")
     sections: dict[str, list[str]] = {name: [] for name in pages}
     for of_extension in registry.values("pages", "SECTIONS"):
         for name, template in of_extension.items():
@@ -258,7 +257,7 @@ def _templates() -> Environment:
         "with_checksum": formatting.with_checksum,
         "gwei": formatting.gwei,
         "percent": formatting.percent,
-        "short_price": short_price,
+        "short_price": formatting.short_price,
         "priced": priced,
         "pair_name": formatting.pair_name,
         "worth": formatting.worth,

@@ -119,20 +119,6 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     ]
 
 
-def items_held(reader: Reader, address: bytes, window: Window) -> Page:
-    """Return the BEP721 and BEP1155 items held, in descending order of their first transfers."""
-    traversal = window.traversal("items held", {"address": address}, has_blocks=False)
-    data, count, total, first_ordinal = reader.row(
-        "queries/addresses_list_items",
-        address=address,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
-    )
-    following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(older_tokens.mark_items(reader, data), count, total, following)
-
-
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:
     """Return {address: {label, token, contract, pool}} as JSON text, of addresses with a name."""
     known: str

@@ -68,24 +68,6 @@ def at_head(
     return balances
 
 
-def of_token_at_head(reader: Reader, token: bytes, address: bytes, head: Head) -> int | None:
-    """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
-    if reader.has_node_failed or head.number is None or head.hash is None:
-        return None
-    return reader.sources.account_states.token_balance_at(
-        reader.node, token, address, head.number, bytes(head.hash)
-    )
-
-
-def at_genesis(reader: Reader, address: bytes) -> int | None:
-    """Return the balance after block 0 in wei; None where the node does not give it."""
-    [block_hash] = reader.row("queries/blocks_get_hash", number=0)
-    if block_hash is None or reader.has_node_failed:
-        return None
-    state = reader.sources.account_states.at(reader.node, address, 0, bytes(block_hash))
-    return None if state is None else state.balance
-
-
 def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
     """Return the node's balance; raises HistoryUnavailable, UpstreamFailed, Unavailable."""
     account = to_hex(address)

@@ -1,4 +1,4 @@
-"""The chain as a whole: its coin, statistics, the state of its index, activity over time."""
+"""The chain as a whole: its coin, statistics, the state of its index."""
 
 import json
 from pathlib import Path
@@ -68,10 +68,3 @@ def indexed_share(reader: Reader) -> IndexedShare:
     record = json.loads(status(reader))
     head, lag = record["headBlock"] or 0, record["lagBlocks"] or 0
     return IndexedShare(round(1 - lag / (head + 1), 2), lag == 0)
-
-
-def activity(reader: Reader, span_s: int, spans: int) -> str:
-    """Return [{start, blocks, transactions, gasUsed, sampled}] for spans of time, as JSON text."""
-    rows: str
-    (rows,) = reader.row("queries/activity_list", span_s=span_s, spans=spans)
-    return rows

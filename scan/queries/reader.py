@@ -13,7 +13,6 @@ from scan import registry
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
-from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.database.transaction import Row
@@ -22,7 +21,6 @@ from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.item_media.media_cache import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places
 from scan.verification.equal_creations import EqualCreations
 
@@ -161,9 +159,7 @@ class Sources:
     node_transactions: TransactionReader
     transaction_details: TransactionDetailsReader
     transaction_traces: TransactionTraces
-    token_uris: TokenUris
     finality: FinalityReader
-    item_media: ItemMedia
     equal_creations: EqualCreations
     chain_id: ChainId
     first_block: FirstBlock

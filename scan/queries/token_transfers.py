@@ -51,18 +51,3 @@ def of_transaction(
     rows = orjson.loads(page(reader, window).data)
     own = [row for row in rows if row["transactionHash"] == record["hash"]]
     return own[:limit], len(own) > limit
-
-
-def count_by_day(reader: Reader, token: bytes, days: int) -> str:
-    """Return [{time, transfers}] as JSON text: for the newest `days` counted ones since the token's
-    first. A day without blocks is left out."""
-    counts: str
-    (counts,) = reader.row("queries/token_transfers_count_by_day", address=token, days=days)
-    return counts
-
-
-def count_over_time(reader: Reader, token: bytes) -> str:
-    """Return [{time, transfers}] as JSON text: the counts of transfers up to some moments."""
-    points: str
-    (points,) = reader.row("queries/token_transfers_count_over_time", address=token)
-    return points

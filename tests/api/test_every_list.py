@@ -20,8 +20,8 @@ from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.queries.filters import FILTER_KEYS
-from tests.api.test_history import is_listed
 from tests.extensions.audit import auditing
+from tests.extensions.history.test_history import is_listed
 from tests.indexer.test_retention import remove
 from tests.support.brute_force import without_bounds
 from tests.support.database import Postgres, execute, use_short_checkpoints

@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 
 from scan.database.lists import all_entities
 from scan.ethereum.block_parameter import BlockId
-from scan.queries import history
-from scan.queries.history import HistoryFilter
+from scan.extensions.history import queries as history
+from scan.extensions.history.queries import HistoryFilter
 from scan.queries.orphaned_cursors import RowEnds
 from scan.queries.pages import MAX_UNLISTED_ENTRIES, Window
 from tests.support.database import Postgres, execute

@@ -7,7 +7,7 @@ import pytest
 from scan.contracts.abi_decoding import Argument
 from scan.pages import formatting
 from scan.pages.argument_values import ShownValue, shown_value
-from scan.pages.svg_charts import short_price
+from scan.pages.formatting import short_price
 from scan.queries.network import name_of, token_standard
 
 pytestmark = pytest.mark.check

@@ -15,9 +15,9 @@ from eth_utils.address import to_checksum_address
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.extensions.chain_statistics import largest_transfers
+from scan.pages.formatting import short_price
 from scan.pages.source_files import MAX_SHOWN_LINES
-from scan.pages.svg_charts import short_price
-from scan.queries import largest_transfers
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
 from tests.support.database import execute
@@ -531,15 +531,15 @@ def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Pl
 def test_an_entry_with_many_rows_is_short(
     client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scan.pages.history.MAX_LINES", 1)
+    monkeypatch.setattr("scan.extensions.history.pages.MAX_LINES", 1)
     person = scenario.truth.transactions[0]["fromAddress"]
     query = "/history?group=transaction&limit=25"
     entries = client.get(f"/api/v1/addresses/{person}{query}").json["history"]
     counts = [sum(row["type"] != "fee" for row in entry["rows"]) for entry in entries]
     page = client.get(f"/address/{person}?tab=history&=short").text
     assert re.findall(r">and (\d+) more<", page) == [str(n - 1) for n in counts if n > 1] != []
-    monkeypatch.setattr("scan.queries.history.LEAST_ROWS_READ", 2)
-    monkeypatch.setattr("scan.queries.history.ROWS_READ_PER_ENTRY", 0)
+    monkeypatch.setattr("scan.extensions.history.queries.LEAST_ROWS_READ", 2)
+    monkeypatch.setattr("scan.extensions.history.queries.ROWS_READ_PER_ENTRY", 0)
     path = f"/address/{person}?tab=history&=cut"
     for _ in range(60):
         page = client.get(path).text

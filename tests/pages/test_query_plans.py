@@ -11,10 +11,10 @@ import pytest
 
 from app import create_app
 from scan.contracts.contract_abis import ContractAbis
+from scan.extensions.chain_statistics import largest_transfers
 from scan.hex import to_hex
 from scan.http.services import Services
 from scan.parameters import BIGINT_MAX
-from scan.queries import largest_transfers
 from tests.support.database import Postgres, execute
 from tests.support.explain import SMALL, Explained, ExplainingDatabase, explained
 from tests.support.faulty_node import FaultyNode, every_result

@@ -7,13 +7,10 @@ from scan.api.openapi import (
     chain,
     contracts,
     filtered_lists,
-    history,
-    items,
     keys_and_webhooks,
     query,
     records,
     service,
-    statistics,
     transaction_details,
     webhook_events,
 )
@@ -31,13 +28,13 @@ from scan.http.interfaces import API
 
 # Modules with paths below /api/v1, and modules with schemas; a new one is added here.
 PATHS = (
-    *(chain, query, filtered_lists, history, items),
-    *(statistics, contracts, keys_and_webhooks),
+    *(chain, query, filtered_lists),
+    *(contracts, keys_and_webhooks),
     *registry.parts("openapi"),
 )
 SCHEMAS = (
-    *(records, transaction_details, chain, query, filtered_lists, history, items),
-    *(contracts, keys_and_webhooks, webhook_events, statistics, service),
+    *(records, transaction_details, chain, query, filtered_lists),
+    *(contracts, keys_and_webhooks, webhook_events, service),
     *registry.parts("openapi"),
 )
 

@@ -40,6 +40,9 @@ _BLOCK = path(
 )  # fmt: skip
 
 PATHS: Json = {
+    "/stats/finality": operation(
+        "get", "getFinality", "Which blocks the node calls safe and finalized", ref("Finality"),
+    ),
     "/stats": operation("get", "getStats", "Statistics of the chain", ref("NetworkStats")),
     "/blocks": operation(
         "get", "listBlocks", "Blocks, newest first; or the newest at or before a time",
@@ -117,6 +120,10 @@ PATHS: Json = {
 
 
 SCHEMAS: Json = {
+    "Finality": record(
+        "Null where the chain has none, or the node does not answer.",
+        {name: ref("CountOrNull") for name in ("latestBlock", "safeBlock", "finalizedBlock")},
+    ),
     "SearchResults": record(
         "Search results.",
         {"results": array(ref("SearchResult"), "Best first.", maxItems=MAX_FOUND)},

@@ -8,4 +8,6 @@ and address_objects.py; *_objects.py make objects of the records that scan/queri
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the Blockscout-compatible API at /api/v2", needs=("explanations", "logs"))
+EXTENSION = Extension(
+    "the Blockscout-compatible API at /api/v2", needs=("chain_statistics", "explanations", "logs")
+)

@@ -13,7 +13,6 @@ from scan.extensions.blockscout.lists import (
     address,
     amount,
     ascending,
-    before_block,
     list_response,
     number,
     one_of,
@@ -24,7 +23,6 @@ from scan.extensions.blockscout.lists import (
 from scan.extensions.blockscout.log_objects import log_objects
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.times import timestamp
 from scan.extensions.blockscout.token_objects import (
     token_object,
     token_types,
@@ -45,7 +43,6 @@ from scan.queries import (
     accounts,
     addresses,
     blocks,
-    coin_balances,
     contract_creations,
     contracts,
     internal_transfers,
@@ -60,8 +57,6 @@ from scan.queries.transaction_contexts import contexts
 SIDES = ("to", "from")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
 MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
-DAYS = 10
-CHANGES_OF_DAYS = 1000
 
 blueprint = routes("addresses")
 
@@ -246,36 +241,6 @@ def list_blocks_validated(address_hash: str) -> Response:
 def list_withdrawals(address_hash: str) -> Response:
     items, following = withdrawal_objects(Window(ROWS, 0), path_address(address_hash))
     return list_response(items, following)
-
-
-@blueprint.path("/addresses/<address_hash>/coin-balance-history")
-def list_coin_balances(address_hash: str) -> Response:
-    key, window = path_address(address_hash), before_block()
-    changes, has_more = coin_balances.page(reader(), key, ROWS, window.block_to)
-    items = [
-        {
-            "transaction_hash": change.transaction_hash,
-            "block_number": change.block_number,
-            "delta": str(change.delta),
-            "value": None if change.value is None else str(change.value),
-            "block_timestamp": timestamp(change.timestamp),
-        }
-        for change in changes
-    ]
-    following = {"block_number": changes[-1].block_number} if has_more and changes else None
-    return list_response(items, following)
-
-
-@blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
-def list_coin_balances_by_day(address_hash: str) -> Response:
-    """Return the balances at the end of the newest days that changed them, oldest first."""
-    changes, _ = coin_balances.page(reader(), path_address(address_hash), CHANGES_OF_DAYS)
-    by_day: dict[str, Any] = {}
-    for change in changes:  # newest first
-        by_day.setdefault(change.timestamp[:10], change.value)
-    newest = [*by_day.items()][:DAYS]
-    items = [{"date": day, "value": str(value)} for day, value in reversed(newest)]
-    return json_value({"days": DAYS, "items": items})
 
 
 def _side(address_hash: str) -> dict[str, Any]:

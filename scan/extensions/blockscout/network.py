@@ -7,9 +7,10 @@ from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout.block_objects import block_objects
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.transaction_objects import transaction_objects
+from scan.extensions.chain_statistics import daily_stats, gas
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import blocks, daily_stats, gas, network, transactions
+from scan.queries import blocks, network, transactions
 from scan.queries.pages import Window
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page

@@ -134,30 +134,3 @@ def _kind(record: Record) -> str:
     if record["toAddress"] == NOBODY:
         return "token_burning"
     return "token_minting" if record["fromAddress"] == NOBODY else "token_transfer"
-
-
-def instance_object(
-    token_id: str,
-    token: Object,
-    owner: Object | None,
-    *,
-    metadata: Object | None = None,
-    image: str | None = None,
-    value: str | None = None,
-) -> Object:
-    """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
-    return {
-        "id": token_id,
-        "metadata": metadata,
-        "owner": owner,
-        "token": token,
-        "token_type": token["type"],
-        "value": value,
-        "external_app_url": None,
-        "animation_url": None,
-        "image_url": image,
-        "is_unique": None if token["type"] == "ERC-1155" else True,
-        "thumbnails": None,
-        "media_type": None,
-        "media_url": image,
-    }

@@ -10,5 +10,6 @@ transactions.py and function_names.py.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "the Etherscan-compatible API at /api and /v2/api", needs=("explanations", "logs")
+    "the Etherscan-compatible API at /api and /v2/api",
+    needs=("chain_statistics", "explanations", "logs"),
 )

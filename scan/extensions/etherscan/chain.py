@@ -6,12 +6,13 @@ import orjson
 
 from scan.errors import NotFound
 from scan.ethereum.units import GWEI_DECIMALS, in_units
+from scan.extensions.chain_statistics import daily_stats, gas
 from scan.extensions.etherscan.account import NO_DATA
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.extensions.explanations import queries as explanations
 from scan.http.requests import reader
-from scan.queries import blocks, daily_stats, gas, tokens, transactions
+from scan.queries import blocks, tokens, transactions
 from scan.queries.network import token_standard
 from scan.queries.pages import Window
 

@@ -2,12 +2,13 @@
 
 import orjson
 
+from scan import registry
 from scan.errors import NotFound
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
 from scan.queries import tokens
-from scan.queries.addresses import items_held, tokens_held
+from scan.queries.addresses import tokens_held
 from scan.queries.network import token_standard
 from scan.queries.pages import Window
 
@@ -21,15 +22,14 @@ def token_list(parameters: Parameters) -> Reply:
     address, window = parameters.address(), Window(limit, offset)
     page = tokens_held(reader(), address, window)
     held = orjson.loads(page.data)
-    rows = [_held(token) for token in held if token["type"] != "BEP1155"]
-    if len(rows) < len(held):
-        items = orjson.loads(items_held(reader(), address, window).data)
-        ids = [
+    by_item = registry.values("etherscan", "items_held")
+    rows = [_held(token) for token in held if not by_item or token["type"] != "BEP1155"]
+    for items_held in by_item if len(rows) < len(held) else ():
+        rows.extend(
             {**_held({**item, "decimals": ""}), "id": item["tokenId"]}
-            for item in items
+            for item in items_held(address, window)
             if item["type"] == "BEP1155"
-        ]
-        rows = [*rows, *ids]
+        )
     return rows_reply(rows, NO_TOKENS)
 
 

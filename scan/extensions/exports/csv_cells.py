@@ -86,13 +86,6 @@ def transferred(record: Record, _: Context) -> str:
     return amount(record["value"], COIN_DECIMALS) if record["status"] else "0"
 
 
-def change(record: Record, _: Context) -> str:
-    """Return the change of the address's balance, with its sign."""
-    if record["direction"] == "self":
-        return "0"
-    return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
-
-
 def token_amount(key: str, token: str) -> Callable[[Record, Context], Cell]:
     """Return the cell of a token's amount, empty where its decimals are not known."""
 

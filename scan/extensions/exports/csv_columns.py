@@ -14,7 +14,6 @@ from scan.extensions.exports.csv_cells import (
     Column,
     Context,
     Record,
-    change,
     coins_field,
     fee_in_wei,
     fee_part,
@@ -36,7 +35,6 @@ from scan.extensions.exports.csv_format import (
     units,
     wei,
 )
-from scan.extensions.exports.history_cells import assets, counterparties, fee
 
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "contractCreations": (
@@ -140,36 +138,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("units", lambda record, _: units(record["balance"])),
         BALANCE_SINCE,
     ),
-    "history": (
-        *TIME,
-        *(field("type"), field("direction")),
-        Column("change", change),
-        field("amount", "amountDecimal"),
-        Column("symbol", lambda record, _: text(record["symbol"])),
-        Column("units", lambda r, _: (units if r["tokenAddress"] else wei)(r["amount"])),
-        field("counterparty"),
-        field("token", "tokenAddress"),
-        token_type("tokenType"),
-        TOKEN_ID,
-        field("transaction", "transactionHash"),
-        field("transaction_index", "transactionIndex"),
-        field("log_index", "logIndex"),
-        field("method_id", "methodId"),
-    ),
-    "historyEntries": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        field("method_id", "methodId"),
-        Column("in", lambda record, _: assets(record["rows"], "in")),
-        Column("out", lambda record, _: assets(record["rows"], "out")),
-        Column("self", lambda record, _: assets(record["rows"], "self")),
-        Column("fee", lambda record, _: fee(record["rows"])),
-        coins_field("coin_change", "coinChange"),
-        COIN,
-        Column("counterparties", lambda record, _: counterparties(record["rows"])),
-        Column("rows", lambda record, _: len(record["rows"])),
-        Column("has_more", lambda record, _: YES_NO[record["hasMore"]]),
-    ),
     "accounts": (
         field("address"),
         coins_field("balance", "balance"),
@@ -219,15 +187,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         wei_field("burnt_fees_wei", "burntFees"),
     ),
     "tokenBalances": BALANCE,
-    "itemBalances": (*BALANCE, TOKEN_ID),
-    "items": (
-        field("token", "tokenAddress"),
-        TOKEN_ID,
-        token_type("tokenType"),
-        field("owner"),
-        field("owners", "ownerCount"),
-        field("transfers", "transferCount"),
-    ),
     **registry.merged("exports", "COLUMNS"),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import flask
 from flask import request
 
+from scan import registry
 from scan.extensions.exports.csv_columns import csv_text
 from scan.extensions.exports.file_places import FilePlaces
 from scan.extensions.exports.list_file import MAX_ROWS, ListFile, ListSource, write_list
@@ -16,7 +17,6 @@ from scan.http.list_pages import next_link
 from scan.http.requests import client_address, is_own_machine, reader
 from scan.http.services import services
 from scan.queries import network
-from scan.queries.history import HistoryPage
 from scan.queries.pages import Page, Window
 from scan.rate_limits.responses import rate_limited
 from scan.server.file_body import FileBody
@@ -78,8 +78,8 @@ def _response(
         headers["X-Scan-Kept-From"] = str(written.last.kept_from.number)
     if written.last.complete_from is not None:
         headers["X-Scan-Complete-From"] = str(written.last.complete_from)
-    if isinstance(written.last, HistoryPage):
-        headers["X-Scan-History-Complete"] = "false" if written.last.reason else "true"
+    for of_page in registry.values("exports", "headers"):
+        headers |= of_page(written.last)
     content_type = TYPES[chosen]
     if chosen is Format.CSV:
         content_type = f"{content_type}; charset=utf-8; header=present"

@@ -4,10 +4,11 @@ from flask import Response
 
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.hex import to_hex
-from scan.pages.address_head import AddressTab, address_head, of_contract
+from scan.pages.address_head import address_head, of_contract
 from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of
+from scan.pages.tabs import Tab
 
 
 def events_page(key: bytes) -> Response:
@@ -21,8 +22,7 @@ def events_page(key: bytes) -> Response:
     values = [address for log in shown.records for address in addresses_in(log["event"])]
     return shown.response(
         "events.html",
-        **address_head(key),
-        tab="events",
+        **address_head(key, "events"),
         names=names_of([], to_hex(key), *values),
         shown=shown,
     )
@@ -33,4 +33,4 @@ def _decoded(record: Record) -> Decoded:
     return Decoded(**{**record, "arguments": arguments})
 
 
-ADDRESS_TABS = (AddressTab("events", "Events", of_contract, events_page, before="bytecode"),)
+ADDRESS_TABS = (Tab("events", "Events", 120, of_contract, respond=events_page),)

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from scan.pages.svg_charts import (
+from scan.extensions.charts.svg_charts import (
     BAR_SHARE,
     HEIGHT,
     WIDTH,
@@ -15,8 +15,8 @@ from scan.pages.svg_charts import (
     axis_time,
     pixel,
     reading_time,
-    short_price,
 )
+from scan.pages.formatting import short_price
 
 ISO = "2026-01-31T23:59:59Z"
 PRICES = ("open", "high", "low", "close")

@@ -93,6 +93,7 @@ def tools_of(document: Json) -> dict[str, Tool]:
     return {
         name: _tool(name, *operations[operation], document)
         for name, operation in OPERATIONS.items()
+        if operation in operations  # else its extension is off
     }
 
 

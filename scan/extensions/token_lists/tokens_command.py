@@ -14,6 +14,7 @@ from scan.commands.startup import connected
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import ScanError
+from scan.extensions.item_media.settings import Settings as MediaSettings
 from scan.extensions.token_lists import importer, token_list
 from scan.extensions.token_lists.logo_fetcher import LogoFetcher
 from scan.extensions.token_lists.token_list import MAX_LIST_BYTES, ListedToken, TokenList
@@ -99,7 +100,7 @@ def _report_differences(database: Database, imported: TokenList) -> None:
 def _fetch_logos(settings: Settings, database: Database, name: str) -> None:
     fetcher = LogoFetcher(
         DocumentFetcher(tls_context(settings.ca_bundle)),
-        settings.ipfs_gateway,
+        settings.of(MediaSettings).ipfs_gateway,
         settings.webhook_allow_networks,
     )
     uris = importer.missing_logos(database, name)

@@ -14,8 +14,9 @@ import psycopg2
 import pytest
 
 from scan.database.connection import Database
-from scan.database.lists import all_entities, all_history_types
+from scan.database.lists import all_entities
 from scan.extensions.audit import audit_command as audit
+from scan.extensions.history.sql_values import all_history_types
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings

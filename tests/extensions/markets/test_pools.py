@@ -7,8 +7,7 @@ from decimal import Decimal
 import pytest
 from flask.testing import FlaskClient
 
-from scan.pages.formatting import pair_name
-from scan.pages.svg_charts import short_price
+from scan.pages.formatting import pair_name, short_price
 from scan.queries import trades
 from tests.conftest import Played
 

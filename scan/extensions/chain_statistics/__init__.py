@@ -1,0 +1,9 @@
+"""Statistics of the chain: by day, of gas, its largest transfers, and charts of them.
+
+Input: the core's daily_stats and the newest blocks. Output: /stats/daily, /stats/largest-transfers,
+/gas, their pages, the charts of the home page and of tokens. Start with daily_stats.py and gas.py.
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension("statistics by day, gas prices, largest transfers", needs=("charts",))

@@ -1,0 +1,62 @@
+"""GET /api/v1/stats/daily, /stats/largest-transfers and /gas."""
+
+import flask
+import orjson
+from flask import Blueprint
+
+from scan import parameters, registry
+from scan.extensions.chain_statistics import daily_stats, gas, largest_transfers
+from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import Response, json_body, json_value
+
+DAILY_FORMATS = tuple(name for name in FORMATS if name != Format.NDJSON.value)
+
+blueprint = Blueprint("chain_statistics", __name__)
+BLUEPRINTS = (blueprint,)
+
+
+@blueprint.get("/gas")
+def get_gas() -> Response:
+    query_arguments()
+    return json_value(gas.price(reader()))
+
+
+@blueprint.get("/stats/daily")
+def list_days() -> Response:
+    arguments = query_arguments("from", "to", PARAMETER)
+    chosen = parameters.one_of(arguments.get(PARAMETER, JSON), PARAMETER, DAILY_FORMATS)
+    first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
+    days = daily_stats.days(reader(), first, last)
+    if chosen == Format.CSV.value:
+        [files] = registry.parts("list_files")
+        return flask.Response(
+            files.csv_text("days", orjson.loads(days.data)),
+            headers={
+                "Content-Disposition": 'attachment; filename="days.csv"',
+                "X-Content-Type-Options": "nosniff",
+            },
+            content_type=f"{TYPES[Format.CSV]}; charset=utf-8; header=present",
+        )
+    ends = f'"from":{_quoted(days.first)},"to":{_quoted(days.last)}'
+    return json_body(f'{{{ends},"complete":true,"days":{days.data}}}')
+
+
+@blueprint.get("/stats/largest-transfers")
+def list_largest_transfers() -> Response:
+    arguments = query_arguments("tokenAddress", "date")
+    token = parameters.optional_address(arguments, "tokenAddress")
+    day = parameters.optional_date(arguments, "date")
+    if token is None:
+        name, largest = "transactions", largest_transfers.of_coin(reader(), day)
+    else:
+        name, largest = "transfers", largest_transfers.of_token(reader(), token, day)
+    block = "null" if largest.first_block is None else largest.first_block
+    sample = f'"of":{largest.sample},"blockFrom":{block}'
+    if day is not None:
+        sample += f',"date":"{day.isoformat()}","total":{largest.total}'
+    return json_body(f'{{{sample},"{name}":{largest.data}}}')
+
+
+def _quoted(day: str | None) -> str:
+    return "null" if day is None else f'"{day}"'

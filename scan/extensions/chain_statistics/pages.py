@@ -1,0 +1,208 @@
+"""/charts, the chain's statistics by day, and /gas, the price of gas."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import dropwhile
+from typing import Any, NamedTuple
+
+from flask import Blueprint, Response, request
+
+from scan import parameters
+from scan.ethereum.units import COIN_DECIMALS
+from scan.extensions.chain_statistics import daily_stats, gas
+from scan.extensions.chain_statistics.largest_transfers_of_day import shown_day
+from scan.extensions.charts.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.filtered_lists import FilteredList
+from scan.pages.records import Record, names_of
+from scan.pages.site import page, site
+from scan.pages.tabs import Tab
+from scan.queries import token_transfers
+from scan.queries.method_names import add_methods
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
+
+DAYS = {"30": 30, "90": 90}
+
+blueprint = Blueprint("pages_statistics", __name__)
+BLUEPRINTS = (blueprint,)
+PATHS = ("/charts", "/gas")
+MENU = (
+    *(("Main", "/charts", "Charts"), ("Main", "/gas", "Gas")),
+    *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),
+    *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
+)
+SECTIONS = {"home": "home_charts.html"}
+CHART_DAYS = 60
+
+
+class Series(NamedTuple):
+    field: str
+    title: str
+    is_coin: bool = False
+
+
+SERIES = (
+    Series("transactions", "Transactions"),
+    Series("failedTransactions", "Failed transactions"),
+    Series("activeAddresses", "Active addresses"),
+    Series("newAddresses", "New addresses"),
+    Series("contractsCreated", "Contracts created"),
+    Series("tokenTransfers", "Token transfers"),
+    Series("dexTrades", "Trades"),
+    Series("gasUsed", "Gas used"),
+    Series("fees", "Fees", is_coin=True),
+    Series("burntFees", "Burnt fees", is_coin=True),
+)
+
+
+@blueprint.get("/charts")
+def charts() -> Response:
+    chosen = parameters.one_of(request.args.get("days", "30"), "days", DAYS)
+    shown = daily_stats.days(reader(), length=DAYS[chosen])
+    days = json.loads(shown.data)
+    largest = shown_day(shown.last)
+    transactions = largest.records if largest else []
+    add_methods(reader(), transactions)
+    return page(
+        "charts.html",
+        chosen=chosen,
+        choices=DAYS,
+        days=shown,
+        charts=[c for series in SERIES if (c := _chart(days, series, site().chain().symbol))],
+        largest=largest,
+        transactions=transactions,
+        names=names_of(transactions),
+    )
+
+
+def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
+    """Return a chart of days, None where Python's calendar has no such days."""
+    try:
+        points = [_point(day, series.field) for day in days]
+    except ValueError:
+        return None
+    decimals = COIN_DECIMALS if series.is_coin else 0
+    title = f"{series.title}, {symbol}" if series.is_coin else series.title
+    return bar_chart(points, title=title, span_s=DAY_S, decimals=decimals)
+
+
+def _point(day: dict[str, Any], field: str) -> Point:
+    time_s = int(datetime.fromisoformat(day["date"]).replace(tzinfo=UTC).timestamp())
+    return Point(time_s, int(day[field]))
+
+
+@blueprint.get("/gas")
+def show_gas() -> Response:
+    prices = gas.price(reader())
+    return page("gas.html", gas=prices, charts=_gas_charts(prices["blocks"][::-1]))
+
+
+def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
+    """Return charts of the newest blocks, oldest first: how full they were and their base fee."""
+    try:
+        times = [int(datetime.fromisoformat(block["timestamp"]).timestamp()) for block in blocks]
+    except ValueError:
+        return []
+    full = [
+        Point(time_s, round(block["gasUsedRatio"] * 10_000), f"{block['gasUsedRatio']:.2%}")
+        for time_s, block in zip(times, blocks, strict=True)
+    ]
+    fees = [
+        Point(time_s, int(block["baseFeePerGas"]))
+        for time_s, block in zip(times, blocks, strict=True)
+        if block["baseFeePerGas"] is not None
+    ]
+    drawn = (
+        bar_chart(full, title="Gas used, % of the limit", span_s=1, decimals=2),
+        line_chart(fees, title="Base fee, Gwei", decimals=9),
+    )
+    return [chart for chart in drawn if chart]
+
+
+class Span(NamedTuple):
+    """The length and number of a chart's bars."""
+
+    seconds: int
+    spans: int
+    name: str
+
+
+# The first that covers the chain's whole lifetime is used, otherwise the last.
+SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "day"))
+
+
+def home(newest_blocks: list[Record]) -> Mapping[str, Any]:
+    """Return the values of home_charts.html."""
+    return {"charts": _activity_charts() if newest_blocks else []}
+
+
+def _activity_charts() -> list[Chart]:
+    for span in SPANS:
+        activity = json.loads(daily_stats.activity(reader(), span.seconds, span.spans))
+        if activity[0]["blocks"] == 0 or span is SPANS[-1]:
+            break
+    # From the first span that has a block.
+    activity = list(dropwhile(lambda period: period["blocks"] == 0, activity))
+    estimated = " (estimated)" if any(period["sampled"] for period in activity) else ""
+    counts = [Point(period["start"], period["transactions"]) for period in activity]
+    gas = [Point(period["start"], int(period["gasUsed"])) for period in activity]
+    charts = (
+        bar_chart(counts, title=f"Transactions per {span.name}", span_s=span.seconds),
+        bar_chart(gas, title=f"Gas used per {span.name}{estimated}", span_s=span.seconds),
+    )
+    return [chart for chart in charts if chart]
+
+
+def _token_tab(key: bytes) -> tuple[FilteredList | None, Mapping[str, Any]]:
+    largest = shown_day(_newest_day(key), key)
+    return None, {
+        "names": names_of(largest.records if largest else [], to_hex(key)),
+        "chart": _token_chart(key),
+        "days": _token_days(key),
+        "largest": largest,
+    }
+
+
+TOKEN_TABS = (Tab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),)
+
+
+def _newest_day(token: bytes) -> str | None:
+    """Return the day of the token's newest transfer."""
+    newest = json.loads(token_transfers.page(reader(), Window(1, 0), token=token).data)
+    return newest[0]["timestamp"].partition("T")[0] if newest else None
+
+
+def _token_days(token: bytes) -> Chart | None:
+    counts = json.loads(_count_by_day(reader(), token, CHART_DAYS))
+    if len(counts) < 2:
+        return None
+    by_day = {count["time"]: count["transfers"] for count in counts}
+    days = range(counts[0]["time"], counts[-1]["time"] + 1, DAY_S)  # some may have no blocks
+    points = [Point(day, by_day.get(day, 0)) for day in days][-CHART_DAYS:]
+    return bar_chart(points, title="Transfers by day", span_s=DAY_S)
+
+
+def _token_chart(token: bytes) -> Chart | None:
+    points = _count_over_time(reader(), token)
+    return line_chart(
+        [Point(point["time"], point["transfers"]) for point in json.loads(points)],
+        title="Total transfers",
+    )
+
+
+def _count_by_day(reader: Reader, token: bytes, days: int) -> str:
+    """Return [{time, transfers}] as JSON text: for the newest `days` counted ones since the token's
+    first. A day without blocks is left out."""
+    counts: str
+    (counts,) = reader.row("queries/token_transfers_count_by_day", address=token, days=days)
+    return counts
+
+
+def _count_over_time(reader: Reader, token: bytes) -> str:
+    """Return [{time, transfers}] as JSON text: the counts of transfers up to some moments."""
+    points: str
+    (points,) = reader.row("queries/token_transfers_count_over_time", address=token)
+    return points

@@ -1,0 +1,160 @@
+"""The balance of an address over time, computed backwards from its newest balance."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
+from scan.ethereum.units import COIN_DECIMALS
+from scan.extensions.history import queries as history
+from scan.extensions.history.queries import HistoryFilter, HistoryPage
+from scan.parameters import BIGINT_MAX
+from scan.queries import addresses, blocks, tokens
+from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
+from scan.queries.network import coin_symbol
+from scan.queries.pages import Window, in_blocks
+from scan.queries.reader import Reader
+
+# In each list of an address; PostgreSQL takes up to a microsecond a row that is in memory.
+MAX_ROWS_READ = 10_000
+INTEGER_MAX = 2**31 - 1
+WHOLE = Window(1, 0)
+WEI = Kind(bytes, 40)  # signed: where blocks lack traces a sum may be below zero
+POSITION = (ORDINAL, HASH, WEI)
+
+
+class BalanceHistory(NamedTuple):
+    """`points` are records of blocks, oldest first, with the balance after each in the smallest
+    unit. `check` says why they may be wrong, `next` is the cursor of older balances. `at` is the
+    record of the block at the end of a window."""
+
+    points: list[dict[str, Any]]
+    symbol: str
+    decimals: int
+    check: HistoryPage
+    next: str | None
+    at: dict[str, Any] | None = None
+
+
+def page(
+    reader: Reader,
+    address: bytes,
+    points: int,
+    token: bytes | None = None,
+    window: Window = WHOLE,
+) -> BalanceHistory:
+    """Return the balances after `points` evenly spaced blocks, from the first change to the newest
+    one, or to the end of the window. No state of an older block is read from the node.
+
+    Raises InvalidParameter for a cursor of another list or of orphaned blocks, NotFound for an
+    unknown token and where no block is indexed at the window's end, HistoryUnavailable where its
+    rows are not kept, UpstreamFailed.
+    """
+    symbol, decimals = _unit(reader, token)
+    check = history.page(reader, address, WHOLE, HistoryFilter(token=token))
+    scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
+    if window.block_to < BIGINT_MAX:
+        scope["block_to"] = window.block_to
+    traversal = Traversal.of("balances", scope, "desc", window.cursor, POSITION, has_blocks=False)
+    last = None if window.cursor else _last_block(reader, window)
+    if token is not None and not any(address):  # the zero address holds nothing
+        return BalanceHistory([], symbol, decimals, check, None, _point(last, 0))
+    newest = _newest(reader, address, token, traversal)
+    read = partial(
+        reader.row,
+        "queries/balances_list",
+        address=address,
+        token=token,
+        has_token=token is not None,
+        read_by=history.read_by(reader, address, WHOLE, HistoryFilter(token=token)),
+    )
+    if last is not None and last["number"] < newest["block_to"]:
+        *_, balance = read(
+            **newest,
+            is_unbounded=True,
+            block_from=last["number"] + 1,
+            most=INTEGER_MAX,
+            points=1,
+        )
+        newest = {"block_to": last["number"], "balance": int(balance)}
+    most = MAX_ROWS_READ
+    while True:
+        balances, spaced, has_more, before, before_hash, before_balance = read(
+            is_unbounded=token is not None,
+            block_from=reader.kept_from.number if reader.kept_from else 0,
+            **newest,
+            most=most,
+            points=points,
+        )
+        if before is not None or not has_more:
+            break
+        most *= 4  # a single block has more rows than that
+    following = None
+    if has_more and before is not None:
+        wei = int(before_balance).to_bytes(WEI.most, signed=True)
+        following = traversal.next((before, bytes(before_hash), wei))
+    filled = _filled(balances, spaced)
+    at = filled[-1] if filled and last is not None else _point(last, newest["balance"] or 0)
+    return BalanceHistory(filled, symbol, decimals, check, following, at)
+
+
+def _point(block: Mapping[str, Any] | None, balance: int) -> dict[str, Any] | None:
+    if block is None:
+        return None
+    at = {"blockNumber": block["number"], "timestamp": block["timestamp"]}
+    return {**at, "balance": str(balance)}
+
+
+def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
+    """Return the record of a window's last block; None where the window has no end."""
+    if window.block_to == BIGINT_MAX and window.time_to is None:
+        return None
+    last = in_blocks(reader, window).block_to
+    newest = blocks.newest_number(reader)
+    record = None if newest is None else blocks.get(reader, min(last, newest))
+    if record is None:
+        raise NotFound("No block is indexed at or before this block or time.")
+    if reader.kept_from is not None and last < reader.kept_from.number - 1:
+        raise HistoryUnavailable(
+            f"The balance then is not known: rows before block {reader.kept_from.number} are not"
+            " kept."
+        )
+    block: Mapping[str, Any] = orjson.loads(record)
+    return block
+
+
+def _unit(reader: Reader, token: bytes | None) -> tuple[str, int]:
+    if token is None:
+        return coin_symbol(reader), COIN_DECIMALS
+    for record in tokens.by_addresses(reader, [token]).values():
+        return record["symbol"], record["decimals"]
+    raise NotFound("Token not found.")
+
+
+def _newest(
+    reader: Reader, address: bytes, token: bytes | None, traversal: Traversal
+) -> Mapping[str, Any]:
+    """Return the balance that older ones are computed from, and its block, as parameters."""
+    if traversal.cursor is not None:
+        number, hash_, wei = traversal.cursor.position
+        [current] = reader.row("queries/blocks_get_hash", number=number)
+        if current is None or bytes(current) != hash_:
+            raise InvalidParameter(INVALID, field="cursor")
+        return {"block_to": number, "balance": int.from_bytes(bytes(wei), signed=True)}
+    if token is not None:
+        return {"block_to": BIGINT_MAX, "balance": None}
+    balance = addresses.get(reader, address).balance
+    return {"block_to": balance.block, "balance": int(balance.required_wei())}
+
+
+def _filled(balances: str, blocks: str) -> list[dict[str, Any]]:
+    """Return a record for each block, with the balance of the newest change up to it."""
+    changed = {record["point"]: record["balance"] for record in orjson.loads(balances)}
+    points: dict[int, dict[str, Any]] = {}
+    balance = "0"
+    for block in orjson.loads(blocks):
+        balance = changed.get(block.pop("point"), balance)
+        points.setdefault(block["blockNumber"], {**block, "balance": balance})
+    return [*points.values()]

@@ -1,0 +1,45 @@
+"""The balances of an address over time in Blockscout's form."""
+
+from typing import Any
+
+from scan.extensions.blockscout.lists import ROWS, before_block, list_response, path_address
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.times import timestamp
+from scan.extensions.history import coin_balances
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+
+DAYS = 10
+CHANGES_OF_DAYS = 1000
+
+blueprint = routes("history")
+
+
+@blueprint.path("/addresses/<address_hash>/coin-balance-history")
+def list_coin_balances(address_hash: str) -> Response:
+    key, window = path_address(address_hash), before_block()
+    changes, has_more = coin_balances.page(reader(), key, ROWS, window.block_to)
+    items = [
+        {
+            "transaction_hash": change.transaction_hash,
+            "block_number": change.block_number,
+            "delta": str(change.delta),
+            "value": None if change.value is None else str(change.value),
+            "block_timestamp": timestamp(change.timestamp),
+        }
+        for change in changes
+    ]
+    following = {"block_number": changes[-1].block_number} if has_more and changes else None
+    return list_response(items, following)
+
+
+@blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
+def list_coin_balances_by_day(address_hash: str) -> Response:
+    """Return the balances at the end of the newest days that changed them, oldest first."""
+    changes, _ = coin_balances.page(reader(), path_address(address_hash), CHANGES_OF_DAYS)
+    by_day: dict[str, Any] = {}
+    for change in changes:  # newest first
+        by_day.setdefault(change.timestamp[:10], change.value)
+    newest = [*by_day.items()][:DAYS]
+    items = [{"date": day, "value": str(value)} for day, value in reversed(newest)]
+    return json_value({"days": DAYS, "items": items})

@@ -1,0 +1,98 @@
+"""A history as CSV files: its rows, or a line a transaction, made from the transaction's rows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scan.extensions.exports.csv_cells import (
+    COIN,
+    TIME,
+    TOKEN_ID,
+    YES_NO,
+    Column,
+    Context,
+    Record,
+    coins_field,
+    field,
+    token_type,
+)
+from scan.extensions.exports.csv_format import text, units, wei
+from scan.extensions.history.queries import HistoryPage
+from scan.queries.pages import Page
+
+MAX_IN_CELL = 100  # entries; a cell of a spreadsheet holds 32,767 characters
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def _assets(rows: Rows, direction: str) -> str:
+    """Return the amounts of one direction without the fee: `1.5 ETH; 20 USDC; #7 PUNK`."""
+    return _joined(
+        f"#{row['tokenId']} {row['symbol']}"
+        if row["tokenType"] == "BEP721"
+        else f"{row['amountDecimal']} {row['symbol']}"
+        for row in rows
+        if row["direction"] == direction and row["type"] != "fee"
+    )
+
+
+def _fee(rows: Rows) -> str | None:
+    return next((row["amountDecimal"] for row in rows if row["type"] == "fee"), None)
+
+
+def _counterparties(rows: Rows) -> str:
+    return _joined(dict.fromkeys(row["counterparty"] for row in rows if row["counterparty"]))
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """Return the first MAX_IN_CELL texts, followed by the number of all where there are more."""
+    every = [*texts]
+    more = [f"{len(every)} in all"] if len(every) > MAX_IN_CELL else []
+    return text("; ".join([*every[:MAX_IN_CELL], *more]))
+
+
+def _change(record: Record, _: Context) -> str:
+    """Return the change of the address's balance, with its sign."""
+    if record["direction"] == "self":
+        return "0"
+    return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
+
+
+def headers(page: Page) -> Mapping[str, str]:
+    """Return the headers of a file that tell of its last page."""
+    if not isinstance(page, HistoryPage):
+        return {}
+    return {"X-Scan-History-Complete": "false" if page.reason else "true"}
+
+
+COLUMNS = {
+    "history": (
+        *TIME,
+        *(field("type"), field("direction")),
+        Column("change", _change),
+        field("amount", "amountDecimal"),
+        Column("symbol", lambda record, _: text(record["symbol"])),
+        Column("units", lambda r, _: (units if r["tokenAddress"] else wei)(r["amount"])),
+        field("counterparty"),
+        field("token", "tokenAddress"),
+        token_type("tokenType"),
+        TOKEN_ID,
+        field("transaction", "transactionHash"),
+        field("transaction_index", "transactionIndex"),
+        field("log_index", "logIndex"),
+        field("method_id", "methodId"),
+    ),
+    "historyEntries": (
+        *TIME,
+        field("transaction", "transactionHash"),
+        field("method_id", "methodId"),
+        Column("in", lambda record, _: _assets(record["rows"], "in")),
+        Column("out", lambda record, _: _assets(record["rows"], "out")),
+        Column("self", lambda record, _: _assets(record["rows"], "self")),
+        Column("fee", lambda record, _: _fee(record["rows"])),
+        coins_field("coin_change", "coinChange"),
+        COIN,
+        Column("counterparties", lambda record, _: _counterparties(record["rows"])),
+        Column("rows", lambda record, _: len(record["rows"])),
+        Column("has_more", lambda record, _: YES_NO[record["hasMore"]]),
+    ),
+}

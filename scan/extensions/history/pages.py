@@ -1,0 +1,111 @@
+"""The tabs of an address that are made of its history: an entry a transaction, and balances."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from flask import request
+
+from scan import parameters
+from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
+from scan.extensions.charts.svg_charts import Chart, Point, line_chart
+from scan.extensions.history import balance_history
+from scan.extensions.history import queries as history
+from scan.extensions.history.balance_history import BalanceHistory
+from scan.extensions.history.queries import HistoryPage
+from scan.hex import to_hex
+from scan.http.list_pages import window_of
+from scan.http.requests import reader
+from scan.pages.filtered_lists import (
+    RANGES,
+    Field,
+    FilteredList,
+    api_text,
+    filtered_list,
+    in_words,
+)
+from scan.pages.records import names_of
+from scan.pages.tabs import Tab
+from scan.queries import addresses
+from scan.queries.pages import Window
+
+CHART_POINTS = 40
+MAX_CHOICES = 20  # tokens to choose from
+MAX_LINES = 8  # of an entry
+FEES = ("show", "hide")
+BALANCE_FIELDS = (
+    Field("token", "The token", "address"),
+    Field("timeTo", "The day", "day"),
+    Field("blockTo", "The block", "number"),
+)
+HISTORY_FIELDS = (
+    Field("types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}),
+    Field("direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}),
+    Field("token", "Token", "address"),
+    Field("counterparty", "Counterparty", "address"),
+    *RANGES,
+)
+
+
+def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
+    """Return the list and the other values of address_history.html."""
+    fees = parameters.one_of(request.args.get("fees", FEES[0]), "fees", FEES)
+
+    def read(window: Window, given: Mapping[str, str]) -> HistoryPage:
+        filters = history.read_filter(given)
+        if fees == "hide":
+            filters = filters._replace(types=tuple(t for t in filters.types if t != "fee"))
+        return history.page(reader(), key, window, filters, is_grouped=True)
+
+    shown = filtered_list(
+        *(f"/address/{to_hex(key)}", f"/addresses/{to_hex(key)}/history", HISTORY_FIELDS, read),
+        tab="history",
+        more=("fees",),
+        paging=("limit", "cursor", "orderBy"),
+    )
+    for entry in shown.records:
+        rows = [row for row in entry["rows"] if row["type"] != "fee"]
+        entry["lines"], entry["others"] = rows[:MAX_LINES], rows[MAX_LINES:]
+        entry["fee"] = next((row for row in entry["rows"] if row["type"] == "fee"), None)
+    names = names_of((row for entry in shown.records for row in entry["lines"]), to_hex(key))
+    return shown, {"check": shown.source, "fees": fees, "names": names}
+
+
+def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
+    """Return the values of address_balance.html; `error` is why there are no balances."""
+    # Browsers also send fields that were left empty, such as the token for the coin.
+    given = {name: value.strip() for name, value in request.args.items() if value.strip()}
+    token, read, refusal = None, None, None
+    try:
+        token = parameters.optional_address(given, "token")
+        names = ("cursor", "blockTo", "timeTo")
+        position = {name: api_text(name, given[name]) for name in names if name in given}
+        read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
+    except (InvalidParameter, NotFound, HistoryUnavailable) as error:
+        reader().do_not_cache()
+        error.message, refusal = in_words(error, BALANCE_FIELDS), error
+    held = addresses.tokens_held(reader(), key, Window(MAX_CHOICES, 0))
+    return None, {
+        "balances": read,
+        "error": refusal,
+        "chart": read and _chart(read),
+        "token": None if token is None else to_hex(token),
+        "held": json.loads(held.data),
+        "given": given,
+        "names": names_of([], to_hex(key)),
+    }
+
+
+def _chart(balances: BalanceHistory) -> Chart | None:
+    points = [
+        Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
+        for point in balances.points
+    ]
+    return line_chart(points, title="Balance", decimals=balances.decimals)
+
+
+ADDRESS_TABS = (
+    Tab("history", "History", 20, template="address_history.html", read=_history_tab),
+    Tab("chart", "Balance", 80, template="address_balance.html", read=_balance_tab),
+)

@@ -1,0 +1,355 @@
+"""The history of an address: all rows that moved value to or from it, in the chain's order.
+
+The amounts that came in less those that went out are the address's balance: of the coin, or of a
+token by its events. Where they are not, `reason` says why.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan import parameters
+from scan.database.lists import all_credit_types
+from scan.ethereum.forms import FORM_OF_CHAIN
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.extensions.history.sql_values import all_history_types, history_numbers
+from scan.parameters import BIGINT_MAX
+from scan.queries import balances
+from scan.queries.balances import Balance, Head
+from scan.queries.cursors import ORDINAL, Traversal, Value, read_reference
+from scan.queries.network import coin_symbol
+from scan.queries.orphaned_cursors import RowEnds, require_same_chain
+from scan.queries.pages import Page, Window, in_kept_blocks
+from scan.queries.reader import Reader
+
+TYPES = (
+    *(type_.name for type_ in all_history_types()),
+    *("block_reward", "withdrawal"),
+    *(type_.name for type_ in all_credit_types()),
+    "genesis",
+)
+SIGNS = {"in": 1, "out": -1, "self": 0}
+DIRECTIONS = tuple(SIGNS)
+GROUPS = ("transaction",)
+# The fields that all rows of a transaction have in common.
+OF_ENTRY = ("transactionHash", "methodId", "blockNumber", "timestamp", "transactionIndex")
+# Ordinals of coin, fees, internal transfers, tokens, blocks produced; block and index of
+# withdrawals; ordinals of credits by type; genesis.
+POSITION = (ORDINAL,) * (8 + len(all_credit_types()))
+# A list of what an address sent has what it sent to itself, too: where these rows are more, a
+# history by direction runs among the few statements that no index bounds.
+MAX_TO_SELF = 1000
+# Rows of lists without checkpoints; each takes PostgreSQL up to a microsecond.
+MAX_COUNTED = 100_000
+# Rows that a page of transactions reads at once: most transactions have two or three.
+LEAST_ROWS_READ = 256
+ROWS_READ_PER_ENTRY = 4
+LISTS = len(history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
+UNBOUNDED: Mapping[str, Any] = {
+    "has_bounds": False,
+    "lowest": [0] * LISTS,
+    "highest": [BIGINT_MAX] * LISTS,
+}
+REASONS = (
+    *("not_kept", "start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
+    "inconsistent_events",
+)
+
+
+class HistoryFilter(NamedTuple):
+    """A filter of rows, of which None matches all; a token selects its transfers alone."""
+
+    types: tuple[str, ...] = TYPES
+    direction: str | None = None
+    token: bytes | None = None
+    counterparty: bytes | None = None
+
+
+@dataclass(frozen=True)
+class HistoryPage(Page):
+    """`reason` says why all rows together are not the whole history: None where they are.
+
+    The rows are those of the coin, or of the token in the filter. `unexplained` is the balance less
+    the sum of these rows, in the smallest unit; None where the balance is not known. `explanation`
+    says how this chain moves coin without a row, where that may be the reason.
+    """
+
+    reason: str | None = None
+    unexplained: int | None = None
+    explanation: str = ""
+
+
+def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
+    """Return the filter of a query string; several types are separated by commas."""
+    types: Collection[str] = TYPES
+    if "types" in arguments:
+        given = [text.strip() for text in arguments["types"].split(",")]
+        types = tuple(parameters.one_of(text, "types", TYPES) for text in given)
+    direction = arguments.get("direction")
+    if direction is not None:
+        parameters.one_of(direction, "direction", DIRECTIONS)
+    return HistoryFilter(
+        tuple(sorted(set(types))),
+        direction,
+        parameters.optional_address(arguments, "token"),
+        parameters.optional_address(arguments, "counterparty"),
+    )
+
+
+def page(
+    reader: Reader,
+    address: bytes,
+    window: Window,
+    filters: HistoryFilter,
+    *,
+    is_grouped: bool = False,
+) -> HistoryPage:
+    """Return a page of the history; the offset of the window does not apply. With `is_grouped` the
+    rows of a transaction are one entry, and so are a block's rows of no transaction.
+
+    Raises InvalidParameter for a cursor of another list, Reorganised.
+    """
+    scope = {"address": address, **filters._asdict(), "is_grouped": is_grouped or None}
+    traversal = window.traversal("history", scope, POSITION)
+    window = in_kept_blocks(reader, window)
+    entries = window.limit
+    if is_grouped:
+        window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
+    has_total = filters.token is None and filters.counterparty is None and not is_grouped
+    filters = _by_direction(address, filters)
+    read = partial(
+        reader.row,
+        "queries/history_list",
+        # Which index is the narrowest depends on the values themselves.
+        planned_per_call=filters.counterparty is not None,
+        is_unbounded=filters.token is not None
+        or (filters.direction in ("out", "self") and _is_often_to_itself(reader, address)),
+        address=address,
+        types=list(filters.types),
+        flow=filters.direction or "all",
+        token=filters.token,
+        has_token=filters.token is not None,
+        read_by=read_by(reader, address, window, filters),
+        counterparty=filters.counterparty,
+        block_from=window.block_from,
+        block_to=window.block_to,
+        has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
+        after=_cursor_position(traversal),
+        seen_block=traversal.seen_block,
+        direction=window.direction,
+        limit=window.limit,
+        symbol=coin_symbol(reader),
+        most_counted=MAX_COUNTED,
+        is_grouped=is_grouped,
+        entries=entries,
+    )
+    bounds = _bounds(reader, address, window, filters, traversal)
+    row = read(**bounds, genesis=None)
+    if bounds is not UNBOUNDED and len(reader.versions) > 1:  # the index changed in between
+        bounds = UNBOUNDED
+        row = read(**bounds, genesis=None)
+    if filters.token is None and (genesis := _genesis_balance(reader, address, row)):
+        row = read(**bounds, genesis=genesis)
+    data, count, is_cut, counted, position, newest, seen, *state = row
+    require_same_chain(
+        reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
+    )
+    following = traversal.next(position, read_reference(newest))
+    total = counted if has_total else None
+    if is_grouped:
+        data, count = _entries(data, has_more=is_cut)
+    page = HistoryPage(data, count, total, following, kept_from=reader.kept_from)
+    stored, head = Balance(*state[:3]), Head(*state[3:6])
+    net, start_block, untraced, *token = state[6:]
+    if filters.token is not None:
+        reason, unexplained = _check_token(
+            reader, address, filters.token, head, start_block, *token
+        )
+        return replace(page, reason=reason, unexplained=unexplained)
+    unexplained = _unexplained(reader, address, stored, head, net)
+    reason = _reason(reader, start_block, untraced, unexplained)
+    explanation = _explanation(reader) if reason == "unexplained_balance" else ""
+    return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
+
+
+def _entries(data: str, *, has_more: bool) -> tuple[str, int]:
+    """Return rows grouped into entries of their transactions, and the number of entries."""
+    rows_of = groupby(orjson.loads(data), lambda row: (row["blockNumber"], row["transactionHash"]))
+    entries = [
+        {
+            **{name: rows[0][name] for name in OF_ENTRY},
+            "coinChange": _coin_change(rows),
+            "hasMore": has_more,
+            "rows": rows,
+        }
+        for rows in ([*rows] for _, rows in rows_of)
+    ]
+    return orjson.dumps(entries).decode(), len(entries)
+
+
+def _coin_change(rows: Sequence[Mapping[str, Any]]) -> str:
+    coin = (row for row in rows if row["tokenAddress"] is None)
+    return str(sum(SIGNS[row["direction"]] * int(row["amount"]) for row in coin))
+
+
+def _explanation(reader: Reader) -> str:
+    form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
+    return form.unseen if form else ""
+
+
+def _unexplained(
+    reader: Reader, address: bytes, stored: Balance, head: Head, net: str
+) -> int | None:
+    """Return the balance less the sum of all rows of the coin; None where it is not known now."""
+    [balance] = balances.at_head(reader, [address], [stored], head)
+    return int(balance.wei) - int(net) if balance.is_current and balance.wei is not None else None
+
+
+def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int | None:
+    """Return the balance before the first block, which no row has; it is read only where the
+    present balance differs from the sum of all rows, else None."""
+    *_, balance, balance_block, is_contract, number, hash_, unchanged_from = row[:13]
+    net, start_block, untraced, *_ = row[13:]
+    stored, head = Balance(balance, balance_block, is_contract), Head(number, hash_, unchanged_from)
+    if start_block or untraced != 0 or not _unexplained(reader, address, stored, head, net):
+        return None
+    return _balance_at_genesis(reader, address)
+
+
+def _bounds(
+    reader: Reader, address: bytes, window: Window, filters: HistoryFilter, traversal: Traversal
+) -> Mapping[str, Any]:
+    """Return the ordinals that bound the page; they are read only for partitioned tables, which
+    are then not read whole."""
+    if not reader.sources.partitioned_tables.has("transactions"):
+        return UNBOUNDED
+    lowest, highest = reader.row(
+        "queries/history_get_bounds",
+        address=address,
+        types=list(filters.types),
+        is_filtered=filters._replace(types=TYPES) != HistoryFilter(),
+        block_from=window.block_from,
+        block_to=window.block_to,
+        after=_cursor_position(traversal),
+        seen_block=traversal.seen_block,
+        direction=window.direction,
+        limit=window.limit,
+    )
+    return {"has_bounds": True, "lowest": lowest, "highest": highest}
+
+
+def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> str:
+    """Return the list that rows are read from: `token` where that is the shorter one, `address`, or
+    `any` for a history by counterparty."""
+    if filters.counterparty is not None:
+        return "any"
+    if filters.token is None:
+        return "address"
+    [shortest, *_] = reader.row(
+        "queries/token_transfers_get_bounds",
+        names=[{"in": "to", None: "address"}.get(filters.direction, "from"), "token"],
+        keys=[address, filters.token],
+        block_from=window.block_from,
+        block_to=window.block_to,
+        direction=window.direction,
+        after=None,
+        max_entries=None,
+    )
+    return "token" if shortest == "token" else "address"
+
+
+def _is_often_to_itself(reader: Reader, address: bytes) -> bool:
+    [to_self] = reader.row("queries/history_count_to_self", address=address)
+    return bool(to_self > MAX_TO_SELF)
+
+
+def _cursor_position(traversal: Traversal) -> list[Value] | None:
+    return list(traversal.cursor.position) if traversal.cursor else None
+
+
+def _check_token(
+    reader: Reader,
+    address: bytes,
+    token: bytes,
+    head: Head,
+    start_block: int | None,
+    are_consistent: bool | None,
+    token_type: str | None,
+    net: str | None,
+) -> tuple[str | None, int | None]:
+    """Return why a token's rows are incomplete, and by how many units balanceOf() differs.
+
+    Events alone decide where balanceOf() has no answer: for items of a BEP1155, and for the zero
+    address, which tokens are minted from and burnt to.
+    """
+    unexplained = None
+    has_balance = token_type in ("BEP20", "BEP721") and any(address)
+    if has_balance:
+        balance = _token_balance(reader, token, address, head)
+        unexplained = None if balance is None else balance - int(net or 0)
+    if are_consistent is False and not start_block:
+        return "inconsistent_events", unexplained
+    untraced = 0  # events are complete without traces
+    return _reason(reader, start_block, untraced, unexplained if has_balance else 0), unexplained
+
+
+def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> int | None:
+    """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
+    if reader.has_node_failed or head.number is None or head.hash is None:
+        return None
+    return reader.sources.account_states.token_balance_at(
+        reader.node, token, address, head.number, bytes(head.hash)
+    )
+
+
+def _balance_at_genesis(reader: Reader, address: bytes) -> int | None:
+    """Return the balance after block 0 in wei; None where the node does not give it."""
+    [block_hash] = reader.row("queries/blocks_get_hash", number=0)
+    if block_hash is None or reader.has_node_failed:
+        return None
+    state = reader.sources.account_states.at(reader.node, address, 0, bytes(block_hash))
+    return None if state is None else state.balance
+
+
+def _by_direction(address: bytes, filters: HistoryFilter) -> HistoryFilter:
+    """Return filters that select by direction, which has an index, where the counterparty is the
+    address itself."""
+    if filters.counterparty != address:
+        return filters
+    types = filters.types if filters.direction in (None, "self") else ()
+    return filters._replace(types=types, direction="self", counterparty=None)
+
+
+def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
+    """Return the position of a client that has dropped the rows above the block of `ends`."""
+    blocks, transactions = ends.blocks, ends.transactions
+    lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)
+    of_blocks = (*(blocks << PLACE_BITS for _ in all_credit_types()), blocks)
+    if traversal.direction == "asc" or traversal.cursor is None:
+        return (*lists, blocks, 0, *of_blocks)
+    before = [int(value) for value in traversal.cursor.position]
+    withdrawal = min((before[5], before[6]), (blocks, 0))
+    return (*map(min, lists, before[:5]), *withdrawal, *map(min, of_blocks, before[7:]))
+
+
+def _reason(
+    reader: Reader, start_block: int | None, untraced_blocks: int | None, unexplained: int | None
+) -> str | None:
+    """Return why the rows are not the whole history; None where they are.
+
+    A sum that equals the balance proves nothing where blocks were not read: an amount that came in
+    there may have gone out there.
+    """
+    if reader.kept_from is not None:
+        return "not_kept"
+    if start_block:
+        return "start_block"
+    if untraced_blocks != 0:
+        return "untraced_blocks"
+    if unexplained is None:
+        return "balance_unknown"
+    return "unexplained_balance" if unexplained else None

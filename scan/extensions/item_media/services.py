@@ -1,0 +1,17 @@
+"""What lives as long as the process: the media of items."""
+
+from collections.abc import Iterable
+
+from scan.extensions.item_media.media_cache import ItemMedia
+from scan.extensions.item_media.settings import Settings
+from scan.http.services import Services
+from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
+
+
+def services(core: Services) -> Iterable[object]:
+    settings, own = core.settings, core.settings.of(Settings)
+    if not own.fetches_nft_media:
+        return (ItemMedia(None),)
+    fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
+    return (ItemMedia(fetcher, own.ipfs_gateway, settings.webhook_allow_networks),)

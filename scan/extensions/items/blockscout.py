@@ -1,0 +1,207 @@
+"""Items in Blockscout's form: of a token, one, and those that addresses hold."""
+
+from collections import defaultdict
+from typing import Any
+
+import orjson
+
+from scan import parameters
+from scan.ethereum.checksums import checksummed
+from scan.extensions.blockscout.address_holdings import TOKEN, tokens_held
+from scan.extensions.blockscout.address_objects import AddressObjects, Object
+from scan.extensions.blockscout.lists import (
+    ROWS,
+    Position,
+    Record,
+    address,
+    amount,
+    list_response,
+    path_address,
+    read_page,
+)
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.token_objects import (
+    TokenObjects,
+    token_object,
+    token_types,
+    transfer_objects,
+    transfer_position,
+)
+from scan.extensions.blockscout.tokens import holder_objects, token_of
+from scan.extensions.item_media.item_metadata import Metadata
+from scan.extensions.items import queries as items
+from scan.hex import data, to_hex
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+from scan.queries.pages import Window
+
+ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for
+SHOWN_ITEMS = 15  # in a collection
+
+blueprint = routes("items")
+
+
+@blueprint.path("/tokens/<address_hash>/instances")
+def list_instances(address_hash: str) -> Response:
+    """Return items in descending order of their first transfers, without their metadata."""
+    token_record = token_of(address_hash)
+    token_id = amount("unique_token")
+    key = data(token_record["address"])
+    position = None if token_id is None else (items.ordinal(reader(), key, token_id),)
+    page = items.page(reader(), key, Window(ROWS, 0, position=position))
+    records = orjson.loads(page.data)
+    objects = AddressObjects(record["owner"] for record in records)
+    token = token_object(token_record)
+    shown = [
+        _instance(record["tokenId"], token, objects.of_optional(record["owner"]))
+        for record in records
+    ]
+    following: Position | None = None
+    if page.next is not None:
+        following = {"unique_token": records[-1]["tokenId"]}
+    return list_response(shown, following)
+
+
+@blueprint.path("/tokens/<address_hash>/instances/<token_id>")
+def get_instance(address_hash: str, token_id: str) -> Response:
+    token = token_object(token_of(address_hash))
+    item = _item(address_hash, token_id)
+    record, metadata = orjson.loads(item.record), item.media.metadata
+    objects = AddressObjects([record["owner"]])
+    return json_value(
+        _instance(
+            record["tokenId"],
+            token,
+            objects.of_optional(record["owner"]),
+            metadata=_metadata(metadata),
+            image=metadata and metadata.image_link,
+        )
+    )
+
+
+def _item(address_hash: str, token_id: str) -> items.Item:
+    return items.get(reader(), path_address(address_hash), parameters.token_id(token_id))
+
+
+def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
+    """Return the metadata that Scan has read from the document at an item's URI."""
+    if metadata is None:
+        return None
+    return {
+        "name": metadata.name,
+        "description": metadata.description,
+        "image": metadata.image_link,
+        "attributes": [
+            {"trait_type": attribute.trait, "value": attribute.value}
+            for attribute in metadata.attributes
+        ],
+    }
+
+
+@blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers")
+def list_instance_transfers(address_hash: str, token_id: str) -> Response:
+    key, token_number = path_address(address_hash), parameters.token_id(token_id)
+    records, last = read_page(
+        "token_transfers",
+        lambda window: items.transfers(reader(), key, token_number, window),
+    )
+    following = transfer_position(last) if last else None
+    return list_response(transfer_objects(records), following)
+
+
+@blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers-count")
+def get_instance_transfers_count(address_hash: str, token_id: str) -> Response:
+    record = orjson.loads(_item(address_hash, token_id).record)
+    return json_value({"transfers_count": record["transferCount"]})
+
+
+@blueprint.path("/tokens/<address_hash>/instances/<token_id>/holders")
+def list_instance_holders(address_hash: str, token_id: str) -> Response:
+    """Return the 100 largest holders of an item, all on one page."""
+    item = _item(address_hash, token_id)
+    return list_response(holder_objects(orjson.loads(item.owners), token_id), None)
+
+
+@blueprint.path("/addresses/<address_hash>/nft")
+def list_items(address_hash: str) -> Response:
+    """Return items in descending order of their first transfers."""
+    key, types = path_address(address_hash), token_types()
+    window = Window(ROWS, 0, position=_after_item())
+    page = items.held_by(reader(), key, window)
+    records = orjson.loads(page.data)
+    following = None
+    if page.next is not None:
+        last = records[-1]
+        following = {TOKEN: checksummed(last["tokenAddress"]), "token_id": last["tokenId"]}
+    return list_response(_instances(to_hex(key), types.of(records, "type")), following)
+
+
+def _after_item() -> tuple[int] | None:
+    token, token_id = address(TOKEN), amount("token_id")
+    if token is None or token_id is None:
+        return None
+    return (items.ordinal(reader(), token, token_id),)
+
+
+@blueprint.path("/addresses/<address_hash>/nft/collections")
+def list_collections(address_hash: str) -> Response:
+    """Return collections in the order of their addresses, each with its newest items."""
+    key, types = path_address(address_hash), token_types()
+    records, following = tokens_held(key, types)
+    collections = [record for record in types.of(records, "type") if record["type"] != "BEP20"]
+    held = items.held_by(reader(), key, Window(ITEMS_OF_COLLECTIONS, 0))
+    by_token: dict[str, list[Record]] = defaultdict(list)
+    for record in orjson.loads(held.data):
+        if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
+            by_token[record["tokenAddress"]].append(record)
+    known = TokenObjects(record["tokenAddress"] for record in collections)
+    shown = [
+        {
+            "token": known.of(record["tokenAddress"]),
+            "amount": record["balance"],
+            "token_instances": _instances(to_hex(key), by_token[record["tokenAddress"]]),
+        }
+        for record in collections
+    ]
+    return list_response(shown, following)
+
+
+def _instances(holder: str, records: list[Record]) -> list[Object]:
+    known = TokenObjects(record["tokenAddress"] for record in records)
+    owner = AddressObjects([holder]).of(holder) if records else None
+    return [
+        _instance(
+            record["tokenId"],
+            known.of(record["tokenAddress"]),
+            owner if record["type"] == "BEP721" else None,
+            value=record["balance"],
+        )
+        for record in records
+    ]
+
+
+def _instance(
+    token_id: str,
+    token: Object,
+    owner: Object | None,
+    *,
+    metadata: Object | None = None,
+    image: str | None = None,
+    value: str | None = None,
+) -> Object:
+    """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
+    return {
+        "id": token_id,
+        "metadata": metadata,
+        "owner": owner,
+        "token": token,
+        "token_type": token["type"],
+        "value": value,
+        "external_app_url": None,
+        "animation_url": None,
+        "image_url": image,
+        "is_unique": None if token["type"] == "ERC-1155" else True,
+        "thumbnails": None,
+        "media_type": None,
+        "media_url": image,
+    }

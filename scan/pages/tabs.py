@@ -1,0 +1,41 @@
+"""The tabs of an address's and of a token's page: the core's, and those of extensions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from flask import Response
+
+from scan import registry
+from scan.pages.filtered_lists import FilteredList
+from scan.pages.records import requested_tab
+
+
+class Tab(NamedTuple):
+    """A tab, by whose `place` those of a page are ordered. Other tabs link it where `is_linked` is
+    true of the values of the page's head. An extension's has a template, and `read`, which returns
+    its list, if it is one, and the template's other values (an `error` among them is the page's);
+    or `respond`, which returns a page of its own."""
+
+    name: str
+    title: str
+    place: int
+    is_linked: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    template: str = ""
+    read: Callable[[bytes], tuple[FilteredList | None, Mapping[str, Any]]] = lambda _: (None, {})
+    respond: Callable[[bytes], Response] | None = None
+
+
+def with_extensions(own: Sequence[Tab], name: str) -> Sequence[Tab]:
+    """Return the tabs of a page, with those that extensions have as `name` in their pages.py."""
+    return sorted([*own, *registry.collected("pages", name)], key=lambda tab: tab.place)
+
+
+def requested(tabs: Sequence[Tab]) -> Tab:
+    """Return the requested tab, the first by default; raises InvalidParameter for another."""
+    by_name = {tab.name: tab for tab in tabs}
+    return by_name[requested_tab([*by_name])]
+
+
+def titles(tabs: Sequence[Tab], current: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the names and titles of the tabs that a page links, with its current one."""
+    return [(tab.name, tab.title) for tab in tabs if tab.name == current or tab.is_linked(values)]

@@ -1,0 +1,128 @@
+"""GET /gas and Etherscan's gasoracle: from the newest blocks, by EIP-1559."""
+
+import statistics
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.extensions.chain_statistics.gas import BlockGas, next_base_fee
+from tests.api.test_bad_input import require_parameter
+from tests.conftest import Played
+from tests.indexer.test_ordinals import NOWHERE
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+
+
+def percentile(values: list[int], share: int) -> int:
+    """The first value in order that so many per cent of all are not above."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]
+
+
+def test_prices_are_those_of_the_newest_blocks(client: FlaskClient, scenario: Played) -> None:
+    body = client.get("/api/v1/gas").json
+    blocks = scenario.truth.blocks[:20]
+    assert [b["number"] for b in body["blocks"]] == [b["number"] for b in blocks]
+    assert body["blocks"][0]["gasUsedRatio"] == round(
+        int(blocks[0]["gasUsed"]) / int(blocks[0]["gasLimit"]), 4
+    )
+    base_fees = {b["number"]: int(b["baseFeePerGas"]) for b in blocks}
+    tips = [
+        int(t["gasPrice"]) - base_fees[t["blockNumber"]]
+        for t in scenario.truth.transactions
+        if t["blockNumber"] in base_fees
+    ]
+    assert body["transactions"] == len(tips) > 0
+    base = int(body["nextBaseFeePerGas"] or body["baseFeePerGas"])
+    for suggestion in body["suggestions"].values():
+        tip = percentile(tips, suggestion["percentile"])
+        assert suggestion["maxPriorityFeePerGas"] == str(tip)
+        assert suggestion["maxFeePerGas"] == str(2 * base + tip)
+        assert suggestion["gasPrice"] == str(base + tip)
+    costs = {cost["action"]: cost for cost in body["costs"]}
+    assert costs["transfer"]["gas"] == "21000"
+    standard = int(body["suggestions"]["standard"]["gasPrice"])
+    for cost in costs.values():
+        assert cost["cost"] == str(int(cost["gas"]) * standard), cost
+    swaps = {
+        t["transactionHash"] for t in client.get("/api/v1/dex-trades?limit=100").json["trades"]
+    }
+    used = [int(t["gasUsed"]) for t in scenario.truth.transactions if t["hash"] in swaps]
+    assert int(costs["swap"]["gas"]) == statistics.median_low(used)
+
+
+def test_the_next_base_fee_is_the_nodes(client: FlaskClient, scenario: Played) -> None:
+    history = scenario.anvil.call("eth_feeHistory", "0x1", "latest", [])
+    assert int(client.get("/api/v1/gas").json["nextBaseFeePerGas"]) == int(
+        history["baseFeePerGas"][-1], 16
+    )
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("newest", "following"),
+    [
+        ([], None),
+        ([BlockGas(None, 5, 10)], None),  # before EIP-1559
+        ([BlockGas(1000, 5, 10)], 1000),
+        ([BlockGas(1000, 10, 10)], 1125),
+        ([BlockGas(1000, 0, 10)], 875),
+        ([BlockGas(1, 6, 10)], 2),  # it grows by 1 at least
+        ([BlockGas(7, 0, 0)], None),
+        ([BlockGas(7, 1, 1)], None),
+        ([BlockGas(1125, 5, 10), BlockGas(1000, 10, 10)], 1125),
+        ([BlockGas(1000, 5, 10), BlockGas(1000, 10, 10)], None),  # other rules
+        ([BlockGas(0, 0, 10), BlockGas(0, 10, 10)], None),
+        ([BlockGas(2**256, 10, 10)], 2**256 + 2**253),
+    ],
+)
+def test_the_next_base_fee(newest: list[BlockGas], following: int | None) -> None:
+    assert next_base_fee(newest) == following
+
+
+def made(url: str, moves: list[list[Move]], base_fee: int | None) -> Any:
+    database = Database(url, statement_timeout_ms=0)
+    chain = Chain(database)
+    for block in moves:
+        chain.append(block, base_fee=base_fee)
+    database.close()
+    return create_app(settings_for(url, NOWHERE)).test_client()
+
+
+def test_before_the_first_block_and_without_transactions(database_url: str) -> None:
+    client = made(database_url, [], None)
+    body = client.get("/api/v1/gas").json
+    assert body["blocks"] == [] and body["suggestions"] is None
+    assert {cost["gas"] for cost in body["costs"]} == {None}
+    client = made(database_url, [[], []], 7)
+    assert client.get("/api/v1/gas").json["suggestions"] is None
+    oracle = client.get("/api?module=gastracker&action=gasoracle").json
+    assert oracle["status"] == "0" and "No transactions" in oracle["result"]
+
+
+def test_a_chain_without_base_fees_has_gas_prices(database_url: str) -> None:
+    client = made(database_url, [[Move(address("a"), address("b"))]], None)
+    body = client.get("/api/v1/gas").json
+    assert body["nextBaseFeePerGas"] is None
+    assert body["suggestions"]["fast"]["gasPrice"] == "1"
+    assert body["blocks"][0]["gasUsedRatio"] == 0.0  # of a block without a limit
+
+
+def test_etherscans_oracle_says_the_same(client: FlaskClient) -> None:
+    body = client.get("/api/v1/gas").json
+    oracle = client.get("/api?module=gastracker&action=gasoracle").json
+    assert (oracle["status"], oracle["message"]) == ("1", "OK")
+    result = oracle["result"]
+    assert result["LastBlock"] == str(body["blockNumber"])
+    for name, key in (("slow", "Safe"), ("standard", "Propose"), ("fast", "Fast")):
+        wei = int(body["suggestions"][name]["gasPrice"])
+        whole, _, fraction = result[f"{key}GasPrice"].partition(".")
+        assert int(whole) * 10**9 + int(fraction.ljust(9, "0")) == wei
+    assert len(result["gasUsedRatio"].split(",")) == 5
+
+
+def test_it_takes_no_parameters(client: FlaskClient) -> None:
+    require_parameter(client.get("/api/v1/gas?blocks=5"), "blocks")

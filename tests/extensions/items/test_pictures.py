@@ -1,0 +1,270 @@
+"""Pictures in lists of items: what is shown, what contracts may make of it, and what it costs."""
+
+import base64
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from app import create_app
+from scan.ethereum.client import Call
+from scan.ethereum.gateway import NodeSession
+from scan.extensions.item_media.item_metadata import Picture
+from scan.extensions.item_media.media_cache import MAX_THUMBNAIL_BYTES, ItemMedia, Media
+from scan.extensions.item_media.settings import Settings as MediaSettings
+from scan.extensions.items.queries import MAX_PENDING, MAX_THUMBNAILS
+from scan.extensions.items.token_uri import GAS
+from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
+from tests.pages.test_browser import (
+    ALL_RULES,
+    AXE,
+    NOTHING_HIDDEN,
+    axe_violations,
+    least_shift,
+    show_at,
+)
+from tests.support.browser import Page
+from tests.support.explorer import Explorer
+from tests.support.many_functions import deploy
+from tests.support.serving import wait_until
+
+# tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().
+GALLERY = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract Gallery {
+    string public name = "Gallery";
+    string public symbol = "ART";
+    mapping(uint256 => string) uris;
+    string common;
+    event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
+    function hang(uint256 id, string calldata uri) external {
+        uris[id] = uri;
+        emit Transfer(address(0), address(this), id);
+    }
+    function fill(uint256 first, uint256 count, string calldata uri) external {
+        common = uri;
+        for (uint256 id = first; id < first + count; id++) {
+            emit Transfer(address(0), address(this), id);
+        }
+    }
+    function tokenURI(uint256 id) external view returns (string memory) {
+        if (id == 666) { while (true) {} }
+        if (id == 667) assembly { return(0, 1000000) }
+        return bytes(uris[id]).length > 0 ? uris[id] : common;
+    }
+}
+"""
+PLAIN = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
+SCRIPT = PLAIN.replace(b"></svg>", b"><script>parent.ran = window.ran = 1</script></svg>")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+# A PNG that claims 5,000 x 5,000 pixels: its item's page shows it, a list does not.
+WIDE = PNG[:16] + (5000).to_bytes(4) * 2 + PNG[24:]
+IMAGE = re.compile(r'<img class="thumbnail" src="([^"]+)" alt="([^"]*)"([^>]*)>')
+
+
+def uri_of(picture: bytes, name: str, kind: str = "svg+xml") -> str:
+    image = f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
+    document = json.dumps({"name": name, "image": image}).encode()
+    return f"data:application/json;base64,{base64.b64encode(document).decode()}"
+
+
+HOSTILE_NAME = '"><script>window.ran = 1</script>\u202e'
+URIS = {
+    1: uri_of(PLAIN, "Square"),
+    2: uri_of(SCRIPT, HOSTILE_NAME),
+    3: uri_of(PNG, "", "png"),
+    4: uri_of(b"%PDF-1.7", "No picture"),
+    5: uri_of(WIDE, "Wide", "png"),
+    6: "https://gallery.example/6.json",
+    7: "data:application/json,[",
+}
+PICTURES = {1: PLAIN, 2: SCRIPT, 3: PNG}
+
+
+def call_data(signature: str, *values: object) -> str:
+    types = signature[signature.index("(") + 1 : -1].split(",")
+    return "0x" + (keccak(text=signature)[:4] + encode(types, values)).hex()
+
+
+def require_picture(explorer: Explorer, src: str, content: bytes) -> None:
+    answer = explorer.client.get(src)
+    assert (answer.status_code, answer.data) == (200, content)
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "immutable" in answer.headers["Cache-Control"]
+
+
+@pytest.fixture(scope="module")
+def gallery(explorer: Explorer) -> str:
+    token = deploy(explorer, GALLERY, "Gallery")
+    for id_ in (666, 667):
+        explorer.send(token, call_data("hang(uint256,string)", id_, ""))
+    for id_, uri in URIS.items():
+        explorer.send(token, call_data("hang(uint256,string)", id_, uri), gas=5_000_000)
+    return token
+
+
+@pytest.fixture(scope="module")
+def many_items(explorer: Explorer) -> str:
+    token = deploy(explorer, GALLERY, "Gallery")
+    uri = "https://gallery.example/{id}.json"
+    explorer.send(token, call_data("fill(uint256,uint256,string)", 1000, 30, uri))
+    return token
+
+
+def rows_of(html: str) -> dict[str, str]:
+    """Rows of a list by the id of their item."""
+    rows = html.split("<tr>")[2:]
+    return {re.findall(r"/nft/0x[0-9a-f]{40}/(\d+)", row)[0]: row for row in rows}
+
+
+def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(
+    explorer: Explorer, gallery: str
+) -> None:
+    for path in (f"/token/{gallery}?tab=items", f"/address/{gallery}?tab=items"):  # its own owner
+        html = explorer.client.get(path).text
+        assert "<script>window" not in html and "\u202e" not in html
+        rows = rows_of(html)
+        assert {str(id_) for id_ in (*URIS, 666, 667)} == rows.keys()
+        for id_, row in rows.items():
+            images = IMAGE.findall(row)
+            assert len(images) == (int(id_) in PICTURES), id_
+            assert row.count('<span class="thumbnail"></span>') == 1 - len(images)
+            for src, _, rest in images:
+                assert 'width="64" height="64" loading="lazy"' in rest
+                require_picture(explorer, src, PICTURES[int(id_)])
+        texts = [text for id_ in "123" for _, text, _ in IMAGE.findall(rows[id_])]
+        assert texts[0] == "Square" and "&lt;script&gt;" in texts[1] and texts[2] == "Picture of"
+
+
+def test_a_picture_that_is_not_kept_is_that_of_its_item(explorer: Explorer, gallery: str) -> None:
+    """As after a restart, or where another instance has shown the list."""
+    path = f"{gallery}/1"
+    answer = explorer.client.get(f"/nft/pictures/{'0' * 64}/{path}")
+    assert answer.status_code == 302 and answer.headers["Location"] == f"/nft/{path}/picture"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert explorer.client.get(answer.headers["Location"]).data == PLAIN
+    for bad in (f"xyz/{path}", f"{'0' * 64}/0x12/1", f"{'0' * 64}/{gallery}/-1"):
+        assert explorer.client.get(f"/nft/pictures/{bad}").status_code == 400
+    assert explorer.client.get(f"/nft/pictures/{'0' * 64}/{path}?size=9").status_code == 400
+
+
+def test_a_list_costs_the_node_one_batch(
+    explorer: Explorer, many_items: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[Sequence[Any]] = []
+    results = NodeSession.results
+
+    def spy(session: NodeSession, calls: Sequence[Call], *bytes_: int) -> list[Any]:
+        batches.append(calls)
+        return results(session, calls, *bytes_)
+
+    monkeypatch.setattr(NodeSession, "results", spy)
+    client = create_app(explorer.settings).test_client()
+    html = client.get(f"/token/{many_items}?tab=items&limit=50").text
+    assert f"for the first {MAX_THUMBNAILS} rows" in html and html.count('class="thumbnail"') == 30
+    [calls] = batches
+    assert len(calls) == MAX_THUMBNAILS
+    assert sum(int(call.params[0]["gas"], 16) for call in calls) < 4 * GAS
+    client.get(f"/token/{many_items}?tab=items&limit=100")
+    assert len(batches) == 1
+
+
+def test_without_the_node_lists_have_no_pictures_and_are_not_cached(
+    explorer: Explorer, gallery: str
+) -> None:
+    client = create_app(replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
+    answer = client.get(f"/token/{gallery}?tab=items")
+    assert answer.status_code == 200 and not IMAGE.search(answer.text)
+    assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
+
+
+def test_pictures_are_not_charged_as_pages(explorer: Explorer, gallery: str) -> None:
+    settings = replace(explorer.settings, rate_limit_pages="2/minute")
+    client = create_app(settings).test_client()
+    src, _, _ = IMAGE.findall(client.get(f"/token/{gallery}?tab=items").text)[0]
+    assert [client.get(src).status_code for _ in range(5)] == [200] * 5
+    assert client.get("/blocks").status_code == 200
+    # One that is not kept leads to where it is charged as a page.
+    assert client.get(f"/nft/{gallery}/1/picture").status_code == 429
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """URLs of documents that are fetched, by a server that does not answer."""
+    urls: list[str] = []
+    over = threading.Event()
+
+    def get(_: DocumentFetcher, url: str, *__: object) -> bytes:
+        urls.append(url)
+        over.wait(20)
+        raise NotFetched("no answer")
+
+    monkeypatch.setattr(DocumentFetcher, "get", get)
+    yield urls
+    over.set()
+    wait_until(lambda: len(urls) == MAX_PENDING, timeout_s=20)  # none is left for the real fetcher
+
+
+def test_a_list_has_few_documents_of_others_fetched(
+    explorer: Explorer, many_items: str, fetched: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requested: list[str | None] = []
+    of = ItemMedia.of
+
+    def spy(media: ItemMedia, uri: str | None, token_id: int) -> Media:
+        requested.append(uri)
+        return of(media, uri, token_id)
+
+    monkeypatch.setattr(ItemMedia, "of", spy)
+    own = {MediaSettings: MediaSettings(fetches_nft_media=True)}
+    settings = replace(explorer.settings, of_extensions=own)
+    answer = create_app(settings).test_client().get(f"/token/{many_items}?tab=items")
+    assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING
+    assert "still loading" in answer.text and "ETag" not in answer.headers
+
+
+def test_a_list_whose_pictures_take_long_to_decode_is_shown_without_them(
+    explorer: Explorer, gallery: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.extensions.items.queries.THUMBNAILS_S", -1)
+    answer = create_app(explorer.settings).test_client().get(f"/token/{gallery}?tab=items")
+    assert "still loading" in answer.text and not IMAGE.search(answer.text)
+    assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
+
+
+def test_large_pictures_are_not_in_lists() -> None:
+    picture = Picture("image/svg+xml", PLAIN.ljust(MAX_THUMBNAIL_BYTES))
+    assert ItemMedia(None).thumbnail(Media(picture=picture)).digest
+    picture = Picture("image/svg+xml", picture.content + b" ")
+    assert ItemMedia(None).thumbnail(Media(picture=picture)).digest is None
+
+
+def test_pictures_load_and_run_nothing(page: Page, explorer_url: str, gallery: str) -> None:
+    loaded = "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete)"
+    sizes = "[...document.querySelectorAll('.thumbnail')].map(e => [e.offsetWidth, e.offsetHeight])"
+    for width in (1280, 360):
+        show_at(page, width)
+        for kind in ("token", "address"):
+            page.open(f"{explorer_url}/{kind}/{gallery}?tab=items")
+            page.evaluate("document.querySelector('tr:last-child').scrollIntoView()")
+            page.wait(loaded)
+            assert page.evaluate(sizes) == [[64, 64]] * (len(URIS) + 2)
+            assert page.evaluate("document.querySelector('img[alt=Square]').naturalWidth") == 9
+            assert page.evaluate("'ran' in window") is False
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert page.evaluate(NOTHING_HIDDEN) == []
+            assert least_shift(page, page.evaluate("location.href")) == 0
+            page.evaluate(AXE.read_text() + "; undefined")
+            assert axe_violations(page, ALL_RULES) == []
+    page.call("Emulation.clearDeviceMetricsOverride")
+    assert page.errors == []
