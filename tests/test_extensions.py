@@ -92,3 +92,16 @@ def test_an_unknown_extension_stops_the_start(name: str) -> None:
     result = put_together(ROOT, SCAN_EXTENSIONS=name)
     assert result.returncode != 0
     assert "SCAN_EXTENSIONS" in result.stderr and "no such extension" in result.stderr
+
+
+def test_a_chain_whose_form_is_off_is_not_indexed() -> None:
+    program = (
+        "from scan.ethereum.forms.matching import require_form;"
+        "require_form(1); print('Ethereum'); require_form(10)"
+    )
+    environ = os.environ | {"SCAN_EXTENSIONS": "none"}
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environ, capture_output=True, text=True
+    )
+    assert result.stdout == "Ethereum\n"
+    assert "the form of chain 10 is of the extension op_stack, which is off" in result.stderr

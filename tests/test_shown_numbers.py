@@ -34,7 +34,6 @@ REASONS = {
     "pages/contract_code.html:file.lines": "a link to the line after those that are shown",
     "pages/contract_read.html:most": "characters that are shown of a result's part",
     "pages/source_files.py:": "how many lines of source fit into the page, and their numbers",
-    "chain_statistics/largest_transfers_of_day.py:shown_day": "links to the days beside it",
     "charts/chart.html:chart.": "the grid of a chart",
     "pages/markdown.py:": "the length of a fence, and lines put together",
     "pages/records.py:first": "places in a list, by the number of its page",

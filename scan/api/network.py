@@ -1,5 +1,6 @@
 """GET /api/v1/stats and /stats/finality."""
 
+import orjson
 from flask import Blueprint
 
 from scan.http.list_pages import kept_text

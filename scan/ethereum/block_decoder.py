@@ -42,14 +42,14 @@ from scan.ethereum.column_types import (
     read_value,
     read_values,
 )
-from scan.ethereum.forms import (
+from scan.ethereum.forms.form import BLOB_GAS, NEWEST_TYPE, PLACE_BITS, Form, settle_by_ethereum
+from scan.ethereum.forms.matching import (
     ETHEREUM_TYPES,
     RECEIPT_FIELDS,
     TRANSACTION_FIELDS,
     form_of,
     without_foreign_fields,
 )
-from scan.ethereum.forms.form import BLOB_GAS, NEWEST_TYPE, PLACE_BITS, Form, settle_by_ethereum
 from scan.ethereum.forms.messages import MessageEvent, MessageToL1
 from scan.hex import BadHex, data, quantity
 

@@ -17,14 +17,14 @@ from scan.ethereum.block_encoding import (
     type_number,
 )
 from scan.ethereum.blocks import BlockJson, FormReceiptJson
-from scan.ethereum.forms import (
+from scan.ethereum.forms.form import Form, no_amounts
+from scan.ethereum.forms.matching import (
     FORM_OF_CHAIN,
     FORMS,
     chain_id_of,
     form_of_records,
+    has_uncovered_end,
 )
-from scan.ethereum.forms.form import Form, no_amounts
-from scan.ethereum.forms.polygon import AMOY, BOR, POLYGON, has_state_sync
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import list_item
@@ -90,7 +90,7 @@ def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
     by its fields alone, as no transaction names the chain, and fees for L1 that some receipts lack.
     """
     is_named = chain_id_of(header.transactions) in FORM_OF_CHAIN
-    words = ["a state sync"] if not is_named and has_state_sync(header) else []
+    words = ["a state sync"] if not is_named and has_uncovered_end(header) else []
     if type(header) is BlockJson and FormReceiptJson not in map(type, receipts):
         return words
     form = form_of_records(header, receipts) or ETHEREUM
@@ -121,9 +121,10 @@ def _lacks_l1_fees(header: Any, receipts: Sequence[Any], form: Form, *, is_named
 def covered_by_roots(header: Any, receipts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
     """Return the transactions and receipts that roots cover: all but the state sync of a chain of
     bor. On other chains a state sync stays covered, since there it has logs that nobody emitted."""
-    if receipts and has_state_sync(header) and int(receipts[-1].gasUsed, 16) == 0:
+    if receipts and has_uncovered_end(header) and int(receipts[-1].gasUsed, 16) == 0:
         chain_id = chain_id_of(header.transactions)
-        if chain_id is None or FORM_OF_CHAIN.get(chain_id, BOR) in (POLYGON, AMOY, BOR):
+        form = None if chain_id is None else FORM_OF_CHAIN.get(chain_id)
+        if chain_id not in FORM_OF_CHAIN or (form and form.has_uncovered_end):
             return header.transactions[:-1], receipts[:-1]
     return header.transactions, receipts
 

@@ -28,14 +28,14 @@ from scan.ethereum.column_types import (
     Column,
     annotated_columns,
 )
-from scan.ethereum.forms import (
+from scan.ethereum.forms.form import Credit
+from scan.ethereum.forms.matching import (
     BLOCK_FIELDS,
     ETHEREUM_TYPES,
     RECEIPT_FIELDS,
     TRANSACTION_FIELDS,
 )
-from scan.ethereum.forms import HEADER_FIELDS as FORM_HEADER_FIELDS
-from scan.ethereum.forms.form import Credit
+from scan.ethereum.forms.matching import HEADER_FIELDS as FORM_HEADER_FIELDS
 from scan.ethereum.forms.messages import MessageToL1
 
 PLAIN_TRANSFER_GAS = 21_000
@@ -86,7 +86,7 @@ class DecodedTransaction(NamedTuple):
         bytes | None,
         Column(UNSIGNED, "blobGasPrice", of_receipt=True),
     ] = None
-    # Fields of rollups, by the form of their chain (scan/ethereum/forms).
+    # Fields of rollups, by the form of their chain.
     l1_fee: Annotated[bytes | None, Column(UNSIGNED, "l1Fee", of_receipt=True)] = None
     operator_fee: Annotated[bytes | None, Column(UNSIGNED)] = None
     mint: Annotated[bytes | None, Column(UNSIGNED, "mint")] = None  # minted even if it failed

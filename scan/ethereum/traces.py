@@ -10,9 +10,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
-from scan.ethereum.forms.arbitrum import ARBOS_FRAME, TicketMoves, is_submission
-from scan.ethereum.forms.celo import precompile_transfer
-from scan.ethereum.forms.op_stack import DEPOSIT
+from scan.ethereum.forms.matching import FORMS
 from scan.hex import BadHex, data, quantity, to_hex
 
 
@@ -30,7 +28,9 @@ class TransferType(IntEnum):
 _FRAME_TYPES = {t.name: t for t in TransferType if t is not TransferType.TRANSFER}
 CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 _NOTHING = (None, "0x0")
-DEPOSIT_TYPE = bytes([DEPOSIT])
+_PROTOCOL_MOVES = [form.protocol_moves for form in FORMS if form.protocol_moves]
+_TRANSFERS_OF_CALLS = [form.transfer_of_call for form in FORMS if form.transfer_of_call]
+_DEPOSIT_TYPE = b"\x7e"  # of the OP Stack, also of a development node
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
 
@@ -206,7 +206,7 @@ def _result(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) ->
 def _name_in_traces(transaction: DecodedTransaction, name: str) -> bytes:
     """Return the hash by which traces may name a transaction. anvil names a deposit that it sends
     in another account's name by a hash of its own, as its receipt does: its place has to do."""
-    return data(name, 32) if transaction.type == DEPOSIT_TYPE else transaction.hash
+    return data(name, 32) if transaction.type == _DEPOSIT_TYPE else transaction.hash
 
 
 def _call_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
@@ -229,19 +229,20 @@ def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
 
 
 def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
-    moves, submits = TicketMoves(transaction), is_submission(transaction)
+    of_protocols = [moves(transaction) for moves in _PROTOCOL_MOVES]
     for depth, outer, frame, undone in walk_calls(outermost):
         if undone:
             continue
-        if frame["type"] == ARBOS_FRAME or (depth and submits):
+        if moves := next((moves for moves in of_protocols if moves.has(frame, depth)), None):
             value = quantity(frame.get("value") or "0x0")
             parties = data(frame["from"], 20), data(frame["to"], 20)
             if moves.is_transfer(*parties, value):
                 yield _Frame(False, TransferType.CALL, *parties, value)
             continue
         kind = _FRAME_TYPES.get(frame["type"])
-        if kind is TransferType.CALL and (moved := precompile_transfer(frame, depth == 0)):
-            yield _Frame(False, kind, *moved)
+        for transfer_of_call in _TRANSFERS_OF_CALLS if kind is TransferType.CALL else ():
+            if moved := transfer_of_call(frame, depth == 0):
+                yield _Frame(False, TransferType.CALL, *moved)
         # Of ten calls nine move nothing, and are not decoded.
         moves_nothing = depth and kind not in CREATIONS and frame.get("value") in _NOTHING
         if kind is None or moves_nothing:

@@ -6,7 +6,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | Part | What the core takes from it |
 |---|---|
 | rows.py | TABLES: tables whose rows follow from a block (SparseTable), by name |
-| form.py | FORMS: forms of chains, which are looked for before the core's |
+| form.py | FORMS: forms of the blocks of chains (Form) |
 | derived.py | TABLES: derived tables with the name of a row; derive(tx, written): what blocks add, which returns the lists that passed a checkpoint; unwind(tx, orphaned): what a fork removes. <table>_expected() of its schema has all rows, from which the indexer fills a table whose extension was off |
 | sql/ | statements, in the same rooms as sql/; a file of sql/schema/ is read after the core's of the same name; lists.toml is merged into sql/lists.toml |
 | sql_values.py | VALUES: what templates of statements use, by name |

@@ -9,7 +9,7 @@ from scan.ethereum.block_hashing import OUT_OF_PLACE, has_its_hash, put_in_place
 from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.ethereum.forms import LIKE_ETHEREUM, chain_id_of
+from scan.ethereum.forms.matching import LIKE_ETHEREUM, chain_id_of
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.raw_blocks import RawBlock, RawBlocks
 from scan.ethereum.unknown_fields import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from scan.ethereum.blocks import BlockJson, ReceiptJson, ReceiptsJson, read_json
 from scan.ethereum.client import MAX_ANSWER_BYTES, MAX_BATCH, AnswerTooLarge, Call, Node, RpcError
-from scan.ethereum.forms.polygon import has_state_sync
+from scan.ethereum.forms.matching import has_uncovered_end
 from scan.indexer.block_answers import complete_receipts, present, read_part, transaction_hashes
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class PairReader:
         if not isinstance(receipts, list) or isinstance(header, AnswerTooLarge):
             return receipts
         block = read_json(header, BlockJson, number)
-        if len(receipts) != len(block.transactions) - 1 or not has_state_sync(block):
+        if len(receipts) != len(block.transactions) - 1 or not has_uncovered_end(block):
             return receipts
         [(_, last)] = self._with_receipts([(number, block, [block.transactions[-1].hash])])
         return last if isinstance(last, AnswerTooLarge) else [*receipts, *last]

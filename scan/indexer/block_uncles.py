@@ -9,8 +9,8 @@ from typing import Any
 from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.ethereum.forms import FORM_OF_CHAIN
 from scan.ethereum.forms.form import PLACE_BITS, Form, numbered
+from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.ethereum.forms.rewards import REWARDS, mining_credits
 from scan.hex import BadHex, data, quantity, to_hex
 

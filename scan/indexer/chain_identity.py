@@ -5,6 +5,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
+from scan.ethereum.forms.matching import require_form
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from scan.indexer.log_selection import load_standard_topics
@@ -39,8 +40,8 @@ def store_or_check(
 
     `start_block` is SCAN_START_BLOCK, None where it is not set; `logs` is SCAN_LOGS, "" where it is
     not set. Raises WrongChain where a node serves another chain, WrongLogs where the database
-    stores another selection of logs, SettingError where it begins at another block, NodeError where
-    the first node cannot be reached.
+    stores another selection of logs, SettingError where it begins at another block, or the chain's
+    form is of an extension that is off, NodeError where the first node cannot be reached.
     """
     require_same_start(database, start_block)
     identity = read_identity(BlockSource(node))
@@ -52,6 +53,7 @@ def store_or_check(
     )
     stored = check(node, database)
     assert stored is not None
+    require_form(stored.identity.chain_id)
     if logs not in ("", stored.logs):
         raise WrongLogs(
             f"this database stores {stored.logs} logs since its first block, but SCAN_LOGS={logs};"

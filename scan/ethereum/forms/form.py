@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from scan.hex import BadHex, data, excerpt, quantity
 
@@ -12,6 +12,7 @@ NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
 BLOB_GAS = 131_072  # EIP-4844
 # An ordinal's low bits, which hold a row's place in its block: first_ordinal_in() of sql/schema.
 PLACE_BITS = 20
+VANITY_BYTES, SEAL_BYTES = 32, 65  # of extraData where a block's signer seals it
 # Types of credits, as in sql/lists.toml.
 MINT, FEE_VAULT, MINING_REWARD, UNCLE_REWARD, BURN = range(5)
 _is_decimal = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,4})?\Z").match
@@ -114,6 +115,15 @@ def settle_by_ethereum(block: Any) -> Settlement:
     )
 
 
+class ProtocolMoves(Protocol):
+    """Tells which calls in a transaction's trace are of the chain's protocol, which no code made,
+    and which of these are transfers."""
+
+    def has(self, call: Any, depth: int) -> bool: ...
+
+    def is_transfer(self, from_address: bytes, to_address: bytes, value: int) -> bool: ...
+
+
 class Form(NamedTuple):
     """What the blocks of a chain have beyond Ethereum's.
 
@@ -159,6 +169,20 @@ class Form(NamedTuple):
     has_cancun_without_blobs: bool = False
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
     withdraws_to_l1: bool = False
+    # Roots cover all fields of its transactions and receipts, as on Ethereum.
+    is_covered_by_roots: bool = False
+    # Its fields of transactions are of all types; else of types beyond Ethereum's, and of those
+    # that `more_types` returns for the types of a block's transactions.
+    has_fields_of_all_types: bool = False
+    more_types: Callable[[Sequence[Any]], Collection[str | None]] = lambda types: ()
+    # Whether a block, given as a struct, ends with a transaction that no root covers.
+    has_uncovered_end: Callable[[Any], bool] | None = None
+    # The transfer that a call in a trace makes: sender, recipient and amount; None for other calls.
+    # The second argument is whether it is the outermost call. Raises BadHex.
+    transfer_of_call: Callable[[Any, bool], tuple[bytes, bytes, int] | None] | None = None
+    # Makes what tells the transfers of the chain's protocol among a transaction's calls.
+    protocol_moves: Callable[[Any], ProtocolMoves] | None = None
+    order: int = 0  # among the forms that may match a block, the least first
 
     def chain_fields_of_transactions(
         self,

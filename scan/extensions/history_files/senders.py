@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scan.ethereum.forms import FIRST_PROTECTED_V
+from scan.ethereum.forms.matching import FIRST_PROTECTED_V
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import EMPTY_STRING, join_list, quantity_item
 from scan.ethereum.signatures import Signature, recover_signer

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.blockscout import addresses, tokens
+from scan.extensions.blockscout import addresses
 from tests.conftest import Played
 from tests.extensions.blockscout.published import DOCUMENT, MARKET, faults, route_of
 from tests.support.indexing import settings_for
@@ -240,19 +240,6 @@ def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
         assert shown["transaction_fees"] == str(fees)
 
 
-def test_coin_balances_follow_each_other(ask: Asking, scenario: Played, truth: Truth) -> None:
-    node = scenario.anvil
-    assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
-    for person in [most(truth, "txCount"), *random.Random(4).sample(sorted(truth.addresses), 6)]:
-        rows = ask.rows(f"/addresses/{person}/coin-balance-history")
-        for row in rows[:: max(1, len(rows) // 8)]:
-            wei = int(node.call("eth_getBalance", person, hex(row["block_number"])), 16)
-            assert row["value"] == str(wei), (person, row)
-        if rows:
-            days = ask(f"/addresses/{person}/coin-balance-history-by-day")["items"]
-            assert days[-1]["value"] == rows[0]["value"]
-
-
 def test_addresses_are_listed_by_balance(
     ask: Asking,
     client: FlaskClient,
@@ -293,24 +280,6 @@ def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:
         assert counters["token_holders_count"] == str(len(holders))
 
 
-def test_items_of_a_token_are_listed_by_their_first_transfers(
-    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tokens, "ROWS", 2)
-    most_pages = 0
-    for token in truth.tokens:
-        if token["type"] != "BEP20":
-            moved = [
-                transfer["tokenId"]
-                for transfer in reversed(truth.token_transfers)
-                if transfer["tokenAddress"] == token["address"] and transfer["tokenId"] is not None
-            ]
-            pages = list(ask.pages(f"/tokens/{token['address']}/instances"))
-            assert [row["id"] for page in pages for row in page] == list(dict.fromkeys(moved))[::-1]
-            most_pages = max(most_pages, len(pages))
-    assert most_pages > 2
-
-
 def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
     holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
     held = {t["tokenAddress"]: t for t in truth.tokens_held_by(holder)}
@@ -321,11 +290,6 @@ def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
         assert amounts == {address: token["balance"] for address, token in held.items()}
     only = ask.rows(f"/addresses/{holder}/tokens", type="ERC-20")
     assert {row["token"]["type"] for row in only} == {"ERC-20"}
-    items = ask.rows(f"/addresses/{holder}/nft")
-    assert len(items) == len({(i["token"]["address_hash"], i["id"]) for i in items})
-    collections = ask.rows(f"/addresses/{holder}/nft/collections")
-    nfts = {address for address, token in held.items() if token["type"] != "BEP20"}
-    assert {c["token"]["address_hash"].lower() for c in collections} == nfts
 
 
 def test_search_redirects_to_hashes_alone(ask: Asking, truth: Truth) -> None:

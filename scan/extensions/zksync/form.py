@@ -1,8 +1,4 @@
-"""ZKsync Era and chains of the ZK Stack: types of their own, batches on L1.
-
-Fields by https://docs.zksync.io/zksync-protocol/api/zks-rpc: `l1BatchNumber` of blocks,
-transactions and receipts. Fees go to an account of the operator, which no block names.
-"""
+"""The form of ZKsync's blocks."""
 
 from typing import Any
 
@@ -22,9 +18,11 @@ ZKSYNC = Form(
     transaction_fields={"l1BatchNumber": number, "l1BatchTxIndex": number},
     block_fields={"l1BatchNumber": number},
     settle=settle,
+    has_fields_of_all_types=True,  # batches
     unseen="Fees go to an account of the operator that no block names.",
     message_event=MessageEvent(
         "0x0000000000000000000000000000000000008008",  # L1Messenger
         "L1MessageSent(address indexed sender, bytes32 indexed hash, bytes data)",
     ),
 )
+FORMS = (ZKSYNC,)

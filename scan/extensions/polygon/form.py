@@ -1,24 +1,14 @@
-"""Polygon PoS: its bridge's state sync is a transaction that no root covers.
-
-core/types/bor_receipt.go and internal/ethapi of 0xPolygon/bor: a state sync is the last transaction
-of its block; its hash is made of the block's number and hash, sender and recipient are the zero
-address, and it uses no gas. Its receipt has the logs, and eth_getBlockReceipts of some nodes lacks
-it. Since Madhugiri it has a type of its own, which roots cover.
-
-core/state_transition.go, core/bor_fee_log.go and params/config.go of bor 2.2: a contract gets base
-fees. The block's author gets tips: it is not `miner`, but the recipient of a log that the protocol
-appends to each transaction. A state sync moves coin out of the coin's contract, which logs Deposit
-of MRC20.sol of 0xPolygon/pos-contracts.
-"""
+"""The form of bor's blocks."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from scan.ethereum.forms.clique import SEAL_BYTES, VANITY_BYTES
 from scan.ethereum.forms.form import (
     FEE_VAULT,
     MINT,
+    SEAL_BYTES,
+    VANITY_BYTES,
     Form,
     Settlement,
     Values,
@@ -122,6 +112,7 @@ POLYGON = Form(
     shows=shows,
     type_names={STATE_SYNC: "state sync"},
     settle=partial(settle, MAINNET_BURN),
+    has_uncovered_end=has_state_sync,
     has_cancun_without_blobs=True,
     unseen="What contracts moved in a state sync, and what it takes from 0x1010, has no trace.",
 )
@@ -129,3 +120,4 @@ AMOY = POLYGON._replace(
     name="Amoy", chain_ids=frozenset((80_002,)), settle=partial(settle, AMOY_BURN)
 )
 BOR = POLYGON._replace(name="Bor", chain_ids=frozenset(), is_of=is_of_bor, settle=settle_elsewhere)
+FORMS = (POLYGON, AMOY, BOR)

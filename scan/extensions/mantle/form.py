@@ -1,15 +1,10 @@
-"""Mantle: a chain of the OP Stack whose coin is MNT.
-
-core/state_transition.go and core/types/deposit_tx.go of mantlenetworkio/op-geth: until Arsia the
-fee for L1 is turned into gas, so it is within gasUsed already. Since Arsia fees are as on the OP
-Stack since Jovian, and receipts have `l1BaseFeeScalar`.
-"""
+"""The form of Mantle's blocks."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from scan.ethereum.forms import op_stack
 from scan.ethereum.forms.form import Encoding, Values, number
+from scan.extensions.op_stack import form as op_stack
 
 MAINNET, SEPOLIA = 5000, 5003
 
@@ -32,6 +27,7 @@ MANTLE = op_stack.OP_STACK._replace(
     },
     receipt_fields={**op_stack.OP_STACK.receipt_fields, "tokenRatio": number},
     l1_fees=l1_fees,
+    order=-1,
     unseen="A sponsor may have paid a part of the fee of a meta transaction.",
     encodings={
         op_stack.DEPOSIT: Encoding(
@@ -43,3 +39,4 @@ MANTLE = op_stack.OP_STACK._replace(
         )
     },
 )
+FORMS = (MANTLE,)

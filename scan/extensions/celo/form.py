@@ -1,14 +1,10 @@
-"""Celo, since it is a chain of the OP Stack: fees in other currencies (CIP-64).
+"""The form of Celo's blocks."""
 
-core/types/celo_dynamic_fee_tx_v2.go, core/types/receipt.go, core/state_transition.go,
-core/vm/celo_contracts.go and contracts/addresses of celo-org/op-geth. Blocks of its time as an L1
-are in part encoded in other ways.
-"""
-
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from scan.ethereum.forms import op_stack
 from scan.ethereum.forms.form import Encoding, Settlement, Values, address, number
+from scan.extensions.op_stack import form as op_stack
 from scan.hex import data, quantity
 
 MAINNET, SEPOLIA = 42220, 11142220
@@ -42,6 +38,12 @@ def precompile_transfer(call: Any, is_outermost: bool) -> tuple[bytes, bytes, in
     return words[12:32], words[44:64], int.from_bytes(words[64:])
 
 
+def more_types(types: Sequence[Any]) -> Collection[str | None]:
+    """Return the types of Ethereum's that may have a fee currency: the L1 had legacy transactions
+    with one, in blocks without deposits."""
+    return () if hex(op_stack.DEPOSIT) in types else ("0x0", None)
+
+
 def pays_in_tokens(sent: Values) -> list[bool]:
     """Return which transactions have a fee currency: they pay by transfers of that token."""
     return [currency is not None for currency in sent["feeCurrency"]]
@@ -71,6 +73,9 @@ CELO = op_stack.OP_STACK._replace(
     },
     receipt_fields={**op_stack.OP_STACK.receipt_fields, "baseFee": number},
     pays_in_tokens=pays_in_tokens,
+    more_types=more_types,
+    transfer_of_call=precompile_transfer,
+    order=-1,
     settle=settle,
     encodings={
         **op_stack.OP_STACK.encodings,
@@ -83,3 +88,4 @@ CELO = op_stack.OP_STACK._replace(
         ),
     },
 )
+FORMS = (CELO,)

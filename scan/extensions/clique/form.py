@@ -1,19 +1,23 @@
-"""Clique, of private chains and old test networks: the signer of a block gets its fees.
-
-EIP-225: `miner` is a vote's candidate, and in most blocks the zero address. The signer is recovered
-from the seal at the end of extraData, which signs the header without the seal.
-"""
+"""The form of blocks sealed by Clique."""
 
 import json
 from typing import Any
 
-from scan.ethereum.forms.form import FEE_VAULT, Form, Settlement, numbered, settle_by_ethereum
+from scan.ethereum.forms.form import (
+    FEE_VAULT,
+    SEAL_BYTES,
+    VANITY_BYTES,
+    Form,
+    Settlement,
+    numbered,
+    settle_by_ethereum,
+)
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.hex import data
 
-VANITY_BYTES, SEAL_BYTES, ADDRESS_BYTES = 32, 65, 20
+ADDRESS_BYTES = 20
 NOBODY, NO_MIX_HASH = "0x" + "00" * 20, "0x" + "00" * 32
 DIFFICULTIES = ("0x1", "0x2")
 _DATA = (
@@ -64,6 +68,9 @@ def settle(block: Any) -> Settlement:
     return fees._replace(producer_fees=0, credits=numbered(block, credits))
 
 
-CLIQUE = Form("Clique", is_of=is_of, own_fields=signer, settle=settle)
+CLIQUE = Form("Clique", is_of=is_of, own_fields=signer, settle=settle, order=1)
 # One sequencer sealed Linea's blocks by Clique, before Linea had another consensus.
-LINEA = CLIQUE._replace(name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of=None)
+LINEA = CLIQUE._replace(
+    name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of=None, is_covered_by_roots=True
+)
+FORMS = (LINEA, CLIQUE)

@@ -1,9 +1,4 @@
-"""BNB Smart Chain and other chains of Parlia.
-
-core/state_transition.go and consensus/parlia/parlia.go of bnb-chain/bsc: the validator, who is
-`miner`, gets tips and fees for blobs, and passes them on by transactions of price 0 in the same
-block.
-"""
+"""The form of Parlia's blocks."""
 
 from contextlib import suppress
 from typing import Any
@@ -35,3 +30,4 @@ PARLIA = Form(
     settle=settle,
     unseen="Coin sent to 0xffff…fffe is given to the block's validator without a transaction.",
 )
+FORMS = (PARLIA,)

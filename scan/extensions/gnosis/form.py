@@ -1,10 +1,4 @@
-"""Gnosis Chain and Chiado: nothing is burnt, and the bridge mints the coin.
-
-network-upgrades/london.md and pectra.md of gnosischain/specs: a collector gets base fees, and since
-Pectra fees for blobs. execution/posdao-post-merge.md: at the end of each block the reward contract
-mints the coin that it announced by AddedReceiver of poanetwork/posdao-contracts when the bridge
-called it. execution/withdrawals.md: a contract pays withdrawals in GNO, of 32 mGNO each.
-"""
+"""The form of Gnosis Chain's blocks."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -78,3 +72,4 @@ GNOSIS = Form(
 CHIADO = GNOSIS._replace(
     name="Chiado", chain_ids=frozenset((10_200,)), settle=partial(settle, CHIADO_NETWORK)
 )
+FORMS = (GNOSIS, CHIADO)

@@ -1,10 +1,4 @@
-"""OP Stack: OP Mainnet, Base, opBNB, World Chain and others; `anvil --network optimism`.
-
-Fees and deposits: https://specs.optimism.io/protocol/exec-engine.html and deposits.html; operator
-fees: isthmus/exec-engine.html, jovian/exec-engine.html; L1 attributes: */l1-attributes.html;
-withdrawalsRoot: isthmus/exec-engine.html. Receipts of deposits: canyon/overview.html; before Canyon
-their nonce is in JSON and in no root.
-"""
+"""The form of the OP Stack's blocks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -184,3 +178,4 @@ OP_STACK = Form(
     ),
     withdraws_to_l1=True,
 )
+FORMS = (OP_STACK,)

@@ -1,9 +1,4 @@
-"""Avalanche: the C-Chain, and chains of Subnet-EVM.
-
-core/state_transition.go, plugin/evm/customtypes/header_ext.go and plugin/evm/wrapped_block.go of
-ava-labs/coreth and ava-labs/subnet-evm: the whole fee, with the base fee, goes to the block's
-`miner`, which on the C-Chain is an address that nobody has.
-"""
+"""The form of Avalanche's blocks."""
 
 from typing import Any
 
@@ -34,3 +29,4 @@ AVALANCHE = Form(
     settle=settle,
     unseen="Imports from other chains of Avalanche, and exports, move coin without a transaction.",
 )
+FORMS = (AVALANCHE,)

@@ -1,11 +1,4 @@
-"""Arbitrum: One, Nova and Orbit chains.
-
-Types, fields of transactions and receipts: core/types/arb_types.go, internal/ethapi/api.go of
-OffchainLabs/go-ethereum. L1's part of gas (`gasUsedForL1`) is within gasUsed.
-
-What a ticket costs and brings: arbos/tx_processor.go of OffchainLabs/nitro. Its transfers are in
-traces: of a submission as calls of a type of their own, of a redemption before and after it.
-"""
+"""The form of Arbitrum's blocks."""
 
 from typing import Any
 
@@ -69,12 +62,17 @@ def shows(block: Any, sent: Values, received: Values) -> bool:
 
 
 class TicketMoves:
-    """Tells which calls of ArbOS in a transaction are transfers, and not parts of its fee or of
-    what it mints."""
+    """Tells which calls in a transaction ArbOS made, and which of those are transfers, and not
+    parts of its fee or of what it mints."""
 
     def __init__(self, transaction: Any) -> None:
         self._calls = 0
-        self._unpaid = transaction.fee if is_submission(transaction) else 0
+        self._is_submission = is_submission(transaction)
+        self._unpaid = transaction.fee if self._is_submission else 0
+
+    def has(self, call: Any, depth: int) -> bool:
+        """Return whether ArbOS made a call, which it does beside a transaction's own."""
+        return call["type"] == ARBOS_FRAME or bool(depth and self._is_submission)
 
     def is_transfer(self, from_address: bytes, to_address: bytes, value: int) -> bool:
         """Return whether a call is a transfer. The caller passes all calls, in their order."""
@@ -115,6 +113,7 @@ ARBITRUM = Form(
     block_fields={"l1BlockNumber": number, "sendCount": number, "sendRoot": hash_},
     mints=mints,
     settle=settle,
+    protocol_moves=TicketMoves,
     has_cancun_without_blobs=True,
     unseen="Fees go to accounts that no block names.",
     message_event=MessageEvent(
@@ -123,3 +122,4 @@ ARBITRUM = Form(
         " uint256 indexed nonce, uint256 _, uint256 _, uint256 _, uint256 value, bytes data)",
     ),
 )
+FORMS = (ARBITRUM,)

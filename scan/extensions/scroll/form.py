@@ -1,13 +1,9 @@
-"""Scroll: messages from L1, and a fee for data on L1.
-
-core/types/l1_message_tx.go and core/state_transition.go of scroll-tech/go-ethereum: all fees go to
-one vault, whose address is SCROLL_FEE_VAULT on Scroll's own chains.
-"""
+"""The form of Scroll's blocks."""
 
 from typing import Any
 
 from scan.ethereum.forms.form import FEE_VAULT, Encoding, Form, Settlement, number, numbered
-from scan.ethereum.forms.op_stack import is_free, l1_fees, shows
+from scan.extensions.op_stack.form import is_free, l1_fees, shows
 
 SCROLL_FEE_VAULT = bytes.fromhex("5300000000000000000000000000000000000005")
 
@@ -21,7 +17,7 @@ def settle(block: Any) -> Settlement:
 
 SCROLL = Form(
     "Scroll",
-    # FORMS has the OP Stack first: its blocks have l1Fee, too.
+    order=1,  # after the OP Stack, whose blocks have l1Fee, too
     signs=frozenset(("queueIndex", "l1Fee")),
     chain_ids=frozenset((534_352, 534_351)),
     shows=shows,
@@ -32,3 +28,4 @@ SCROLL = Form(
     settle=settle,
     encodings={0x7E: Encoding(("queueIndex", "gas", "to", "value", "input", "from"))},
 )
+FORMS = (SCROLL,)

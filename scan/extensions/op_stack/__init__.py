@@ -1,0 +1,11 @@
+"""OP Stack: OP Mainnet, Base, opBNB, World Chain and others; `anvil --network optimism`.
+
+Fees and deposits: https://specs.optimism.io/protocol/exec-engine.html and deposits.html; operator
+fees: isthmus/exec-engine.html, jovian/exec-engine.html; L1 attributes: */l1-attributes.html;
+withdrawalsRoot: isthmus/exec-engine.html. Receipts of deposits: canyon/overview.html; before Canyon
+their nonce is in JSON and in no root.
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension("the form of chains of the OP Stack")

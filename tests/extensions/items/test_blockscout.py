@@ -1,0 +1,35 @@
+"""Items in Blockscout's form."""
+
+import pytest
+
+from scan.extensions.items import blockscout
+from tests.extensions.blockscout.test_responses import Asking
+from tests.support.truth import Truth
+
+
+def test_items_of_a_token_are_listed_by_their_first_transfers(
+    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blockscout, "ROWS", 2)
+    most_pages = 0
+    for token in truth.tokens:
+        if token["type"] != "BEP20":
+            moved = [
+                transfer["tokenId"]
+                for transfer in reversed(truth.token_transfers)
+                if transfer["tokenAddress"] == token["address"] and transfer["tokenId"] is not None
+            ]
+            pages = list(ask.pages(f"/tokens/{token['address']}/instances"))
+            assert [row["id"] for page in pages for row in page] == list(dict.fromkeys(moved))[::-1]
+            most_pages = max(most_pages, len(pages))
+    assert most_pages > 2
+
+
+def test_the_items_that_an_address_holds(ask: Asking, truth: Truth) -> None:
+    holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
+    items = ask.rows(f"/addresses/{holder}/nft")
+    assert len(items) == len({(i["token"]["address_hash"], i["id"]) for i in items})
+    collections = ask.rows(f"/addresses/{holder}/nft/collections")
+    held = truth.tokens_held_by(holder)
+    nfts = {token["tokenAddress"] for token in held if token["type"] != "BEP20"}
+    assert {c["token"]["address_hash"].lower() for c in collections} == nfts
