@@ -25,7 +25,7 @@ TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 
 # Where there is arithmetic, and why none of it is a fact about the chain.
 REASONS = {
-    "pages/accounts.html:loop.index0 shown.first": "the place of a row in its list",
+    "addresses_by_balance/accounts.html:loop.index0 shown.first": "the place of a row in its list",
     "pages/argument_values.py:shown_value": "the largest number of an integer type",
     "pages/base.html:links menu_of_extensions title": "a list of links",
     "pages/block.html:block.number": "links to the blocks beside it",

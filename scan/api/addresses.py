@@ -1,4 +1,4 @@
-"""GET /api/v1/accounts, /addresses, /addresses/:address, and its /tokens."""
+"""GET /api/v1/addresses, /addresses/:address, and its /tokens."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,17 +9,14 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.list_pages import list_body
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.queries import (
-    accounts,
     addresses,
     contract_creations,
     tokens,
 )
-from scan.queries.accounts import AccountPage
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Page, Window
 
@@ -58,23 +55,6 @@ def list_addresses() -> Response:
 
 def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if record is None else {name: record[name] for name in OF_TOKEN}
-
-
-@blueprint.get("/accounts")
-def list_accounts() -> Response:
-    """Return addresses by balance, the largest first."""
-    arguments = query_arguments(*LISTED)
-    return list_response(
-        "accounts",
-        arguments,
-        lambda window: accounts.page(reader(), window),
-        body=_accounts_body,
-    )
-
-
-def _accounts_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
-    assert isinstance(page, AccountPage)
-    return list_body(name, page, arguments, complete=page.reason is None, reason=page.reason)
 
 
 def _addresses(arguments: Mapping[str, str]) -> list[bytes]:

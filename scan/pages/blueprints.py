@@ -1,7 +1,6 @@
 """The modules of pages, each with its blueprint."""
 
 from scan.pages import (
-    accounts,
     addresses,
     blocks,
     bytecode,
@@ -21,7 +20,6 @@ PAGES = (
     blocks,
     transactions,
     addresses,
-    accounts,
     tokens,
     contracts,
     bytecode,

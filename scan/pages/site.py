@@ -36,7 +36,7 @@ PATHS = frozenset(
         "/verified-contracts",
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks"),
-        *("/token-transfers", "/internal-transfers", "/accounts", "/trades"),
+        *("/token-transfers", "/internal-transfers", "/trades"),
     }
 )
 POLICY = "; ".join(

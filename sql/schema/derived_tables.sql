@@ -183,10 +183,6 @@ CREATE TABLE IF NOT EXISTS addresses (
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
 -- serves indexer/addresses_list_stale, and indexer/blocks_unwind: balances read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
--- serves queries/addresses_list_by_balance. A smaller balance has no entry, which most addresses of a large
--- chain have: entries move with every change of a row at the head.
-CREATE INDEX IF NOT EXISTS addresses_by_balance ON addresses (balance, address)
-    WHERE balance >= 1000000000000000000;
 
 -- Statistics of a day (UTC). A block belongs to the newest day that it or a block before it has, so that
 -- the blocks of a day follow each other whatever their times say. A day without blocks has no row.

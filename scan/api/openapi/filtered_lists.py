@@ -34,7 +34,6 @@ from scan.contracts.signature_text import MAX_LENGTH
 from scan.database.lists import of_kind
 from scan.ethereum.forms.messages import MAX_DATA_BYTES
 from scan.parameters import MAX_LIMIT, MAX_TYPE
-from scan.queries.accounts import MOST_COUNTED
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
 # Schemas of filters by their kind, each made from the filter's description.
@@ -139,10 +138,6 @@ PATHS: Json = {
         "listContractCreations", "All contracts by their creations, verified or not",
         "ContractCreationPage", "contract_creations",
     ),
-    "/accounts": operation(
-        "get", "listAccounts", "Addresses by balance, the largest first", ref("AccountPage"),
-        parameters=LISTED,
-    ),
     "/contracts": operation(
         "get", "listContracts", "Verified contracts, newest verification first",
         ref("ContractPage"), tag="Contracts", parameters=LISTED,
@@ -226,26 +221,6 @@ SCHEMAS: Json = {
             "contractName": nullable(text("Its name in the source; null: not verified.", "Token")),
             "verified": flag("Whether the source of its code is verified."),
             "isProxy": flag("Whether its code passes all calls on to another contract."),
-        },
-    ),
-    "AccountPage": record(
-        "Addresses by balance. Those in no block, as unused ones of genesis, are not known.",
-        {
-            "accounts": array(ref("Account"), "This page.", maxItems=MAX_LIMIT),
-            "total": nullable(number(f"Null above {MOST_COUNTED:,}, where pages end.", 42)),
-            "complete": flag("Whether each balance is the newest block's."),
-            "reason": nullable(one_of("Why not.", ("balances_unread", "untraced_blocks"))),
-            "next": ref("Next"),
-        },
-    ),
-    "Account": record(
-        "An address that has a coin (10^18 wei) or more, and was seen in a block.",
-        {
-            "address": address("The address."),
-            "balance": amount("In wei, as it was read last.", "1000000000000000000"),
-            "balanceBlock": nullable(number("The block it was read at; null: to be read.", 17)),
-            "txCount": number("Its transactions.", 3),
-            "isContract": flag("Whether it has code."),
         },
     ),
     "ContractPage": page_of("contracts", "VerifiedContract", "Verified contracts."),

@@ -2,16 +2,13 @@
 
 from typing import Any
 
-import orjson
-
 from scan import parameters
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects, Object, address_object
+from scan.extensions.blockscout.address_objects import Object, address_object
 from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
 from scan.extensions.blockscout.lists import (
     ROWS,
     address,
-    amount,
     ascending,
     list_response,
     number,
@@ -40,7 +37,6 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import (
-    accounts,
     addresses,
     blocks,
     contract_creations,
@@ -59,31 +55,6 @@ MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
 MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
 
 blueprint = routes("addresses")
-
-
-@blueprint.path("/addresses")
-def list_addresses() -> Response:
-    """Return the addresses with at least one coin, the largest balance first."""
-    one_of("sort", ("balance",))
-    one_of("order", ("desc",))
-    balance, key = amount("fetched_coin_balance"), address("hash")
-    position = None if balance is None or key is None else (balance, key)
-    page = accounts.page(reader(), Window(ROWS, 0, position=position))
-    records = orjson.loads(page.data)
-    known = AddressObjects(record["address"] for record in records)
-    items = [
-        {
-            **known.of(record["address"]),
-            "coin_balance": record["balance"],
-            "transactions_count": str(record["txCount"]),
-        }
-        for record in records
-    ]
-    following = None
-    if page.next is not None:
-        last = items[-1]
-        following = {"fetched_coin_balance": last["coin_balance"], "hash": last["hash"]}
-    return list_response(items, following, exchange_rate=None, total_supply=None)
 
 
 @blueprint.path("/addresses/<address_hash>")

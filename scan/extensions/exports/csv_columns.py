@@ -138,15 +138,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("units", lambda record, _: units(record["balance"])),
         BALANCE_SINCE,
     ),
-    "accounts": (
-        field("address"),
-        coins_field("balance", "balance"),
-        COIN,
-        wei_field("balance_wei", "balance"),
-        field("balance_block", "balanceBlock"),
-        field("transactions", "txCount"),
-        Column("is_contract", lambda record, _: YES_NO[record["isContract"]]),
-    ),
     "contracts": (
         field("contract", "address"),
         Column("name", lambda record, _: text(record["contractName"])),

@@ -13,7 +13,6 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.blockscout import addresses
 from tests.conftest import Played
 from tests.extensions.blockscout.published import DOCUMENT, MARKET, faults, route_of
 from tests.support.indexing import settings_for
@@ -238,33 +237,6 @@ def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
             assert str(sum(int(row[field]) for row in rows)) == shown[of_block]
         fees = sum(int(row["gas_used"]) * int(row["gas_price"]) for row in rows)
         assert shown["transaction_fees"] == str(fees)
-
-
-def test_addresses_are_listed_by_balance(
-    ask: Asking,
-    client: FlaskClient,
-    scenario: Played,
-    truth: Truth,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """By what the node says of each; cursors end on rows, however few a page has."""
-    monkeypatch.setattr(addresses, "ROWS", 7)
-    by_address = {
-        address: int(scenario.anvil.call("eth_getBalance", address, "latest"), 16)
-        for address in truth.addresses
-    }
-    rich = sorted(((wei, a) for a, wei in by_address.items() if wei >= 10**18), reverse=True)
-    assert 14 < len(rich) < len(by_address)
-    rows = ask.rows("/addresses", sort="balance", order="desc")
-    assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
-    assert [row["transactions_count"] for row in rows] == [
-        str(truth.addresses[address]["txCount"]) for _, address in rich
-    ]
-    at = {"fetched_coin_balance": rows[9]["coin_balance"], "hash": rows[9]["hash"]}
-    assert ask("/addresses", **at)["items"] == rows[10:17]
-    assert ask("/addresses", fetched_coin_balance=10**18, hash="0x" + 40 * "0")["items"] == []
-    for refused in ({"sort": "transactions_count"}, {"order": "asc"}, {"hash": "0x1"}):
-        assert client.get("/api/v2/addresses", query_string=refused).status_code == 422
 
 
 def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:

@@ -5,20 +5,23 @@ from dataclasses import replace
 
 from flask import Blueprint, Response
 
+from scan.extensions.addresses_by_balance import queries
+from scan.extensions.addresses_by_balance.queries import MOST_COUNTED, AccountPage
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.records import names_of
-from scan.queries import accounts
-from scan.queries.accounts import MOST_COUNTED, AccountPage
 from scan.queries.pages import Window
 
 blueprint = Blueprint("pages_by_balance", __name__)
+BLUEPRINTS = (blueprint,)
+PATHS = ("/accounts",)
+MENU = (("Chain", "/accounts", "Addresses by balance"),)
 
 
 @blueprint.get("/accounts")
 def list_accounts() -> Response:
     def read(window: Window, _: Mapping[str, str]) -> AccountPage:
-        return accounts.page(reader(), window)
+        return queries.page(reader(), window)
 
     shown = filtered_list("/accounts", "/accounts", (), read, paging=UNORDERED, is_by_size=True)
     is_whole = shown.is_counted

@@ -1,0 +1,38 @@
+"""Addresses by balance in Blockscout's form."""
+
+import orjson
+
+from scan.extensions.addresses_by_balance import queries
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.lists import ROWS, address, amount, list_response, one_of
+from scan.extensions.blockscout.routing import routes
+from scan.http.requests import reader
+from scan.http.responses import Response
+from scan.queries.pages import Window
+
+blueprint = routes("addresses_by_balance")
+
+
+@blueprint.path("/addresses")
+def list_addresses() -> Response:
+    """Return the addresses with at least one coin, the largest balance first."""
+    one_of("sort", ("balance",))
+    one_of("order", ("desc",))
+    balance, key = amount("fetched_coin_balance"), address("hash")
+    position = None if balance is None or key is None else (balance, key)
+    page = queries.page(reader(), Window(ROWS, 0, position=position))
+    records = orjson.loads(page.data)
+    known = AddressObjects(record["address"] for record in records)
+    items = [
+        {
+            **known.of(record["address"]),
+            "coin_balance": record["balance"],
+            "transactions_count": str(record["txCount"]),
+        }
+        for record in records
+    ]
+    following = None
+    if page.next is not None:
+        last = items[-1]
+        following = {"fetched_coin_balance": last["coin_balance"], "hash": last["hash"]}
+    return list_response(items, following, exchange_rate=None, total_supply=None)
