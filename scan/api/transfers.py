@@ -1,5 +1,5 @@
-"""GET /api/v1/token-transfers, /dex-trades, /internal-transfers and /messages-to-l1; transfers and
-trades of a token or an address."""
+"""GET /api/v1/token-transfers, /dex-trades and /internal-transfers; transfers and trades of a token
+or an address."""
 
 from flask import Blueprint
 
@@ -46,9 +46,3 @@ def list_internal_transfers() -> Response:
 @blueprint.get("/addresses/<address>/internal")
 def list_internal_transfers_of_address(address: str) -> Response:
     return entity_list("internal_transfers", address=address)
-
-
-@blueprint.get("/messages-to-l1")
-def list_messages_to_l1() -> Response:
-    """Return withdrawals and other messages that a rollup sent to L1."""
-    return entity_list("messages_to_l1")

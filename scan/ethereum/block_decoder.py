@@ -50,7 +50,6 @@ from scan.ethereum.forms.matching import (
     form_of,
     without_foreign_fields,
 )
-from scan.ethereum.forms.messages import MessageEvent, MessageToL1
 from scan.hex import BadHex, data, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
@@ -125,7 +124,7 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         keeps_destroyed=_keeps_destroyed(block, form),
         has_statuses=None not in received.get("status", ()),
         authorizations=_authorizations(sent, transactions, number),
-        messages_to_l1=_messages(form, number, logs),
+        message_event=form and form.message_event,
     )
     return with_fees(decoded, form)
 
@@ -154,11 +153,6 @@ def _keeps_destroyed(block: Any, form: Form | None) -> bool:
 def _blob_base_fee(transactions: list[DecodedTransaction]) -> int | None:
     prices = (t.blob_gas_price for t in transactions if t.blob_gas_price is not None)
     return next(map(int.from_bytes, prices), None)
-
-
-def _messages(form: Form | None, number: int, logs: list[EventLog]) -> tuple[MessageToL1, ...]:
-    event: MessageEvent | None = form and form.message_event
-    return event.messages(number, logs) if event else ()
 
 
 def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:

@@ -36,7 +36,6 @@ from scan.ethereum.forms.matching import (
     TRANSACTION_FIELDS,
 )
 from scan.ethereum.forms.matching import HEADER_FIELDS as FORM_HEADER_FIELDS
-from scan.ethereum.forms.messages import MessageToL1
 
 PLAIN_TRANSFER_GAS = 21_000
 WEI_PER_GWEI = 10**9
@@ -178,7 +177,7 @@ class DecodedBlock(NamedTuple):
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorizations: tuple[Authorization, ...] = ()
-    messages_to_l1: tuple[MessageToL1, ...] = ()
+    message_event: tuple[str, str] | None = None  # as its Form has it
     # Whether contracts of earlier transactions keep code and coin in a SELFDESTRUCT (EIP-6780).
     keeps_destroyed: bool = False
     has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed

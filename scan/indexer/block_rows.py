@@ -34,7 +34,6 @@ from scan.ethereum.events import (
     transfer_event,
 )
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.forms.messages import MessageToL1
 from scan.ethereum.sparse_tables import SparseTable
 from scan.ethereum.traces import InternalTransfer
 from scan.hex import to_hex
@@ -67,7 +66,6 @@ UNNUMBERED: Mapping[str, Sequence[str]] = {
     "credits": Credit._fields,
     "uncles": Uncle._fields,
     "authorizations": Authorization._fields,
-    "messages_to_l1": MessageToL1._fields,
     "contract_creations": ContractCreation._fields,
     "log_emitters": ("address", "block_number"),
     **{name: (*table.columns,) for name, table in TABLES.items()},
@@ -176,7 +174,6 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "credits": [*block.credits, *burns_in(block, internal_transfers)],
             "uncles": list(block.uncles),
             "authorizations": list(block.authorizations),
-            "messages_to_l1": list(block.messages_to_l1),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
             **{

@@ -28,8 +28,8 @@ def fill_missing(database: Database) -> None:
     """Fill the derived tables of extensions that were off when blocks were written, and note from
     which block on their others have all rows. Raises RowsRemoved."""
     tables = [*registry.merged("derived", "TABLES")]
+    forget_others(database)
     with database.transaction() as tx:
-        forget_others(tx)
         for name, first in tx.rows("indexer/filled_tables_begin", tables=[*WRITTEN]):
             log.warning("%s has rows from block %d on: its extension was off before", name, first)
         for (table,) in tx.rows("indexer/filled_tables_list_missing", tables=tables):
@@ -42,10 +42,11 @@ def fill_missing(database: Database) -> None:
             tx.execute("indexer/filled_tables_fill", table=table)
 
 
-def forget_others(tx: Transaction) -> None:
+def forget_others(database: Database) -> None:
     """Note that the tables of extensions that are off miss the blocks that are written now."""
     tables = [*registry.merged("derived", "TABLES"), *WRITTEN]
-    tx.execute("indexer/filled_tables_forget", tables=tables)
+    with database.transaction() as tx:
+        tx.execute("indexer/filled_tables_forget", tables=tables)
 
 
 def derive(tx: Transaction, written: BlockRange) -> None:

@@ -18,7 +18,6 @@ from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Window
 
 MAX_HOLDINGS = 5
-MESSAGES = "messages_to_l1_by_sender"
 
 
 def of_contract(head: Mapping[str, Any]) -> bool:
@@ -31,7 +30,6 @@ _OF_CORE = (
     Tab("internal", "Internal", 40),
     Tab("trades", "Trades", 50),
     Tab("tokens", "Tokens", 60),
-    Tab("messages", "Messages to L1", 90, lambda head: head["sends_messages"]),
     Tab("delegations", "Authorizations", 100, lambda head: bool(head["account"].authorizations)),
     Tab("contract", "Contract", 110, of_contract),
     Tab("bytecode", "Bytecode", 130, of_contract),
@@ -61,7 +59,8 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
-    counts = entities.counts(reader(), key, (*_lists(), MESSAGES))
+    of_tabs = [other.list for other in address_tabs() if other.list]
+    counts = entities.counts(reader(), key, (*_lists(), *of_tabs))
     makers = (created.creator, created.factory) if created else (account.delegate,)
     values = {
         "tab": tab,
@@ -72,7 +71,7 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
         "prices": unit_prices(),
-        "sends_messages": MESSAGES in counts,
+        "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
     return {**values, "tab_titles": titles(address_tabs(), tab, values)}

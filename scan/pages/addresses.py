@@ -31,7 +31,6 @@ LISTS = {
     "transfers": ("token_transfers", "address", "/addresses/{address}/transfers"),
     "internal": ("internal_transfers", "address", "/addresses/{address}/internal"),
     "trades": ("dex_trades", "address", "/addresses/{address}/trades"),
-    "messages": ("messages_to_l1", "sender", "/messages-to-l1?sender={address}"),
     "delegations": ("authorizations", "authority", "/authorizations?authority={address}"),
 }
 

@@ -12,9 +12,10 @@ from scan.pages.records import requested_tab
 
 class Tab(NamedTuple):
     """A tab, by whose `place` those of a page are ordered. Other tabs link it where `is_linked` is
-    true of the values of the page's head. An extension's has a template, and `read`, which returns
-    its list, if it is one, and the template's other values (an `error` among them is the page's);
-    or `respond`, which returns a page of its own."""
+    true of the values of the page's head, and the address has entries in its `list` of list_counts,
+    if it names one. An extension's has a template, and `read`, which returns its list, if it is
+    one, and the template's other values (an `error` among them is the page's); or `respond`, which
+    returns a page of its own."""
 
     name: str
     title: str
@@ -23,6 +24,10 @@ class Tab(NamedTuple):
     template: str = ""
     read: Callable[[bytes], tuple[FilteredList | None, Mapping[str, Any]]] = lambda _: (None, {})
     respond: Callable[[bytes], Response] | None = None
+    list: str = ""
+
+    def has_link(self, head: Mapping[str, Any]) -> bool:
+        return self.is_linked(head) and (not self.list or self.list in head["counts"])
 
 
 def with_extensions(own: Sequence[Tab], name: str) -> Sequence[Tab]:
@@ -38,4 +43,4 @@ def requested(tabs: Sequence[Tab]) -> Tab:
 
 def titles(tabs: Sequence[Tab], current: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the names and titles of the tabs that a page links, with its current one."""
-    return [(tab.name, tab.title) for tab in tabs if tab.name == current or tab.is_linked(values)]
+    return [(tab.name, tab.title) for tab in tabs if tab.name == current or tab.has_link(values)]

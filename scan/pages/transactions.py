@@ -100,7 +100,6 @@ def get_transaction(transaction_hash: str) -> Response:
         names=names_of(
             [
                 *(record, *of_extensions, *transfers, *trades, *internal),
-                *record.get("messagesToL1", ()),
                 *record.get("authorizations", ()),
             ],
             *_addresses(details.method, logs),

@@ -16,7 +16,6 @@ from scan.api.openapi.schemas import (
     array,
     flag,
     hash32,
-    hex_bytes,
     moment,
     nullable,
     number,
@@ -32,7 +31,6 @@ from scan.api.openapi.schemas import (
 )
 from scan.contracts.signature_text import MAX_LENGTH
 from scan.database.lists import of_kind
-from scan.ethereum.forms.messages import MAX_DATA_BYTES
 from scan.parameters import MAX_LIMIT, MAX_TYPE
 from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
@@ -130,10 +128,6 @@ PATHS: Json = {
         "listAuthorizations", "Authorizations of accounts (EIP-7702)", "AuthorizationPage",
         "authorizations",
     ),
-    "/messages-to-l1": list_of(
-        "listMessagesToL1", "Messages of a rollup to L1", "MessageToL1Page",
-        "messages_to_l1",
-    ),
     "/contract-creations": list_of(
         "listContractCreations", "All contracts by their creations, verified or not",
         "ContractCreationPage", "contract_creations",
@@ -168,25 +162,6 @@ SCHEMAS: Json = {
             "invalidReason": nullable(one_of("Why not.", INVALID_REASONS)),
             "authorityNonce": nullable(amount("The account's then; null: not known.", "7")),
             "untilBlock": nullable(number("The block of the next one, which replaced it.", 19)),
-            "timestamp": moment("Its block's time."),
-        },
-    ),
-    "MessageToL1Page": page_of("messages", "MessageToL1", "Messages to L1.", "QueryTotal"),
-    "MessageToL1": record(
-        "Null is what its chain's messages lack.",
-        {
-            "hash": hash32("On L1."),
-            "transactionHash": hash32("Its transaction."),
-            "blockNumber": number("Its block.", 17),
-            "logIndex": number("Its log's index.", 3),
-            "nonce": nullable(amount("Or position.", "7")),
-            "sender": address("Who sent it."),
-            "target": nullable(address("On L1.")),
-            "value": nullable(amount("In wei.", "1")),
-            "gasLimit": nullable(amount("On L1.", "1")),
-            "data": nullable(hex_bytes(f"Null above {MAX_DATA_BYTES:,} bytes.")),
-            "dataSize": number("In bytes.", 0),
-            "state": one_of("L1 alone knows more.", ("initiated",)),
             "timestamp": moment("Its block's time."),
         },
     ),

@@ -162,7 +162,9 @@ class Form(NamedTuple):
     # up.
     unseen: str = ""
     withdrawal_unit: str | None = None  # the unit of withdrawals; None: the coin
-    message_event: Any = None  # the messages.MessageEvent that announces messages to L1
+    # The contract and the signature of the event that announces messages to L1, whose parameters
+    # have the names of a message's fields; None: there are no messages.
+    message_event: tuple[str, str] | None = None
     # Moving coin emits logs since Amsterdam, as on Ethereum (EIP-7708).
     logs_coin: bool = False
     # Headers have no blobGasUsed, even where Cancun's other rules hold.

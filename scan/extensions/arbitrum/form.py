@@ -13,7 +13,6 @@ from scan.ethereum.forms.form import (
     number,
     numbered,
 )
-from scan.ethereum.forms.messages import MessageEvent
 from scan.hex import quantity
 
 DEPOSIT, RETRY, SUBMIT_RETRYABLE = 0x64, 0x68, 0x69
@@ -116,7 +115,7 @@ ARBITRUM = Form(
     protocol_moves=TicketMoves,
     has_cancun_without_blobs=True,
     unseen="Fees go to accounts that no block names.",
-    message_event=MessageEvent(
+    message_event=(
         "0x0000000000000000000000000000000000000064",  # ArbSys; since Nitro
         "L2ToL1Tx(address sender, address indexed target, uint256 indexed hash,"
         " uint256 indexed nonce, uint256 _, uint256 _, uint256 _, uint256 value, bytes data)",

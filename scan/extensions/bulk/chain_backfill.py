@@ -101,8 +101,7 @@ class ChainBackfill:
         self._acquire_lock()
         settings = self._settings
         if (plan := read_plan(self._database)) is not None:
-            with self._database.transaction() as tx:
-                forget_others(tx)
+            forget_others(self._database)
             stored = chain_identity.check(self._node, self._database)
             if stored is not None and settings.logs not in ("", stored.logs):
                 raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
@@ -131,9 +130,8 @@ class ChainBackfill:
         if self._history is None or self._history.last_block < chain.start_block:
             self._source.require_kept(chain.start_block)
         try:
-            requirements = self._requirements
-            requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
-            requirements.require_room(folder, chain.start_block, last_block)
+            self._requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
+            self._requirements.require_room(folder, chain.start_block, last_block)
         except (TooLittleRoom, TooLittleMemory) as error:
             raise CannotBegin(str(error)) from None
         shutil.rmtree(folder, ignore_errors=True)  # files of an earlier backfill

@@ -105,18 +105,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         *(field("valid"), field("invalid_reason", "invalidReason")),
         field("until_block", "untilBlock"),
     ),
-    "messages": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        field("log_index", "logIndex"),
-        field("hash"),
-        Column("nonce", lambda record, _: token_id(record["nonce"])),
-        *(field("sender"), field("target")),
-        coins_field("amount", "value"),
-        COIN,
-        wei_field("value_wei", "value"),
-        *(field("gas_limit", "gasLimit"), field("data"), field("state")),
-    ),
     "trades": (
         *TIME,
         field("transaction", "transactionHash"),

@@ -17,7 +17,6 @@ from scan.ethereum.forms.form import (
     numbered,
     produced,
 )
-from scan.ethereum.forms.messages import MessageEvent
 from scan.hex import data, quantity
 
 DEPOSIT = 0x7E
@@ -171,7 +170,7 @@ OP_STACK = Form(
             ("depositNonce", "depositReceiptVersion"),
         )
     },
-    message_event=MessageEvent(
+    message_event=(
         "0x4200000000000000000000000000000000000016",  # L2ToL1MessagePasser
         "MessagePassed(uint256 indexed nonce, address indexed sender, address indexed target,"
         " uint256 value, uint256 gas_limit, bytes data, bytes32 hash)",

@@ -3,7 +3,6 @@
 from typing import Any
 
 from scan.ethereum.forms.form import Form, Settlement, number
-from scan.ethereum.forms.messages import MessageEvent
 
 
 def settle(block: Any) -> Settlement:
@@ -20,7 +19,7 @@ ZKSYNC = Form(
     settle=settle,
     has_fields_of_all_types=True,  # batches
     unseen="Fees go to an account of the operator that no block names.",
-    message_event=MessageEvent(
+    message_event=(
         "0x0000000000000000000000000000000000008008",  # L1Messenger
         "L1MessageSent(address indexed sender, bytes32 indexed hash, bytes data)",
     ),

@@ -9,10 +9,10 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import Uncle, Withdrawal
 from scan.ethereum.client import Node
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.forms.messages import MessageToL1
 from scan.extensions.audit import derived_tables
 from scan.extensions.audit.node_comparison import ENTITIES, NodeComparison
 from scan.extensions.execution_requests.rows import ExecutionRequest
+from scan.extensions.messages_to_l1.rows import MessageToL1
 from scan.extensions.user_operations.rows import UserOperation
 from scan.settings import Settings
 from tests.extensions.audit.auditing import COUNT_HOLDERS, spoil

@@ -4,13 +4,17 @@ Only L1 knows whether a message was proven or executed: here it is initiated.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Annotated, Any, NamedTuple
 
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
+from scan.ethereum.blocks import DecodedBlock, EventLog
+from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, HASH, INTEGER, UINT256, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.keccak import keccak256
+from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import data
 
 MAX_DATA_BYTES = 16_384  # stored of a message; longer data is in the transaction's log alone
@@ -21,18 +25,18 @@ class MessageToL1(NamedTuple):
     """A message that a rollup passes on to L1; a row of the table messages_to_l1. Fields that the
     chain's event does not have are None."""
 
-    ordinal: int
-    block_number: int
-    transaction_index: int
-    log_index: int
-    hash: bytes
-    nonce: int | None
-    sender: bytes
-    target: bytes | None  # on L1
-    value: int | None
-    gas_limit: int | None  # on L1
-    data: bytes | None  # None: longer than MAX_DATA_BYTES
-    data_size: int
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    transaction_index: Annotated[int, Column(INTEGER)]
+    log_index: Annotated[int, Column(INTEGER)]
+    hash: Annotated[bytes, Column(HASH)]
+    nonce: Annotated[int | None, Column(UINT256)]
+    sender: Annotated[bytes, Column(ADDRESS)]
+    target: Annotated[bytes | None, Column(ADDRESS)]  # on L1
+    value: Annotated[int | None, Column(UINT256)]
+    gas_limit: Annotated[int | None, Column(UINT256)]  # on L1
+    data: Annotated[bytes | None, Column(BYTES)]  # None: longer than MAX_DATA_BYTES
+    data_size: Annotated[int, Column(INTEGER)]
 
 
 class _Field(NamedTuple):
@@ -52,7 +56,7 @@ class MessageEvent:
         self._indexed = [_Field(w[-1], w[0]) for w in words if "indexed" in w]
         self._unindexed = [_Field(w[-1], w[0]) for w in words if "indexed" not in w]
 
-    def messages(self, block_number: int, logs: Sequence[Any]) -> tuple[MessageToL1, ...]:
+    def messages(self, block_number: int, logs: Sequence[EventLog]) -> tuple[MessageToL1, ...]:
         """Return the messages in a block's logs. The same event of another contract is none."""
         messages: list[MessageToL1] = []
         first = block_number << PLACE_BITS
@@ -63,7 +67,7 @@ class MessageEvent:
                 messages.append(MessageToL1(first + len(messages), *position, **fields))
         return tuple(messages)
 
-    def _fields(self, log: Any) -> dict[str, Any] | None:
+    def _fields(self, log: EventLog) -> dict[str, Any] | None:
         """Return MessageToL1's fields from `hash` on; None where the log is another event, or does
         not decode."""
         if log.topics[:1] != (self._topic,) or len(log.topics) != len(self._indexed) + 1:
@@ -88,3 +92,15 @@ class MessageEvent:
         if message["data_size"] > MAX_DATA_BYTES:
             message["data"] = None
         return message
+
+
+_event = cache(MessageEvent)
+
+
+def messages_in(block: DecodedBlock) -> tuple[MessageToL1, ...]:
+    """Return the messages of a block; none where its chain's form names no event."""
+    announced_by = block.message_event
+    return _event(*announced_by).messages(block.number, block.logs) if announced_by else ()
+
+
+TABLES = {"messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block))}

@@ -1,0 +1,106 @@
+"""Messages to L1 of a chain of the OP Stack, as its own contract announces them."""
+
+import csv
+import io
+from collections import Counter
+from typing import Any
+
+from eth_abi import decode
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from scan.extensions.messages_to_l1.rows import MAX_DATA_BYTES
+from tests.indexer.test_op_stack import PASSED, PASSER, Rollup, rollup
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.lists import Listed, by_links
+
+__all__ = ["rollup"]
+
+
+def passed_messages(node: Anvil) -> list[dict[str, Any]]:
+    """As the node has their logs, newest first."""
+    topic = "0x" + keccak(PASSED.encode()).hex()
+    logs = node.call("eth_getLogs", {"fromBlock": "0x0", "address": PASSER, "topics": [topic]})
+    messages = []
+    for log in logs:
+        value, gas_limit, data, hash_ = decode(
+            ["uint256", "uint256", "bytes", "bytes32"], bytes.fromhex(log["data"][2:])
+        )
+        _, nonce, sender, target = log["topics"]
+        messages.append(
+            {
+                **{"hash": f"0x{hash_.hex()}", "transactionHash": log["transactionHash"]},
+                **{
+                    "blockNumber": int(log["blockNumber"], 16),
+                    "logIndex": int(log["logIndex"], 16),
+                },
+                **{"nonce": str(int(nonce, 16)), "sender": f"0x{sender[26:]}"},
+                **{"target": f"0x{target[26:]}", "value": str(value), "gasLimit": str(gas_limit)},
+                "data": f"0x{data.hex()}" if len(data) <= MAX_DATA_BYTES else None,
+                **{"dataSize": len(data), "state": "initiated"},
+            }
+        )
+    return messages[::-1]
+
+
+def listed(client: FlaskClient, **filters: object) -> list[dict[str, Any]]:
+    """The whole list by its cursors, without times."""
+    whole = Listed("/messages-to-l1", "messages", is_counted=False)
+    rows = by_links(client, whole, 20, **filters)
+    return [{k: v for k, v in row.items() if k != "timestamp"} for row in rows]
+
+
+def test_messages_to_l1_are_those_of_the_chain_s_own_contract(rollup: Rollup) -> None:
+    """The same event of another contract is none."""
+    messages, client = passed_messages(rollup.node), rollup.client
+    assert len(messages) > 60 and any(m["data"] is None for m in messages)
+    assert listed(client) == messages
+    assert listed(client, orderBy="asc") == messages[::-1]
+    for key in ("sender", "target", "hash"):
+        for value in {m[key] for m in messages}:
+            assert listed(client, **{key: value}) == [m for m in messages if m[key] == value]
+    sender, target = messages[0]["sender"], messages[0]["target"]
+    assert listed(client, sender=sender, target=target) == [
+        m for m in messages if (m["sender"], m["target"]) == (sender, target)
+    ]
+    block = messages[30]["blockNumber"]
+    assert listed(client, blockTo=block) == [m for m in messages if m["blockNumber"] <= block]
+    page = client.get("/api/v1/messages-to-l1?page=2&limit=7").json
+    assert [m["nonce"] for m in page["messages"]] == [m["nonce"] for m in messages[7:14]]
+    answer = client.get("/api/v1/messages-to-l1?format=csv", buffered=True)
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
+    assert [(r["hash"], r["nonce"], r["value_wei"]) for r in rows] == [
+        (m["hash"], f"#{m['nonce']}", f"{m['value']} wei") for m in messages
+    ]
+
+
+def test_messages_are_counted_by_each_key(rollup: Rollup) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    for message in passed_messages(rollup.node):
+        counts["messages_to_l1", ""] += 1
+        for key in ("sender", "target", "hash"):
+            counts[f"messages_to_l1_by_{key}", message[key][2:]] += 1
+    stored = execute(
+        rollup.url,
+        "SELECT list, encode(key, 'hex'), count FROM list_counts"
+        " WHERE starts_with(list, 'messages')",
+    )
+    assert {(list_, key): count for list_, key, count in stored} == counts
+
+
+def test_a_transaction_and_a_sender_have_their_messages(rollup: Rollup) -> None:
+    messages = passed_messages(rollup.node)
+    counts = Counter(m["transactionHash"] for m in messages)
+    assert {1, 27} == set(counts.values())
+    for hash_, count in counts.items():
+        record = rollup.client.get(f"/api/v1/transactions/{hash_}").json
+        first = [m["hash"] for m in messages[::-1] if m["transactionHash"] == hash_][:25]
+        assert [m["hash"] for m in record["messagesToL1"]] == first
+        page = rollup.client.get(f"/tx/{hash_}").text
+        assert "Messages to L1" in page and ("The first 25." in page) is (count > 25)
+    sender, other = messages[0]["sender"], next(iter(rollup.deposits.values()))[0]
+    page = rollup.client.get(f"/address/{sender}?tab=messages").text
+    assert f"/tx/{messages[0]['transactionHash']}" in page and "messages-to-l1?sender=" in page
+    assert "Messages to L1" in rollup.client.get(f"/address/{sender}").text
+    assert "Messages to L1" not in rollup.client.get(f"/address/{other}").text
