@@ -150,27 +150,6 @@ def test_a_database_that_is_not_there_is_unavailable(own_postgres: Postgres) -> 
     require_unavailable(client.get("/api/v1/blocks"))
 
 
-def test_an_index_with_nothing_in_it_is_empty(own_postgres: Postgres, url: str) -> None:
-    with own_postgres.cloned("template_scan") as empty:
-        client = create_app(settings_for(empty, NOBODY)).test_client()
-        for name in ("blocks", "transactions", "tokens"):
-            assert client.get(f"/api/v1/{name}").json == {name: [], "total": 0, "next": None}
-        stats = client.get("/api/v1/stats").json
-        assert {key: value for key, value in stats.items() if key != "version"} == {
-            "latestBlock": 0,
-            "totalTransactions": 0,
-            "totalTokens": 0,
-            "avgGasPrice": "0",
-            "chainId": None,
-            "chainName": None,
-            "firstBlock": None,
-        }
-        for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
-            found = client.post("/api/v1/query", json={"entity": entity}).json
-            assert found == {"entity": entity, "count": 0, "data": [], "total": 0, "next": None}
-        assert client.get("/readyz").json["indexedBlock"] is None
-
-
 def test_the_node_may_go_when_a_chain_is_indexed(database_url: str) -> None:
     with Anvil() as node, Indexing(database_url, node.url) as indexing:
         sender, other = node.accounts[:2]
