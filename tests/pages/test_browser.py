@@ -458,7 +458,9 @@ def least_shift(page: Page, url: str) -> float:
     return float(shift)
 
 
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(
+    ("width", "other"), [(360, 1280), pytest.param(1280, 360, marks=pytest.mark.long)]
+)
 def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
     page: Page,
     explorer_url: str,
@@ -467,18 +469,22 @@ def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
     over_http: str,
     scenario: Played,
     width: int,
+    other: int,
 ) -> None:
-    show_at(page, width)
+    """A page is loaded at one width, and shown at the other one as well."""
     page.open(explorer_url)
     page.evaluate("sessionStorage.clear()")  # of other tests' wallets
     for path in (
         *(explorer_url + path for path in paths_of(explorer, hostile)),
         *(over_http + path for path in paths_with_trades(scenario)),
     ):
+        show_at(page, width)
         page.open(path)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        assert page.evaluate(NOTHING_HIDDEN) == [], path
         assert least_shift(page, path) == 0, path
+        for shown in (width, other):
+            show_at(page, shown)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+            assert page.evaluate(NOTHING_HIDDEN) == [], path
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
@@ -785,7 +791,9 @@ def test_padlocks_are_shown_where_a_key_may_be_required(
     assert "getStats" not in shown
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1280)])
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 360), pytest.param("dark", 1280, marks=pytest.mark.long)]
+)
 def test_the_documentation_is_accessible_in_both_themes(
     page: Page, over_http: str, theme: str, width: int
 ) -> None:
