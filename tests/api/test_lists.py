@@ -20,7 +20,6 @@ from tests.support.lists import (
     lists_of,
     pages,
     parties,
-    query,
     same,
 )
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
@@ -118,32 +117,6 @@ def test_files_have_the_rows_of_the_pages(
         text = client.get(listed.url(format="csv"), buffered=True).data.decode()
         lines = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
         assert len(lines) == len(expected) + 1, listed.path
-
-
-@pytest.mark.parametrize("entity", ENTITIES)
-def test_an_entity_by_offsets_and_by_cursors(
-    client: FlaskClient, truth: Truth, entity: str
-) -> None:
-    expected = getattr(truth, entity)
-    for direction, rows in (("desc", expected), ("asc", expected[::-1])):
-        same(list(query(client, entity, 30, orderBy=direction)), rows)
-        body = {"entity": entity, "orderBy": direction}
-        same(query_all(client, body, 19), rows)
-
-
-def query_all(client: FlaskClient, body: Record, limit: int) -> list[Record]:
-    """By cursors alone; `total` does not change on the way."""
-    rows, totals, cursor = [], set(), {}
-    while True:
-        answer = client.post("/api/v1/query", json={**body, "limit": limit, **cursor})
-        assert answer.status_code == 200, (body, answer.text)
-        rows += answer.json["data"]
-        totals.add(answer.json["total"])
-        if answer.json["next"] is None:
-            assert totals <= {None, len(rows)}
-            return rows
-        assert answer.json["count"] == limit
-        cursor = {"cursor": answer.json["next"]}
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])

@@ -74,14 +74,6 @@ def remaining(answers: list[requests.Response]) -> list[int]:
     return sorted(int(answer.headers["X-RateLimit-Remaining"]) for answer in passed)
 
 
-@pytest.mark.parametrize("send", FORMS)
-def test_a_key_of_several_addresses_has_one_limit(site: str, send: Send) -> None:
-    key = new_key(site)
-    sessions = [new_client() for _ in range(8)]
-    answers = at_once(2 * PER_KEY, lambda n: send(sessions[n % 8], site, key))
-    assert remaining(answers) == list(range(PER_KEY))
-
-
 def test_a_key_has_one_limit_through_tools(site: str) -> None:
     """A message counts as a page of its address, and its call against the key."""
     key = new_key(site)

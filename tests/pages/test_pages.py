@@ -1,7 +1,6 @@
 """The pages as HTML: what they show, how they are cached, and that hostile text stays text."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -863,18 +862,6 @@ def test_tokens_of_blank_names_have_words_to_click(client: FlaskClient, scenario
         assert f"Unnamed token {shown[:8]}…{shown[-4:]}" in html
         assert f"Unnamed token {shown[:8]}" in client.get(f"/token/{address}").text
     assert not re.findall(r"<a [^>]*>(?:<bdi>)?\s*(?:</bdi>)?</a>", html)
-
-
-def test_the_transfers_of_a_token_by_day(client: FlaskClient, scenario: Played) -> None:
-    dollar = scenario.stage.contracts["dollar"].address
-    page = client.get(f"/token/{dollar}?tab=chart").text
-    days = Counter(
-        each["timestamp"][:10]
-        for each in scenario.truth.token_transfers
-        if each["tokenAddress"] == dollar
-    )
-    if len(days) > 1:
-        assert "Transfers by day" in page
 
 
 def test_a_name_that_anybody_can_choose_is_listed(explorer: Explorer, hostile: str) -> None:

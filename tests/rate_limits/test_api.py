@@ -213,15 +213,6 @@ def test_exactly_ten_pass_through_nginx_before_three_instances(three, tmp_path):
         assert statuses(spoofed) == {429: 20}
 
 
-def test_nginx_gives_each_key_one_instance_and_one_limit(shared_server, three, tmp_path):
-    keys = [obtain_key(shared_server, new_wallet())["key"] for _ in range(6)]
-    with nginx(tmp_path, three) as front:
-        for key in keys:
-            responses = at_once(60, lambda _, key=key: get(front, headers={"X-API-Key": key}))
-            left = sorted(int(r.headers["X-RateLimit-Remaining"]) for r in responses)
-            assert left == list(range(40, 100))
-
-
 def test_nginx_sends_all_spellings_of_one_client_to_one_instance(three, tmp_path):
     """Addresses come through the realip module, as from another balancer."""
     trusting = {

@@ -105,17 +105,6 @@ def test_a_place_frees_when_the_oldest_request_leaves_and_not_before(clock):
     assert not ten.charge(TEN_A_MINUTE, "a").allowed
 
 
-def test_refused_requests_do_not_extend_the_window(clock):
-    _, ten = windows(clock)
-    for _ in range(10):
-        ten.charge(TEN_A_MINUTE, "a")
-    for _ in range(59):
-        clock.now += 1
-        assert not ten.charge(TEN_A_MINUTE, "a").allowed
-    clock.now += 1.1
-    assert ten.charge(TEN_A_MINUTE, "a") == RateLimitResult(True, 10, 9, pytest.approx(60))
-
-
 @given(st.lists(st.floats(0, 30), max_size=120))
 def test_no_sixty_seconds_ever_hold_more_than_the_limit(steps):
     clock = Clock()

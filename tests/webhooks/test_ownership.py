@@ -79,14 +79,6 @@ def test_an_unclaimed_owner_needs_no_key(webhooks: Webhooks) -> None:
         assert caller.ask("DELETE", f"/{created['id']}")[0] == 200
 
 
-def test_claiming_an_address_closes_what_was_registered_before(webhooks: Webhooks) -> None:
-    wallet = new_wallet()
-    nobody = Caller(webhooks.client)
-    _, created = nobody.create(owner_of(wallet))
-    webhooks.client.post("/api/v1/keys", json=key_request(wallet))
-    assert nobody.ask("DELETE", f"/{created['id']}")[0] == 401
-
-
 def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks: Webhooks) -> None:
     wallet = new_wallet()
     key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()
