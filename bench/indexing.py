@@ -1,8 +1,9 @@
-"""`scan index` and `scan backfill chain` on the same synthetic chain, as users run them.
+"""`scan index` and `scan backfill chain` on the same synthetic chain, as users run them; the latter
+also from files, beside a node that has pruned all blocks.
 
 Elapsed and processor seconds by stage, WAL and pages of disk by transaction, memory, and digests of
-both databases, which must be equal. Stages are seen in the database, five times a second, so that
-the programs measured are those of users.
+both databases, which must be equal; from files, senders are others. Stages are seen in the
+database, five times a second, so that the programs measured are those of users.
 """
 
 import logging
@@ -14,6 +15,7 @@ from typing import Any
 
 from bench.chain import made_hashes
 from bench.databases import Databases, connected
+from bench.history import made_files
 from bench.node import HASHES
 from bench.options import Options
 from bench.processes import (
@@ -31,38 +33,50 @@ from scan.database.statements import load_statements
 log = logging.getLogger(__name__)
 
 SAMPLE_S = 0.2
-NAMES = ("index", "bulk")
+NAMES = ("index", "bulk", "files")
 STAGE_SECONDS = ("seconds", "scan_s", "postgres_s")
 
 
 def measure(options: Options, databases: Databases) -> dict[str, Any]:
-    """Of index and bulk, those that are wanted."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    node_log = options.folder / "node.log"
+    """Of index, bulk and files, those that are wanted."""
     made_hashes(HASHES, options.ingest_blocks)
-    command = [sys.executable, "-m", "bench.node", f"--port={port}"]
-    command += [f"--blocks={options.ingest_blocks}", f"--traces={options.traces}"]
-    results = {}
-    with running(command, node_log) as node:
-        wait_until_it_answers(url, node, node_log)
-        for name in filter(options.wants, NAMES):
-            before = processor_seconds(node.pid)
-            results[name] = _run(name, options, databases, url)
-            spent = processor_seconds(node.pid) - before
-            results[name]["microseconds"]["node"] = spent / results[name]["transactions"] * 1e6
-            log.info("%s: %.0f transactions/s", name, results[name]["transactions_per_s"])
-    if len({str(result["digests"]) for result in results.values()}) > 1:
+    results = {name: _measure(name, options, databases) for name in filter(options.wants, NAMES)}
+    compared = (str(result["digests"]) for name, result in results.items() if name != "files")
+    if len(set(compared)) > 1:
         raise RuntimeError("index and bulk have made different tables")
     return results
 
 
-def _run(name: str, options: Options, databases: Databases, url: str) -> dict[str, Any]:
+def _measure(name: str, options: Options, databases: Databases) -> dict[str, Any]:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    node_log = options.folder / "node.log"
+    command = [sys.executable, "-m", "bench.node", f"--port={port}"]
+    command += [f"--blocks={options.ingest_blocks}", f"--traces={options.traces}"]
+    arguments: list[str] = []
+    if name == "files":
+        folder = options.folder / "history"
+        first, last = made_files(folder, options.ingest_blocks)
+        command.append(f"--genesis=0x{first.hex()}")
+        arguments = [f"--history={folder}", f"--last-hash=0x{last.hex()}"]
+    with running(command, node_log) as node:
+        wait_until_it_answers(url, node, node_log)
+        before = processor_seconds(node.pid)
+        result = _run(name, options, databases, url, arguments)
+        spent = processor_seconds(node.pid) - before
+    result["microseconds"]["node"] = spent / result["transactions"] * 1e6
+    log.info("%s: %.0f transactions/s", name, result["transactions_per_s"])
+    return result
+
+
+def _run(
+    name: str, options: Options, databases: Databases, url: str, arguments: list[str]
+) -> dict[str, Any]:
     log_file, last_block = options.folder / f"{name}.log", options.ingest_blocks - 1
     command = [sys.executable, "-m", "scan", "index"]
-    if name == "bulk":
+    if name != "index":
         command[-1:] = ["backfill", "chain", f"--folder={options.folder / 'files'}"]
-        command += [f"--last-block={last_block}"]
+        command += [f"--last-block={last_block}", *arguments]
     with databases.empty(f"scan_bench_{name}") as database_url, connected(database_url) as cursor:
         environment = {
             "DATABASE_URL": database_url,

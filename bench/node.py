@@ -46,7 +46,9 @@ SIDES = {token_metadata.TOKEN0: 0, token_metadata.TOKEN1: 1}
 class Node:
     """The methods of a node, each giving serialised JSON."""
 
-    def __init__(self, chain: Chain, blocks: int, traces: str = "none") -> None:
+    def __init__(self, chain: Chain, blocks: int, traces: str = "none", genesis: str = "") -> None:
+        """With `genesis`, the hash of block 0, all blocks after it are pruned."""
+        self._genesis = genesis
         self._chain = chain
         self._head = blocks - 1
         self._methods: dict[str, Callable[..., bytes]] = {
@@ -72,8 +74,10 @@ class Node:
 
     def _block(self, text: str, whole: bool) -> bytes:
         number = self._number(text)
-        if number > self._head:
+        if number > self._head or (self._genesis and number):
             return b"null"
+        if self._genesis:
+            return orjson.dumps({"number": "0x0", "hash": self._genesis, "transactions": []})
         return self._chain.block(number) if whole else self._chain.header(number)
 
     def _call_traces(self, block_hash: str, _options: Any) -> bytes:
@@ -135,9 +139,10 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, required=True)
     parser.add_argument("--hashes", type=Path, default=HASHES, help="file, made if it is not there")
     parser.add_argument("--traces", choices=TRACERS, default="none")
+    parser.add_argument("--genesis", default="", help="hash of block 0, if all others are pruned")
     options = parser.parse_args()
     chain = Chain(made_hashes(options.hashes, options.blocks))
-    _Handler.node = Node(chain, options.blocks, options.traces)
+    _Handler.node = Node(chain, options.blocks, options.traces, options.genesis)
     server = ThreadingHTTPServer(("127.0.0.1", options.port), _Handler)
     server.daemon_threads = True
     server.serve_forever()

@@ -4,7 +4,8 @@ So rows from files and rows from a node are made by one decoder. What a node add
 follows from them: hashes, senders, prices, gas of each transaction, addresses of contracts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -98,33 +99,53 @@ def _prices(header: Any, chain_id: int) -> _Prices:
 
 def _transaction(encoded: bytes, index: int, block_hash: str, prices: _Prices) -> Any:
     type_ = 0 if encoded[0] >= LISTS else encoded[0]
-    names = TRANSACTION_FIELDS.get(type_)
-    if names is None:
+    if type_ not in _LAYOUTS:
         raise ValueError(f"this version of Scan does not know transactions of type {type_}")
-    after_type = int(type_ > 0)
-    start, end = (at + after_type for at in list_content(encoded[after_type:]))
+    layout = _LAYOUTS[type_]
+    start, end = list_content(encoded, 1 if type_ else 0)
     items = read_list(encoded, start, end)
-    fields = dict(zip(names, items, strict=True))
-    texts: dict[str, Any] = {name: _quantity(fields[name]) for name in names if name not in _OTHERS}
+    if len(items) != layout.field_count:
+        raise ValueError(f"a transaction of type {type_} has {len(items)} fields")
+    texts: dict[str, Any] = {
+        name: hex(int.from_bytes(items[place])) for name, place in layout.quantities
+    }
     if "gasPrice" not in texts:
-        most = int.from_bytes(fields["maxFeePerGas"])
-        tip = int.from_bytes(fields["maxPriorityFeePerGas"])
-        texts["gasPrice"] = hex(min(most, prices.base_fee + tip))
-    if "blobVersionedHashes" in fields:
-        texts["blobVersionedHashes"] = [*map(to_hex, fields["blobVersionedHashes"])]
-    if "authorizationList" in fields:
-        entries = fields["authorizationList"]
-        texts["authorizationList"] = [_named(_AUTHORIZATION, entry) for entry in entries]
+        most, tip = texts["maxFeePerGas"], texts["maxPriorityFeePerGas"]
+        texts["gasPrice"] = hex(min(int(most, 16), prices.base_fee + int(tip, 16)))
+    for name, place, read in layout.lists:
+        texts[name] = [*map(read, items[place])]
     texts["from"] = to_hex(sender(encoded, start, items))
+    recipient = items[layout.to]
     return TransactionJson(
         **texts,
         type=hex(type_),
         hash=to_hex(keccak256(encoded)),
-        to=to_hex(fields["to"]) if fields["to"] else None,
-        input=to_hex(fields["input"][:_METHOD_BYTES]),
+        to=to_hex(recipient) if recipient else None,
+        input=to_hex(items[layout.input][:_METHOD_BYTES]),
         blockHash=block_hash,
         transactionIndex=hex(index),
     )
+
+
+class _Layout(NamedTuple):
+    """The places of the fields of a type of transaction."""
+
+    field_count: int
+    to: int
+    input: int
+    quantities: Sequence[tuple[str, int]]
+    lists: Sequence[tuple[str, int, Callable[[Any], Any]]]  # with what reads an entry
+
+    @staticmethod
+    def of(names: Sequence[str]) -> "_Layout":
+        places = {name: place for place, name in enumerate(names)}
+        return _Layout(
+            len(names),
+            places["to"],
+            places["input"],
+            [(name, place) for name, place in places.items() if name not in _OTHERS],
+            [(name, places[name], read) for name, read in _ENTRIES.items() if name in places],
+        )
 
 
 def _receipts(block: Any, receipts: Sequence[RawReceipt], prices: _Prices) -> Iterator[Any]:
@@ -186,3 +207,10 @@ def _named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
 
 def _quantity(value: bytes) -> str:
     return hex(int.from_bytes(value))
+
+
+_ENTRIES: Mapping[str, Callable[[Any], Any]] = {
+    "blobVersionedHashes": to_hex,
+    "authorizationList": partial(_named, _AUTHORIZATION),
+}
+_LAYOUTS = {type_: _Layout.of(names) for type_, names in TRANSACTION_FIELDS.items()}

@@ -62,7 +62,8 @@ class ChainFiles:
             return None
         eras = range(blocks.first // BLOCKS_OF_FILE, blocks.last // BLOCKS_OF_FILE + 1)
         files = [self._eras[era] for era in eras if era in self._eras]
-        return RangeHistory(files, self.last_block, str(self._downloads), self._ca_bundle)
+        last_block = min(blocks.last, self.last_block)
+        return RangeHistory(files, last_block, str(self._downloads), self._ca_bundle)
 
     def transactions_of(self, number: int) -> float:
         """Return about how many transactions a block has, by the size of its file."""

@@ -26,7 +26,7 @@ class RangeHistory(NamedTuple):
     all sources, the one that is taken first before the others."""
 
     eras: Sequence[Sequence[HistoryFile]]
-    last_block: int
+    last_block: int  # of the range that files have, which is compared with the node's
     downloads: str  # a folder
     ca_bundle: str
 
@@ -77,7 +77,8 @@ class HistorySource:
                 raise BadFile(f"block {number} does not name the block before it as its parent")
             parent = raw.hash
             fetched.append(self._fetched(raw))
-        self._require_of_node(last, parent)
+        if last in (self._history.last_block, file.last_block):
+            self._require_of_node(last, parent)
         return fetched
 
     def _fetched(self, raw: RawBlock) -> FetchedBlock:

@@ -98,6 +98,11 @@ def read_header(encoded: bytes) -> dict[str, bytes]:
         raise BadFile(f"a header is malformed: {error}") from None
 
 
+def encoded_receipts(parts: Parts) -> list[bytes]:
+    """Return a block's receipts as consensus encodes them, with their blooms."""
+    return [receipt.encoded for receipt in _receipts(parts)]
+
+
 def _typed(data: bytes, start: int, content: int, end: int) -> bytes:
     """Return a transaction or receipt of a list: a legacy one is a list, or, as some writers have
     it, the string of one; another one is a string."""
@@ -114,7 +119,7 @@ def _receipts(parts: Parts) -> list[RawReceipt]:
 
 def _full_receipt(encoded: bytes) -> RawReceipt:
     type_ = 0 if encoded[0] >= EMPTY_LIST[0] else encoded[0]
-    outcome, gas, bloom, logs = whole_list(encoded[1:] if type_ else encoded)
+    outcome, gas, bloom, logs = whole_list(encoded, 1 if type_ else 0)
     if len(bloom) != _BLOOM_BYTES:
         raise ValueError("a receipt has another form")
     return RawReceipt(type_, outcome, gas, logs, encoded)

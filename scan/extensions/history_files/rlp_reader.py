@@ -11,12 +11,12 @@ MAX_DEPTH = 8  # of lists within lists; an access list of a transaction in a blo
 _LONG_STRINGS, _LONG_LISTS = STRINGS + LONG, LISTS + LONG
 
 
-def list_content(data: bytes) -> tuple[int, int]:
-    """Return where the content of a list begins and ends, which is all of `data`."""
-    [(_, start, end)] = items_of(data, 0, len(data))
-    if data[0] < LISTS:
+def list_content(data: bytes, start: int = 0) -> tuple[int, int]:
+    """Return where the content of a list begins and ends, which is all of `data` from `start`."""
+    [(_, content, end)] = items_of(data, start, len(data))
+    if data[start] < LISTS:
         raise ValueError("not a list")
-    return start, end
+    return content, end
 
 
 def items_of(data: bytes, start: int, end: int) -> list[tuple[int, int, int]]:
@@ -75,6 +75,6 @@ def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list
     return items
 
 
-def whole_list(data: bytes) -> list[Any]:
-    """Return the items of a list that is all of `data`."""
-    return read_list(data, *list_content(data))
+def whole_list(data: bytes, start: int = 0) -> list[Any]:
+    """Return the items of a list that is all of `data` from `start`."""
+    return read_list(data, *list_content(data, start))

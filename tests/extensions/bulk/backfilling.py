@@ -9,6 +9,7 @@ from pathlib import Path
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.bulk.chain_backfill import Audit, ChainBackfill
+from scan.extensions.bulk.history import History
 from scan.extensions.bulk.resources import Cluster, Resources
 from scan.settings import Settings
 from tests.support.indexer_process import PATIENCE_S, IndexerProcess
@@ -33,6 +34,7 @@ def backfill(
     range_blocks: int = 16,
     audit: Audit = lambda _: (),
     cluster: Cluster | None = None,
+    history: History | None = None,
 ) -> bool:
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
@@ -44,6 +46,7 @@ def backfill(
             Resources(1, MEMORY_BYTES, 2, 2, index_bytes=MEMORY_BYTES // 8, cluster=cluster),
             audit,
             threading.Event(),
+            history,
         )
         chain.begin(folder, range_blocks, last_block)
         return chain.run()

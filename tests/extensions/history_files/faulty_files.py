@@ -11,8 +11,8 @@ import rlp
 from eth_utils import keccak
 
 from scan.ethereum.merkle_trie import list_root
-from scan.extensions.history_files import raw_block
 from scan.extensions.history_files.e2store import Parts
+from scan.extensions.history_files.raw_block import encoded_receipts
 
 VERSION, HEADER, BODY, FULL, DIFFICULTY, SLIM, INDEX = 0x3265, 3, 4, 5, 6, 10, 0x3267
 BLOCK = 6  # with transactions of types 0 and 2, a withdrawal list, and logs
@@ -117,7 +117,7 @@ def of_proven(kind: str, change: Callable[[Any], None]) -> Callable[..., bytes]:
 def with_its_receipts_root(parts: Parts) -> Parts:
     header = rlp.decode(parts.header)
     with suppress(ValueError, TypeError):
-        header[5] = list_root([receipt.encoded for receipt in raw_block._receipts(parts)])
+        header[5] = list_root(encoded_receipts(parts))
     return parts._replace(header=rlp.encode(header))
 
 

@@ -1,9 +1,13 @@
 """A whole chain from files, and its end from a node that has pruned the rest: the index is the one
 that an indexer makes of a node that has everything."""
 
+import argparse
 import hashlib
+import os
+import random
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,16 +16,19 @@ import pytest
 
 from scan.ethereum.client import Node
 from scan.extensions.audit import audit_command as audit
+from scan.extensions.bulk.plan import CannotBackfill
+from scan.extensions.history_files.chain_files import open_files
 from scan.extensions.history_files.history_export import file_name, write_file
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
 from tests.extensions.audit import auditing
-from tests.extensions.bulk.backfilling import follow
+from tests.extensions.bulk.backfilling import BackfillProcess, backfill, follow
 from tests.extensions.history_files import signed_chain
-from tests.extensions.history_files.file_server import FileServer
+from tests.extensions.history_files.file_server import Answer, Fault, FileServer
 from tests.indexer.test_node_faults import status
 from tests.support.anvil import Anvil
+from tests.support.dask_cluster import DaskCluster
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode, prune
 from tests.support.indexer_process import IndexerProcess
@@ -29,6 +36,8 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
+KILLS = int(os.environ.get("BULK_KILLS", "6"))
+SEED = int(os.environ.get("BULK_SEED", "24"))
 KEPT = 40  # newest blocks that the node has
 
 
@@ -197,3 +206,55 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned(
         again = run_backfill(chain, database_url, tmp_path, *options, f"--last-hash={last_hash}")
         assert again.returncode == code, again.stderr
     assert execute(database_url, "SELECT max(number), count(*) FROM blocks") == [(15, 16)]
+
+
+@pytest.mark.long
+def test_kills_at_random_moments_leave_nothing(
+    chain: Chain, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGKILL while files are downloaded, read and loaded."""
+    chance = random.Random(SEED)
+    with FileServer(chain.files) as server:
+        server.fault = slow_for(chance)
+        monkeypatch.setenv("SCAN_HISTORY", server.url)
+        monkeypatch.setenv("SCAN_TRACES", "off")
+        chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+        process = BackfillProcess(database_url, chain.node.url, tmp_path, chain.head - 3)
+        for _ in range(KILLS):
+            process.start()
+            time.sleep(chance.uniform(1.0, 9.0))
+            process.kill()
+        with process:
+            code = process.wait()
+            assert code == 0 or "holds a chain already" in process.output(), process.tail()
+    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    assert digest(database_url) == chain.digest
+    assert not (tmp_path / "history").exists()
+
+
+def slow_for(chance: random.Random) -> Fault:
+    def fault(_: str, answer: Answer) -> Answer:
+        time.sleep(chance.uniform(0, 0.5))
+        return answer
+
+    return fault
+
+
+@pytest.mark.long
+def test_a_cluster_reads_files_of_a_shared_folder(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    settings = settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
+    sources = argparse.Namespace(cluster="tls://…", last_hash=None, keep_history=False)
+    with pytest.raises(CannotBackfill, match="a folder that all machines share"):
+        open_files(settings, sources, ["https://localhost/era"])
+    files = open_files(settings, sources, [str(chain.files)])
+    with DaskCluster(tmp_path) as dask:
+        dask.add_worker()
+        shared = dask.settings(str(tmp_path / "shared"))
+        last = chain.head - 3
+        folder = tmp_path / "files"
+        assert backfill(settings, folder, last_block=last, cluster=shared, history=files)
+    follow(settings, chain.head)
+    assert digest(database_url) == chain.digest
