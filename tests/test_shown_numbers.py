@@ -35,7 +35,7 @@ REASONS = {
     "pages/contract_read.html:most": "characters that are shown of a result's part",
     "pages/source_files.py:": "how many lines of source fit into the page, and their numbers",
     "charts/chart.html:chart.": "the grid of a chart",
-    "pages/markdown.py:": "the length of a fence, and lines put together",
+    "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
     "pages/records.py:first": "places in a list, by the number of its page",
     "pages/records.py:listing": "the least total of a list that is not counted",
     "pages/records.py:pages": "the number of pages of a list",

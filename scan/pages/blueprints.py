@@ -7,7 +7,6 @@ from scan.pages import (
     contracts,
     home,
     keys_and_webhooks,
-    redirects,
     search,
     static_files,
     tokens,
@@ -25,5 +24,4 @@ PAGES = (
     bytecode,
     search,
     keys_and_webhooks,
-    redirects,
 )

@@ -19,7 +19,7 @@ from scan.http.indexed_block import IndexedBlock, Position
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
 from scan.http.requests import reader
 from scan.http.services import services
-from scan.pages import formatting, markdown
+from scan.pages import formatting
 from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
@@ -114,7 +114,7 @@ class Site:
     def interface(self) -> Interface:
         return Interface(
             self.refuse,
-            self.refuse_as_markdown,
+            self.refuse_as_markdown if registry.has("markdown") else None,
             paths=_paths(),
             prefixes=_prefixes(),
             has_page_limit=True,
@@ -146,6 +146,7 @@ class Site:
 
     def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
         """Return an error as Markdown, written directly: converting a page takes milliseconds."""
+        [markdown] = registry.parts("markdown")
         text = f"# {_error_title(error)}\n\n{markdown.escaped(error.message)}\n"
         return _refusal(error, text, AS_MARKDOWN)
 
@@ -182,7 +183,8 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
     newest = site().indexed_block.position_of(reader().versions)
     body = site().render(template, site().chain(), path, newest=newest, **values)
-    if prefers_markdown(request.environ.get("HTTP_ACCEPT", "")):
+    prefers = prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
+    for markdown in registry.parts("markdown") if prefers else ():
         reader().do_not_cache()
         reader().hold_processor()
         own = f"{services().settings.base_path}{quote(request.path)}"

@@ -87,7 +87,8 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         base = services().settings.base_path
         lines = registry.collected("interface", "LLMS")
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
-        head = HEAD.format(base=base, tools=tools, pages=PAGES if services().settings.pages else "")
+        shows_pages = services().settings.pages and registry.has("markdown")
+        head = HEAD.format(base=base, tools=tools, pages=PAGES if shows_pages else "")
         return head + "".join(_operations(document(), base))
 
     return blueprint

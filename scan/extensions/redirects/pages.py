@@ -60,6 +60,7 @@ CHECKS: Mapping[str, Callable[[str], object]] = {
 }
 
 blueprint = Blueprint("pages_redirects", __name__)
+BLUEPRINTS = (blueprint,)
 
 
 def _redirect(**arguments: str) -> Response:

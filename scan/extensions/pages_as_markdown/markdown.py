@@ -1,4 +1,4 @@
-"""Pages as Markdown, for programs that read text: `Accept: text/markdown`."""
+"""The conversion of a page to Markdown."""
 
 import re
 from typing import Any

@@ -15,8 +15,8 @@ from flask.testing import FlaskClient
 from markdown_it import MarkdownIt
 
 from scan.errors import TooLarge
-from scan.pages import markdown
-from scan.pages.markdown import MAX_HTML_BYTES, to_markdown
+from scan.extensions.pages_as_markdown import markdown
+from scan.extensions.pages_as_markdown.markdown import MAX_HTML_BYTES, to_markdown
 from scan.queries import reader
 
 MARKDOWN = {"Accept": "text/markdown, */*;q=0.1"}
@@ -318,7 +318,7 @@ def test_the_time_a_page_takes_grows_with_its_length_alone() -> None:
     pages = [f"<main>{html.replace('{}', f'x{text}x')}</main>" for html in PLACES.values()]
     pages.append(f"<main><p>{20_000 * '<i>x</i>'}</p></main>")
     script = (
-        "import sys; from scan.pages.markdown import to_markdown;"
+        "import sys; from scan.extensions.pages_as_markdown.markdown import to_markdown;"
         "[to_markdown(page) for page in sys.stdin.read().split('\\0')]"
     )
     subprocess.run(
