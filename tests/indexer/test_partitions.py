@@ -68,50 +68,6 @@ def both(
         yield first, second, parted
 
 
-def queries(first: FlaskClient, scenario: Played) -> Iterator[dict[str, Any]]:
-    """Of every entity: all, by one key and by several, with ranges of blocks, at several pages."""
-    head = scenario.anvil.head()
-    people = [*scenario.stage.people[:3], "0x" + 40 * "0", "0x" + 40 * "9"]
-    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=5").json["tokens"]]
-    pools = [p["address"] for p in first.get("/api/v1/pools?limit=3").json["pools"]]
-    topics = [log["topics"][0] for log in first.get("/api/v1/logs?limit=60").json["logs"][::20]]
-    parties = [*({"address": a} for a in people), {"from": people[0]}, {"to": people[1]}]
-    pair = {"from": people[0], "to": people[1]}
-    filters: dict[str, list[dict[str, Any]]] = {
-        "transactions": [{}, *parties, pair, {"from": people[0], "to": tokens[0]}],
-        "token_transfers": [
-            *({}, *parties, pair),
-            *({"tokenAddress": a} for a in tokens),
-            *({"tokenAddress": a, "from": people[1]} for a in tokens[:2]),
-        ],
-        "internal_transfers": [{}, *parties, pair],
-        "dex_trades": [{}, *({"maker": a} for a in people), *({"pool": a} for a in pools)],
-        "logs": [
-            *({}, *({"address": a} for a in tokens), *({"topic0": t} for t in topics)),
-            {"address": tokens[0], "topic0": topics[0]},
-        ],
-    }
-    ranges = ({}, {"blockFrom": head // 3, "blockTo": head // 2}, {"blockFrom": head - 5})
-    pages = ({"limit": 7}, {"limit": 100}, {"limit": 9, "offset": 30, "orderBy": "asc"})
-    for entity, chosen in filters.items():
-        for keys, blocks, page in itertools.product(chosen, ranges, pages):
-            yield {"entity": entity, "filter": keys | blocks, **page}
-
-
-def test_queries_answer_as_over_plain_tables(
-    both: tuple[FlaskClient, FlaskClient, str], scenario: Played
-) -> None:
-    first, second, _ = both
-    rows = dict.fromkeys(TABLES, 0)
-    for body in queries(first, scenario):
-        expected = first.post("/api/v1/query", json=body)
-        answer = second.post("/api/v1/query", json=body)
-        assert expected.status_code == 200, (body, expected.text)
-        assert answer.json == expected.json, body
-        rows[body["entity"]] += len(answer.json["data"])
-    assert min(rows.values()) > 100, rows
-
-
 def lists(first: FlaskClient, scenario: Played) -> list[str]:
     people = [*scenario.stage.people[:3], "0x" + 40 * "0"]
     tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=20").json["tokens"]]
