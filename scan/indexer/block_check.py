@@ -6,7 +6,7 @@ from typing import Any
 
 from scan.ethereum.block_encoding import BLOBS_INSIDE
 from scan.ethereum.block_hashing import OUT_OF_PLACE, has_its_hash, put_in_place
-from scan.ethereum.block_validation import Verdict, check_body
+from scan.ethereum.block_validation import UNSIGNED, Verdict, check_body
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import LIKE_ETHEREUM, chain_id_of
@@ -30,7 +30,7 @@ UPDATE = "unknown to this version of Scan, update it"
 # blocks without transactions alone do.
 DEVELOPMENT_NODES: Mapping[str, Mapping[str, bool]] = {
     # Where it sends in another account's name, and transactions with blobs.
-    "anvil/": {"hashes of transactions": False, BLOBS_INSIDE: False},
+    "anvil/": {UNSIGNED: False, BLOBS_INSIDE: False},
     "hardhatnetwork/": {"transactions and transactionsRoot": True},
     "ganache/": {"receipts and receiptsRoot": False},
 }

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.block_validation import UNSIGNED
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from tests.support import faulty_node
@@ -74,26 +75,55 @@ def test_a_block_that_one_node_always_alters_is_not_taken(
         assert source.blocks(0, 5) == true
 
 
-@pytest.mark.parametrize(("version", "is_taken"), [("anvil/v1.7.1", True), ("Geth/v1", False)])
-def test_a_hash_that_is_not_the_transactions_is_taken_from_anvil_alone(
-    chain: Anvil, version: str, is_taken: bool
-) -> None:
-    """Its transactions that are sent in another account's name have such hashes."""
-    true_hash = chain.call("eth_getBlockByNumber", "0x3", False)["transactions"][0]
-    other_hash = "0x" + "5e" * 32
+IMPERSONATED = "0x" + "ab" * 20
+
+
+@pytest.fixture(scope="module")
+def impersonating() -> Iterator[Anvil]:
+    """The transaction of block 2 has no signature, and another hash than its bytes."""
+    with Anvil() as node:
+        node.impersonate(IMPERSONATED)
+        for sender in (node.accounts[0], IMPERSONATED, node.accounts[0]):
+            node.send(sender, node.accounts[1], value=1)
+            node.mine()
+        yield node
+
+
+def read(node: Anvil, number: int, version: str, old: str = "", new: str = "") -> DecodedBlock:
+    """Return a block of a node whose answers name its version, and have `new` instead of `old`."""
 
     def reply(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = json.loads(json.dumps(forward(calls)).replace(true_hash, other_hash))
+        text = json.dumps(forward(calls))
+        answers = json.loads(text.replace(old, new) if old else text)
         for call, answer in zip(calls, answers, strict=True):
             if call["method"] == "web3_clientVersion":
                 answer["result"] = version
         return faulty_node.Reply(body=answers)
 
-    with FaultyNode(chain.url) as node:
-        node.fault = reply
-        source = BlockSource(Node([node.url]), traces="off")
-        if is_taken:
-            assert source.blocks(3, 3)[0].block.unproven == "hashes of transactions"
-        else:
-            with pytest.raises(MalformedBlock, match=r"block 3 .*\(hashes of transactions\)"):
-                source.blocks(3, 3)
+    with FaultyNode(node.url) as faulty:
+        faulty.fault = reply
+        return BlockSource(Node([faulty.url]), traces="off").blocks(number, number)[0].block
+
+
+def test_a_hash_that_is_not_the_transactions_is_taken_from_anvil_alone(
+    impersonating: Anvil,
+) -> None:
+    assert read(impersonating, 2, "anvil/v1.7.1").unproven == UNSIGNED
+    with pytest.raises(MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
+        read(impersonating, 2, "Geth/v1")
+
+
+def test_a_signed_transaction_has_its_hash_in_anvils_blocks_too(impersonating: Anvil) -> None:
+    block = impersonating.call("eth_getBlockByNumber", "0x3", False)
+    with pytest.raises(MalformedBlock, match=r"block 3 .*\(hashes of transactions\)"):
+        read(impersonating, 3, "anvil/v1.7.1", block["transactions"][0], "0x" + "5e" * 32)
+
+
+def test_other_fields_of_a_block_with_such_a_hash_are_compared(impersonating: Anvil) -> None:
+    """Of the receipt, which names the sender, too."""
+    receipt = impersonating.call("eth_getBlockReceipts", "0x2")[0]
+    used = json.dumps({"gasUsed": receipt["gasUsed"]})[1:-1]
+    with pytest.raises(MalformedBlock, match=r"block 2 .*\(gasUsed and cumulativeGasUsed\)"):
+        read(
+            impersonating, 2, "anvil/v1.7.1", f'{used}, "effective', '"gasUsed": "0x7", "effective'
+        )
