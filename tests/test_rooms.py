@@ -38,7 +38,10 @@ PLACES = {
         *("scan.ethereum", "scan.webhooks"),
         *("scan.extensions.contract_import", "scan.extensions.history_files"),
     ),
-    "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks", "scan.extensions.gateway"),
+    "urllib3": (
+        *("scan.ethereum", "scan.outbound", "scan.webhooks"),
+        *("scan.extensions.documents", "scan.extensions.gateway"),
+    ),
     "flask": FLASK,
     "werkzeug": FLASK,
     "mcp": ("scan.extensions.mcp",),

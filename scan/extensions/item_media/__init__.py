@@ -5,9 +5,11 @@ is none yet. Data within the URI is read at once; documents at other servers are
 background, and no request waits for them.
 Start with media_cache.py (an item's metadata and picture, the cache), then item_metadata.py
 (hostile JSON and images), document_queue.py (which document is fetched next), site_limits.py (how
-often and how many at once from one site). scan/outbound/ fetches one document.
+often and how many at once from one site). The extension documents fetches one.
 """
 
 from scan.registry import Extension
 
-EXTENSION = Extension("names, traits and pictures of items (NFTs), by their URIs")
+EXTENSION = Extension(
+    "names, traits and pictures of items (NFTs), by their URIs", needs=("documents",)
+)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from scan.environment import Network
 from scan.ethereum.sized_cache import SizedCache
+from scan.extensions.documents.document_fetcher import Document, DocumentFetcher, NotFetched
 from scan.extensions.item_media import dimensions, item_metadata
 from scan.extensions.item_media.document_queue import DocumentQueue
 from scan.extensions.item_media.item_metadata import (
@@ -20,7 +21,6 @@ from scan.extensions.item_media.item_metadata import (
     RemoteUrl,
 )
 from scan.outbound import urls
-from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
 from scan.outbound.urls import RefusedUrl
 from scan.picture_types import SVG
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
+from scan.extensions.documents.document_fetcher import DocumentFetcher
 from scan.extensions.item_media.media_cache import ItemMedia
 from scan.extensions.item_media.settings import Settings
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
-from scan.outbound.document_fetcher import DocumentFetcher
 
 
 def services(core: Services) -> Iterable[object]:

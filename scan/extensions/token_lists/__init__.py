@@ -8,4 +8,6 @@ Start with token_list.py (the form), then importer.py (storing a list) and logo_
 
 from scan.registry import Extension
 
-EXTENSION = Extension("token lists and their logos, by `scan tokens`", needs=("item_media",))
+EXTENSION = Extension(
+    "token lists and their logos, by `scan tokens`", needs=("documents", "item_media")
+)

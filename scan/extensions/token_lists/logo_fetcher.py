@@ -6,9 +6,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from scan.environment import Network
+from scan.extensions.documents.document_fetcher import DocumentFetcher, NotFetched
 from scan.extensions.item_media import dimensions, item_metadata
 from scan.extensions.item_media.item_metadata import BadContent
-from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.picture_types import SVG
 
 FETCHING_THREADS = 8
