@@ -68,6 +68,7 @@ def test_a_file_comes_whole_and_the_connection_lasts(server: str) -> None:
             assert "Connection: close" not in str(answer.headers)
 
 
+@pytest.mark.long
 def test_clients_that_do_not_read_hold_no_thread(server: str) -> None:
     with ExitStack() as stack:
         for number in range(1, THREADS + 2):

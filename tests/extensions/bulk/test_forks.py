@@ -42,14 +42,8 @@ def fork(stage: Stage) -> None:
     stage.mine()
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        pytest.param("_inspect", marks=pytest.mark.long),
-        pytest.param("_load", marks=pytest.mark.long),
-        "_accept",
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["_inspect", "_load", "_accept"])
 def test_blocks_of_another_fork_are_read_again(
     postgres: Postgres,
     template: str,

@@ -170,14 +170,14 @@ def test_numbers_cut_short_are_whole_in_text() -> None:
 
 
 def test_a_list_is_read_to_its_end_by_the_links_of_the_text(client: FlaskClient) -> None:
-    path, rows = "/txs?limit=25&orderBy=asc", list[str]()
+    path, rows = "/txs?limit=100&orderBy=asc", list[str]()
     while path:
         text = client.get(path, headers=MARKDOWN).text
         rows += re.findall(r"^\| .*?\]\(/tx/(0x[0-9a-f]{64})\)", text, re.MULTILINE)
         following = re.search(r"\[Newer\]\((/[^)]+)\)", text)
         path = following[1] if following else ""
     total = client.get("/api/v1/transactions?limit=1").json["total"]
-    assert len(rows) == len(set(rows)) == total > 50
+    assert len(rows) == len(set(rows)) == total > 100
 
 
 def test_a_call_answers_in_the_text(client: FlaskClient) -> None:

@@ -48,6 +48,7 @@ def is_closed(client: socket.socket) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_they_end_neither_the_worker_nor_streams(streaming: Streaming, clients: ExitStack) -> None:
     """Connections are closed while events of others of them stand in the same poll of the loop."""
     port = free_port()
