@@ -29,7 +29,7 @@ _FRAME_TYPES = {t.name: t for t in TransferType if t is not TransferType.TRANSFE
 CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 _NOTHING = (None, "0x0")
 _PROTOCOL_MOVES = [form.protocol_moves for form in FORMS if form.protocol_moves]
-_TRANSFERS_OF_CALLS = [form.transfer_of_call for form in FORMS if form.transfer_of_call]
+_PRECOMPILES = {address: read for form in FORMS for address, read in form.precompiles.items()}
 _DEPOSIT_TYPE = b"\x7e"  # of the OP Stack, also of a development node
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
@@ -230,19 +230,23 @@ def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
 
 def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
     of_protocols = [moves(transaction) for moves in _PROTOCOL_MOVES]
+    makes_all = any(moves.makes_all for moves in of_protocols)
     for depth, outer, frame, undone in walk_calls(outermost):
         if undone:
             continue
-        if moves := next((moves for moves in of_protocols if moves.has(frame, depth)), None):
+        kind = _FRAME_TYPES.get(frame["type"])
+        moves = None
+        if kind is None or makes_all:  # hardly any
+            moves = next((moves for moves in of_protocols if moves.has(frame, depth)), None)
+        if moves:
             value = quantity(frame.get("value") or "0x0")
             parties = data(frame["from"], 20), data(frame["to"], 20)
             if moves.is_transfer(*parties, value):
                 yield _Frame(False, TransferType.CALL, *parties, value)
             continue
-        kind = _FRAME_TYPES.get(frame["type"])
-        for transfer_of_call in _TRANSFERS_OF_CALLS if kind is TransferType.CALL else ():
-            if moved := transfer_of_call(frame, depth == 0):
-                yield _Frame(False, TransferType.CALL, *moved)
+        precompile = _PRECOMPILES.get(frame.get("to"))
+        if precompile and (moved := precompile(frame, depth == 0)):
+            yield _Frame(False, TransferType.CALL, *moved)
         # Of ten calls nine move nothing, and are not decoded.
         moves_nothing = depth and kind not in CREATIONS and frame.get("value") in _NOTHING
         if kind is None or moves_nothing:

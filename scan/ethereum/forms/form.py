@@ -117,7 +117,10 @@ def settle_by_ethereum(block: Any) -> Settlement:
 
 class ProtocolMoves(Protocol):
     """Tells which calls in a transaction's trace are of the chain's protocol, which no code made,
-    and which of these are transfers."""
+    and which of these are transfers. It makes all inner calls of a transaction where `makes_all`;
+    else its calls have types that no code's have."""
+
+    makes_all: bool
 
     def has(self, call: Any, depth: int) -> bool: ...
 
@@ -179,9 +182,10 @@ class Form(NamedTuple):
     more_types: Callable[[Sequence[Any]], Collection[str | None]] = lambda types: ()
     # Whether a block, given as a struct, ends with a transaction that no root covers.
     has_uncovered_end: Callable[[Any], bool] | None = None
-    # The transfer that a call in a trace makes: sender, recipient and amount; None for other calls.
-    # The second argument is whether it is the outermost call. Raises BadHex.
-    transfer_of_call: Callable[[Any, bool], tuple[bytes, bytes, int] | None] | None = None
+    # By the address of a precompile that moves coin, the transfer that a call of it makes: sender,
+    # recipient and amount; None for other calls. The second argument is whether it is the outermost
+    # call. Raises BadHex.
+    precompiles: Mapping[str, Callable[[Any, bool], tuple[bytes, bytes, int] | None]] = {}
     # Makes what tells the transfers of the chain's protocol among a transaction's calls.
     protocol_moves: Callable[[Any], ProtocolMoves] | None = None
     order: int = 0  # among the forms that may match a block, the least first

@@ -66,12 +66,12 @@ class TicketMoves:
 
     def __init__(self, transaction: Any) -> None:
         self._calls = 0
-        self._is_submission = is_submission(transaction)
-        self._unpaid = transaction.fee if self._is_submission else 0
+        self.makes_all = is_submission(transaction)
+        self._unpaid = transaction.fee if self.makes_all else 0
 
     def has(self, call: Any, depth: int) -> bool:
         """Return whether ArbOS made a call, which it does beside a transaction's own."""
-        return call["type"] == ARBOS_FRAME or bool(depth and self._is_submission)
+        return call["type"] == ARBOS_FRAME or bool(depth and self.makes_all)
 
     def is_transfer(self, from_address: bytes, to_address: bytes, value: int) -> bool:
         """Return whether a call is a transfer. The caller passes all calls, in their order."""

@@ -26,7 +26,7 @@ def precompile_transfer(call: Any, is_outermost: bool) -> tuple[bytes, bytes, in
     none. `anvil --celo` has the precompile on a chain of any id, and lets everybody call it.
     Raises BadHex.
     """
-    if call.get("to") != TRANSFER_PRECOMPILE or call["type"] != "CALL":
+    if call["type"] != "CALL":
         return None
     words = data(call.get("input") or "0x")
     gas = TRANSFER_GAS
@@ -74,7 +74,7 @@ CELO = op_stack.OP_STACK._replace(
     receipt_fields={**op_stack.OP_STACK.receipt_fields, "baseFee": number},
     pays_in_tokens=pays_in_tokens,
     more_types=more_types,
-    transfer_of_call=precompile_transfer,
+    precompiles={TRANSFER_PRECOMPILE: precompile_transfer},
     order=-1,
     settle=settle,
     encodings={
