@@ -104,6 +104,15 @@ def test_a_body_that_breaks_off_is_the_clients_fault(shared_server, body):
     assert b"Content-Type: application/json" in answer
 
 
+def test_half_a_body_is_no_request(shared_server):
+    """Though what came of it is JSON."""
+    body = b'{"entity":"blocks"}'
+    head = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    for missing, status in ((0, b"200"), (9, b"400")):
+        sent = head + b"Content-Length: %d\r\n\r\n" % (len(body) + missing) + body
+        assert exchange(shared_server, sent, finish=True).startswith(b"HTTP/1.1 " + status)
+
+
 @pytest.mark.parametrize("path", ["//api/v1/keys", "/api/v1//keys", "/api/v1/keys/%00", "/%2e%2e/"])
 def test_odd_paths_are_answered_in_json(shared_server, path):
     answer = exchange(shared_server, f"GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n".encode())
