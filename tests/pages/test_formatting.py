@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from scan.contracts.abi_decoding import Argument
-from scan.pages import formatting
+from scan.pages import formatting, site
 from scan.pages.argument_values import ShownValue, shown_value
 from scan.pages.formatting import short_price
 from scan.queries.network import name_of, token_standard
@@ -314,3 +314,14 @@ def test_sentences_have_addresses_with_checksums() -> None:
     text = formatting.sentence(f"{lower} has no code; {lower}00 is none, \u202e neither")
     assert text.startswith("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed has no code;")
     assert f"{lower}00" in text and "\u202e" not in text
+
+
+def test_an_item_is_no_link_where_there_are_no_pages_of_items(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    templates = site._templates()
+    macro = templates.get_template("macros.html").module.item  # type: ignore[attr-defined]
+    assert 'href="/nft/0xaa/7"' in macro("0xaa", "7")
+    monkeypatch.setitem(templates.globals, "has_page", lambda path: False)
+    macro = templates.get_template("macros.html").make_module().item  # type: ignore[attr-defined]
+    assert macro("0xaa", "7") == '<span title="7">7</span>'
