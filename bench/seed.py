@@ -7,6 +7,8 @@ from scan.database import migrations
 from scan.database.connection import Database
 from scan.indexer.block_range import read_block_range
 from scan.indexer.derivation import derive
+from scan.indexer.partitions import TABLES, make_empty
+from scan.settings import PARTITION_ROWS
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +32,9 @@ def seed(
     """
     database = Database(url, statement_timeout_ms=0, name="scan-bench")
     migrations.bring_up(database, migrations.expected_schema())
+    with database.transaction() as tx:
+        for table in TABLES:
+            make_empty(tx, table, PARTITION_ROWS, transactions)
     script = Path(__file__).with_name("seed.sql").read_text(encoding="utf-8")
     size = f"SET bench.transactions = {transactions:d}; SET bench.hot_share = {hot_share:f};"
     database.execute_script(f"{size}\n{script}")

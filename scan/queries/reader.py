@@ -90,7 +90,8 @@ class Proof:
 
 
 class PartitionedTables:
-    """The partitioned tables, as of a minute ago at most: nothing but speed depends on them."""
+    """The tables of several partitions, as of a minute ago at most: nothing but speed depends on
+    them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

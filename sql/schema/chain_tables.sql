@@ -86,7 +86,7 @@ CREATE TABLE IF NOT EXISTS transactions (
     operator_fee bytea,            -- part of the fee, for who runs the chain
     mint bytea,                    -- coin that its sender got by it, also where it failed
     chain_fields text              -- JSON: fields of the chain's own, by the node's names
-);
+) PARTITION BY RANGE (ordinal);
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
 -- serve the lists that sql/lists.toml reads from them, queries/addresses_get,
@@ -127,7 +127,7 @@ CREATE TABLE IF NOT EXISTS internal_transfers (
     from_address bytea NOT NULL,
     to_address bytea NOT NULL,
     value numeric(78, 0) NOT NULL
-);
+) PARTITION BY RANGE (ordinal);
 -- serve the lists that sql/lists.toml reads from them,
 -- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS internal_transfers_by_from ON internal_transfers (from_address, ordinal);
@@ -316,7 +316,7 @@ CREATE TABLE IF NOT EXISTS token_transfers (
     to_address bytea NOT NULL,
     value numeric(78, 0) NOT NULL,
     token_id numeric(78, 0)
-);
+) PARTITION BY RANGE (ordinal);
 -- serve the lists that sql/lists.toml reads from them,
 -- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS token_transfers_by_from ON token_transfers (from_address, ordinal);
@@ -369,7 +369,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     token_out bytea NOT NULL,
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
-);
+) PARTITION BY RANGE (ordinal);
 -- serve the lists that sql/lists.toml reads from them, queries/pools_list,
 -- queries/pools_get, queries/pool_candles_list_by_block
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
@@ -395,7 +395,7 @@ CREATE TABLE IF NOT EXISTS logs (
     address bytea NOT NULL,
     topics bytea NOT NULL,         -- the others, 32 bytes each
     data bytea NOT NULL
-);
+) PARTITION BY RANGE (ordinal);
 -- serve the lists that sql/lists.toml reads from them, indexer/lists_insert_checkpoints
 -- By its third column an address and a first topic together pass over other entries in the index.
 CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal, topic_id);

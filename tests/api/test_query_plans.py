@@ -212,7 +212,7 @@ def test_a_filter_without_a_list_of_its_own_reads_a_bounded_part(
     rows, cursor = 0, {}
     while True:
         plan, page = plan_of(seeded, "/query", {**body, **cursor})
-        [read] = [node for node in plan.nodes if node.get("Relation Name") == entity]
+        [read] = [node for node in plan.nodes if node["Table"] == entity]
         rows += read["Rows Removed by Filter"]
         assert read["Rows Removed by Filter"] <= MAX_UNLISTED_ENTRIES + 1 and page["data"] == []
         if page["next"] is None:
@@ -346,7 +346,7 @@ def test_history_by_token_is_read_from_the_shorter_list(
     address = seeded.value("token_transfers", "address", "hot" if index == "by_token" else "rare")
     token = seeded.value("token_transfers", "tokenAddress", heat)
     plan, _ = history_plan(seeded, address, f"token={token}")
-    used = {node.get("Index Name") for node in plan.nodes if node.get("Actual Loops")}
+    used = {node["Index"] for node in plan.nodes if node.get("Actual Loops")}
     assert f"token_transfers_{index}" in used
     assert ("token_transfers_by_from" in used) is (index == "by_from")
 

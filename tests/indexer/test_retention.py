@@ -1,5 +1,6 @@
 """Rows that are not kept: lists begin later and are exact, and nothing else changes."""
 
+import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -19,7 +20,7 @@ from scan.indexer.retention import Retention
 from scan.settings import Keep, Settings
 from tests.conftest import Played
 from tests.extensions.audit.auditing import run
-from tests.indexer.test_partitions import PARTS, lists, queries
+from tests.indexer.test_partitions import PARTS, lists
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import Indexing
 from tests.support.openapi_document import check_answer
@@ -73,6 +74,36 @@ def pruned(postgres: Postgres, template: str, scenario: Played) -> Iterator[Prun
             kept = replace(settings, database_url=url, read_database_url=url)
             clients = (create_app(s).test_client() for s in (settings, kept))
             yield Pruned(*clients, kept, head // 2, before)
+
+
+def queries(first: FlaskClient, scenario: Played) -> Iterator[dict[str, Any]]:
+    """Of every entity: all, by one key and by several, with ranges of blocks, at several pages."""
+    head = scenario.anvil.head()
+    people = [*scenario.stage.people[:3], "0x" + 40 * "0", "0x" + 40 * "9"]
+    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=5").json["tokens"]]
+    pools = [p["address"] for p in first.get("/api/v1/pools?limit=3").json["pools"]]
+    topics = [log["topics"][0] for log in first.get("/api/v1/logs?limit=60").json["logs"][::20]]
+    parties = [*({"address": a} for a in people), {"from": people[0]}, {"to": people[1]}]
+    pair = {"from": people[0], "to": people[1]}
+    filters: dict[str, list[dict[str, Any]]] = {
+        "transactions": [{}, *parties, pair, {"from": people[0], "to": tokens[0]}],
+        "token_transfers": [
+            *({}, *parties, pair),
+            *({"tokenAddress": a} for a in tokens),
+            *({"tokenAddress": a, "from": people[1]} for a in tokens[:2]),
+        ],
+        "internal_transfers": [{}, *parties, pair],
+        "dex_trades": [{}, *({"maker": a} for a in people), *({"pool": a} for a in pools)],
+        "logs": [
+            *({}, *({"address": a} for a in tokens), *({"topic0": t} for t in topics)),
+            {"address": tokens[0], "topic0": topics[0]},
+        ],
+    }
+    ranges = ({}, {"blockFrom": head // 3, "blockTo": head // 2}, {"blockFrom": head - 5})
+    pages = ({"limit": 7}, {"limit": 100}, {"limit": 9, "offset": 30, "orderBy": "asc"})
+    for entity, chosen in filters.items():
+        for keys, blocks, page in itertools.product(chosen, ranges, pages):
+            yield {"entity": entity, "filter": keys | blocks, **page}
 
 
 def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(

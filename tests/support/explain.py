@@ -20,10 +20,18 @@ SORTS = ("Sort", "Incremental Sort")
 SMALL = {"chain", "dexes", "label_state"}
 DEEPER = 1.5  # times the pages of PostgreSQL of a list's first page that any other may touch
 _NUMBERS = itertools.count()
+NAMES = (("Table", "Relation Name"), ("Index", "Index Name"))
+PARENTS = """
+    SELECT part.relname, whole.relname
+    FROM pg_inherits i
+    JOIN pg_class part ON part.oid = i.inhrelid
+    JOIN pg_class whole ON whole.oid = i.inhparent
+"""
 
 
 class Plan(NamedTuple):
-    """One statement's plan, executed."""
+    """One statement's plan, executed. Nodes that read a partition have its table's name as "Table",
+    and the name of that table's index as "Index"."""
 
     statement: str
     nodes: list[dict[str, Any]]
@@ -77,7 +85,13 @@ class ExplainingDatabase(Database):
         with self._working() as connection, connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
-        self.plans.append(Plan(statement, list(_walk(root)), _buffers(root)))
+            cursor.execute(PARENTS)
+            parents = dict(cursor.fetchall())
+        nodes = [
+            node | {of: parents.get(node.get(key), node.get(key)) for of, key in NAMES}
+            for node in _walk(root)
+        ]
+        self.plans.append(Plan(statement, nodes, _buffers(root)))
 
 
 class Explained(NamedTuple):

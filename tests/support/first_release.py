@@ -14,6 +14,7 @@ import psycopg2
 from demo.record import Recorder, indexed, only_changes
 from scan.database.migrations import read_schema
 from scan.ethereum.block_parameter import NO_BLOCK
+from scan.indexer.partitions import TABLES as LONG_TABLES
 from tests.support.anvil import Anvil
 from tests.support.scenario import play
 
@@ -32,6 +33,14 @@ TABLES = """
     WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
         AND relname <> ALL (%s)
     ORDER BY relname
+"""
+PARTITIONS = """
+    SELECT format('CREATE TABLE %%s PARTITION OF %%s %%s;', p.oid::regclass, i.inhparent::regclass,
+        pg_get_expr(p.relpartbound, p.oid))
+    FROM pg_inherits i
+    JOIN pg_class p ON p.oid = i.inhrelid AND p.relkind = 'r'
+    WHERE i.inhparent::regclass::text = ANY (%s)
+    ORDER BY p.oid
 """
 SEQUENCES = """
     SELECT format('SELECT setval(%L, %s);', schemaname || '.' || sequencename, last_value)
@@ -58,7 +67,9 @@ def load(url: str) -> None:
 def dump(url: str) -> str:
     connection = psycopg2.connect(url)
     with connection, connection.cursor() as cursor:
-        parts = [f"{read_schema()}\n"]
+        cursor.execute(PARTITIONS, [list(LONG_TABLES)])
+        partitions = "\n".join(row[0] for row in cursor.fetchall())
+        parts = [f"{read_schema()}\n{partitions}\n"]
         cursor.execute(TABLES, [list(LEFT_OUT)])
         for table, columns in cursor.fetchall():
             rows = io.StringIO()

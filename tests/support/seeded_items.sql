@@ -30,6 +30,8 @@ FROM generate_series(0, 199) AS n
 UNION ALL
 SELECT pg_temp.address_of('bazaar', 0), 0, 'BEP1155', 'Bazaar', 'BZR', 0, 1, 0, false;
 
+SELECT add_partition(name, 0, 1000000000)
+FROM unnest(ARRAY['transactions', 'token_transfers']) AS name;
 INSERT INTO transactions
     (ordinal, block_number, transaction_index, status, hash, from_address, to_address, value,
      gas_price, gas_used, fee, type)

@@ -129,11 +129,7 @@ def make_partitions(
     *,
     keeps_all: bool = True,
 ) -> list[Step]:
-    """Make partitions of the long tables for all rows, and return all steps.
-
-    Partitions are made one after the other, since each reads the definitions of views and
-    functions, which locks other tables.
-    """
+    """Make partitions of the long tables for all rows, and return all steps."""
     for table in partitions.TABLES:
         if table not in loaded:
             [(count,)] = warehouse.rows("bulk/rows_count", table=table)

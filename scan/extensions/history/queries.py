@@ -223,8 +223,8 @@ def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int 
 def _bounds(
     reader: Reader, address: bytes, window: Window, filters: HistoryFilter, traversal: Traversal
 ) -> Mapping[str, Any]:
-    """Return the ordinals that bound the page; they are read only for partitioned tables, which
-    are then not read whole."""
+    """Return the ordinals that bound the page; they are read only for tables of several
+    partitions, of which most are then not read."""
     if not reader.sources.partitioned_tables.has("transactions"):
         return UNBOUNDED
     lowest, highest = reader.row(

@@ -91,5 +91,5 @@ def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
 
 def rows_compared(plan: Plan) -> int:
     """Rows of transfers that a statement has read and left out."""
-    read = [node for node in plan.nodes if node.get("Relation Name") == "token_transfers"]
+    read = [node for node in plan.nodes if node["Table"] == "token_transfers"]
     return sum(node.get("Rows Removed by Filter", 0) * node["Actual Loops"] for node in read)

@@ -91,6 +91,7 @@ def test_large_values_of_many_runs_are_read_by_index(database_url: str) -> None:
         " SELECT n, to_timestamp(n), 100 * n, 0, 0, 100, 0, 0, int4send(n), '', '', 1, 1, 1,"
         " 0, 0, 0, 0, 0, 0 FROM generate_series(0, 599) AS n",
     )
+    execute(database_url, "SELECT add_partition('transactions', 0, 1000000)")
     execute(
         database_url,
         "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
@@ -116,7 +117,7 @@ def test_large_values_of_many_runs_are_read_by_index(database_url: str) -> None:
         assert [int(record["value"]) for record in json.loads(data)] == values[:10]
         assert of == total == (last - first + 1) * 100 and block == first
         plan = database.plans[-1]
-        scans = {n["Index Name"] for n in plan.nodes if "Index Name" in n and n["Actual Loops"]}
+        scans = {n["Index"] for n in plan.nodes if n["Index"] and n["Actual Loops"]}
         assert "transactions_by_value" in scans
         assert plan.sequential_scans() == set() and plan.buffers < 150
     database.close()
