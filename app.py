@@ -11,7 +11,6 @@ from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
     addresses,
-    authorizations,
     blocks,
     contracts,
     documentation,
@@ -79,7 +78,6 @@ BLUEPRINTS = (
     transactions,
     tokens,
     transfers,
-    authorizations,
     addresses,
     contracts,
     query_api,

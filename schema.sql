@@ -12,7 +12,6 @@
 \ir sql/schema/block_events.sql
 \ir sql/schema/lists.sql
 \ir sql/schema/changes.sql
-\ir sql/schema/authorizations.sql
 \ir sql/schema/expected.sql
 \ir sql/schema/comparison.sql
 \ir sql/schema/api_keys.sql

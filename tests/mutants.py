@@ -53,7 +53,10 @@ TESTS = (
     *("tests/api/test_partitions.py", "tests/extensions/etherscan/test_blockscout_actions.py"),
     *("tests/pages/test_accounts.py", "tests/api/test_logs.py"),
     *("tests/api/test_every_list.py", "tests/api/test_contract_creations.py"),
-    *("tests/indexer/test_user_operations.py", "tests/indexer/test_authorizations.py"),
+    *(
+        "tests/extensions/user_operations/test_user_operations.py",
+        "tests/extensions/authorizations/test_authorizations.py",
+    ),
     *("tests/indexer/test_retention.py", "tests/api/test_empty.py"),
     "tests/extensions/audit/test_derived_truth.py",
     "tests/extensions/audit/test_ranges_of_blocks.py",

@@ -45,7 +45,7 @@ def list_addresses() -> Response:
             "balanceBlock": summary.balance.block,
             "txCount": summary.transaction_count,
             "isContract": summary.balance.is_contract,
-            **({"delegate": summary.delegate} if summary.delegate else {}),
+            **summary.more,
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
         for key, summary in zip(keys, addresses.get_many(reader(), keys), strict=True)
@@ -85,8 +85,7 @@ def get_address(address: str) -> Response:
         "recentTxs": orjson.Fragment(account.recent),
         "creation": None,
     }
-    if account.delegate is not None:
-        detail["delegate"] = to_hex(account.delegate)
+    detail |= account.more
     if account.balance.is_contract:
         detail["creation"] = creation_record(contract_creations.indexed(reader(), key))
     return json_value(detail)

@@ -102,6 +102,7 @@ class Entity:
     has_total: bool
     is_sparse: bool
     is_queried: bool
+    stays: bool
     extension: str | None
     params: str | None
     condition: str | None
@@ -283,6 +284,7 @@ def _entity(
     has_total: bool = False,
     is_sparse: bool = False,
     is_queried: bool = False,
+    stays: bool = False,
     extension: str | None = None,
     params: str | None = None,
     matches: str | None = None,
@@ -306,6 +308,7 @@ def _entity(
         has_total,
         is_sparse,
         is_queried,
+        stays,
         extension,
         params,
         matches,

@@ -8,17 +8,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
-from scan.ethereum.authorizations import (
-    SET_CODE,
-    Authorization,
-    read_authorizations,
-)
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     MAX_TOPICS,
     METHOD_CHARACTERS,
+    SET_CODE,
     TRANSACTION_COLUMNS,
     WEI_PER_GWEI,
+    AuthorizationList,
     BlockJson,
     DecodedBlock,
     DecodedTransaction,
@@ -42,7 +39,7 @@ from scan.ethereum.column_types import (
     read_value,
     read_values,
 )
-from scan.ethereum.forms.form import BLOB_GAS, NEWEST_TYPE, PLACE_BITS, Form, settle_by_ethereum
+from scan.ethereum.forms.form import BLOB_GAS, NEWEST_TYPE, Form, settle_by_ethereum
 from scan.ethereum.forms.matching import (
     ETHEREUM_TYPES,
     RECEIPT_FIELDS,
@@ -123,7 +120,7 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         coin_logs=_logs_coin(block, form, transactions, logs),
         keeps_destroyed=_keeps_destroyed(block, form),
         has_statuses=None not in received.get("status", ()),
-        authorizations=_authorizations(sent, transactions, number),
+        authorization_lists=_authorization_lists(sent, transactions),
         message_event=form and form.message_event,
     )
     return with_fees(decoded, form)
@@ -257,21 +254,18 @@ def _fees(
     }
 
 
-def _authorizations(
-    sent: dict[str, Any], transactions: list[DecodedTransaction], number: int
-) -> tuple[Authorization, ...]:
-    """Return the block's authorizations. Only transactions of type 4 are read: no other hash covers
-    an authorizationList."""
+def _authorization_lists(
+    sent: dict[str, Any], transactions: list[DecodedTransaction]
+) -> tuple[AuthorizationList, ...]:
+    """Return the authorizationLists of a block. Only transactions of type 4 are read: no other hash
+    covers one."""
     if not any(lists := sent.get("authorizationList", ())):
         return ()
-    of_transactions = [
+    return tuple(
         (index, lists[index] or (), UNSIGNED.read(sent["chainId"][index]))
         for index, transaction in enumerate(transactions)
         if transaction.type == SET_CODE
-    ]
-    authorizations = tuple(read_authorizations(number, of_transactions))
-    _require(len(authorizations) < 1 << PLACE_BITS, number, "its authorizations are too many")
-    return authorizations
+    )
 
 
 def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:

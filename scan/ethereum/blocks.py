@@ -5,13 +5,12 @@ is annotated with a Column, of DecodedBlock is the column of that name. The node
 rows are written, copied, exported, filled and compared with the node, by these declarations.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
-from scan.ethereum.authorizations import Authorization
 from scan.ethereum.block_encoding import HEADER_FIELDS, RECEIPT_NAMES, TRANSACTION_NAMES
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -43,6 +42,11 @@ NOBODY = bytes(20)
 METHOD_CHARACTERS = 10  # "0x" and the first four bytes of an input, as text
 MAX_TOPICS = 4  # LOG4 is the last instruction that emits a log
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
+
+
+SET_CODE = b"\4"  # the type of transactions that have an authorizationList (EIP-7702)
+# A transaction's index, the entries of its authorizationList as JSON, and its chain id as UNSIGNED.
+AuthorizationList = tuple[int, Sequence[Any], bytes]
 
 
 class MalformedBlock(Exception):
@@ -176,7 +180,7 @@ class DecodedBlock(NamedTuple):
     unproven: Annotated[str | None, Column(TEXT)] = None
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
-    authorizations: tuple[Authorization, ...] = ()
+    authorization_lists: tuple[AuthorizationList, ...] = ()
     message_event: tuple[str, str] | None = None  # as its Form has it
     # Whether contracts of earlier transactions keep code and coin in a SELFDESTRUCT (EIP-6780).
     keeps_destroyed: bool = False

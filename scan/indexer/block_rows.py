@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.database import copy_rows
-from scan.ethereum.authorizations import Authorization
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     DecodedBlock,
@@ -65,7 +64,6 @@ UNNUMBERED: Mapping[str, Sequence[str]] = {
     "withdrawals": ("block_number", *Withdrawal._fields),
     "credits": Credit._fields,
     "uncles": Uncle._fields,
-    "authorizations": Authorization._fields,
     "contract_creations": ContractCreation._fields,
     "log_emitters": ("address", "block_number"),
     **{name: (*table.columns,) for name, table in TABLES.items()},
@@ -173,7 +171,6 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "withdrawals": [(number, *w) for w in block.withdrawals or ()],
             "credits": [*block.credits, *burns_in(block, internal_transfers)],
             "uncles": list(block.uncles),
-            "authorizations": list(block.authorizations),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
             **{

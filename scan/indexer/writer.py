@@ -106,7 +106,6 @@ class Append:
         self.head = head
         self._supplies: dict[bytes, TokenSupply] = {}  # the newest of each token
         self._watched_logs: list[WatchedLog] = []
-        self._has_authorizations = False
         self.blocks = 0
         self.transactions = 0
 
@@ -128,7 +127,6 @@ class Append:
         for table, columns in UNNUMBERED.items():
             lines = _lines(block.unnumbered.get(table, ()) for block in blocks)
             copy_rows.copy_lines(tx, table, columns, lines)
-        self._has_authorizations |= any("authorizations" in block.unnumbered for block in blocks)
         if self._first_block is None:
             self._first_block = blocks[0].number
         self._supplies |= {supply.token: supply for supply in findings.supplies}
@@ -141,8 +139,6 @@ class Append:
         """Update the derived tables by the added rows; return the new head."""
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self._tx, self._first_block, self.head.number)
-        if self._has_authorizations:
-            self._tx.execute("indexer/authorizations_derive", span=written.span)
         derive(self._tx, written)
         _store_supplies(self._tx, list(self._supplies.values()))
         webhook_events.insert(self._tx, written, self._watched_logs)

@@ -30,7 +30,6 @@ _OF_CORE = (
     Tab("internal", "Internal", 40),
     Tab("trades", "Trades", 50),
     Tab("tokens", "Tokens", 60),
-    Tab("delegations", "Authorizations", 100, lambda head: bool(head["account"].authorizations)),
     Tab("contract", "Contract", 110, of_contract),
     Tab("bytecode", "Bytecode", 130, of_contract),
 )
@@ -61,13 +60,14 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
     of_tabs = [other.list for other in address_tabs() if other.list]
     counts = entities.counts(reader(), key, (*_lists(), *of_tabs))
-    makers = (created.creator, created.factory) if created else (account.delegate,)
+    makers = (created.creator, created.factory) if created else ()
+    named = [*map(to_hex, filter(None, makers)), *account.more.values()]
     values = {
         "tab": tab,
         "address": to_hex(key),
         "account": account,
         "creation": creation_record(created),
-        "maker_names": names_of([], *(to_hex(maker) for maker in makers if maker)),
+        "maker_names": names_of([], *named),
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
         "prices": unit_prices(),

@@ -31,7 +31,6 @@ LISTS = {
     "transfers": ("token_transfers", "address", "/addresses/{address}/transfers"),
     "internal": ("internal_transfers", "address", "/addresses/{address}/internal"),
     "trades": ("dex_trades", "address", "/addresses/{address}/trades"),
-    "delegations": ("authorizations", "authority", "/authorizations?authority={address}"),
 }
 
 blueprint = Blueprint("pages_addresses", __name__)

@@ -100,7 +100,6 @@ def get_transaction(transaction_hash: str) -> Response:
         names=names_of(
             [
                 *(record, *of_extensions, *transfers, *trades, *internal),
-                *record.get("authorizations", ()),
             ],
             *_addresses(details.method, logs),
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),

@@ -1,6 +1,6 @@
 """Addresses: records of one or many, the tokens and items that they hold, names, counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -14,6 +14,9 @@ from scan.queries.balances import Balance, Head
 from scan.queries.cursors import ADDRESS
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
+
+# What queries/addresses_list returns besides the fields that extensions add.
+OF_SUMMARY = ("address", "balance", "balanceBlock", "txCount", "isContract")
 
 
 def tokens_held(
@@ -42,8 +45,7 @@ def tokens_held(
 class Address(NamedTuple):
     """An address's record; `first_seen` and `last_seen` (ISO 8601) are None if it was never seen.
 
-    `recent` has its newest 25 transactions as JSON text. `delegate` is the address whose code the
-    account runs (EIP-7702), `authorizations` counts the account's authorizations.
+    `recent` has its newest 25 transactions as JSON text, `more` the fields that extensions add.
     """
 
     balance: Balance
@@ -52,16 +54,15 @@ class Address(NamedTuple):
     first_seen: str | None
     last_seen: str | None
     recent: str
-    delegate: bytes | None
-    authorizations: int
+    more: Mapping[str, Any]
 
 
 class Summary(NamedTuple):
-    """The values of an address that lists show."""
+    """The values of an address that lists show; `more` has those of extensions."""
 
     balance: Balance
     transaction_count: int
-    delegate: str | None
+    more: Mapping[str, Any]
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
@@ -93,15 +94,14 @@ def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address
     *row, head_number, head_hash, unchanged_from = reader.row(
         "queries/addresses_get", address=address, state_block=block.number if block else BIGINT_MAX
     )
-    count, label, first_seen, last_seen, recent, delegate, authorizations, *stored = row
+    count, label, first_seen, last_seen, recent, more, *stored = row
     head = Head(head_number, head_hash, unchanged_from)
     if block is None:
         [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
     else:
         balance = balances.at_block(reader, address, block)
-    delegate = None if delegate is None else bytes(delegate)
     seen = count or 0, label, first_seen, last_seen, recent
-    return Address(balance, *seen, delegate, authorizations or 0)
+    return Address(balance, *seen, orjson.loads(more))
 
 
 def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
@@ -114,7 +114,11 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     ]
     current = balances.at_head(reader, addresses, stored, Head(*head))
     return [
-        Summary(balance, record["txCount"], record["delegate"])
+        Summary(
+            balance,
+            record["txCount"],
+            {name: record[name] for name in record if name not in OF_SUMMARY},
+        )
         for balance, record in zip(current, records, strict=True)
     ]
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from scan import registry
 from scan.queries import (
-    authorizations,
     blocks,
     contract_creations,
     internal_transfers,
@@ -27,7 +26,6 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "tokens": tokens.page,
     "token_transfers": token_transfers.page,
     "internal_transfers": internal_transfers.page,
-    "authorizations": authorizations.page,
     "contract_creations": contract_creations.page,
     **registry.merged("queries", "PAGES"),
 }

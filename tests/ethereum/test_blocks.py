@@ -103,58 +103,6 @@ def test_every_type_of_transaction(fields: dict[str, Any]) -> None:
     assert decoded.status is True and decoded.contract_address is None
 
 
-LARGEST = "0x" + 64 * "f"
-HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({}, None),
-        ({"chainId": "0x0", "s": hex(HALF_ORDER)}, None),
-        ({"chainId": LARGEST}, "wrong_chain"),
-        ({"nonce": hex(2**64 - 2)}, None),
-        ({"nonce": hex(2**64 - 1)}, "nonce_limit"),
-        ({"s": hex(HALF_ORDER + 1)}, "invalid_signature"),
-        *(({"yParity": parity}, "invalid_signature") for parity in ("0x2", "0x1b", "0xff")),
-        *(({part: value}, "invalid_signature") for part in "rs" for value in ("0x0", LARGEST)),
-        ({"r": "0x5"}, "invalid_signature"),  # no point of the curve
-    ],
-)
-def test_authorizations_that_no_account_can_make_valid(changes: Any, fault: str | None) -> None:
-    fields = {"type": "0x4", "chainId": "0x1", "authorizationList": [an_authorization(**changes)]}
-    [entry] = decode_block(a_block([a_transaction(**fields)]), [a_receipt()], 7).authorizations
-    assert entry.fault == fault
-    assert (entry.authority is None) == (fault == "invalid_signature")
-    # Only the encoding of this type has the list: a node may write anything there in another.
-    assert not decode_block(
-        a_block([a_transaction(**fields | {"type": "0x2"})]), [a_receipt()], 7
-    ).authorizations
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"nonce": hex(2**64)},
-        {"yParity": "0x100"},
-        {"chainId": LARGEST + "0"},
-        {"r": LARGEST + "0"},
-        {"address": "0x" + 38 * "1"},
-        *(
-            {name: value}
-            for name in ("chainId", "nonce", "s")
-            for value in (None, 1, "", "0x", ...)
-        ),
-    ],
-)
-def test_authorizations_that_no_transaction_can_have(changes: Any) -> None:
-    fields = {"type": "0x4", "chainId": "0x1"}
-    for entries in ([an_authorization(**changes)], [7], {"a": 1}, "x"):
-        transaction = a_transaction(**fields, authorizationList=entries)
-        with pytest.raises(MalformedBlock):
-            decode_block(a_block([transaction]), [a_receipt()], 7)
-
-
 @pytest.mark.parametrize(
     ("transaction", "receipt", "created"),
     [

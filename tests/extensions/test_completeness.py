@@ -25,6 +25,17 @@ Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
 """
 
 
+def index_apart(url: str, node: Anvil, extensions: str) -> None:
+    """Index in another process, with these extensions alone."""
+    subprocess.run(
+        [sys.executable, "-c", INDEX, url, node.url, str(node.head())],
+        cwd=ROOT,
+        env=os.environ | {"SCAN_EXTENSIONS": extensions},
+        check=True,
+        timeout=120,
+    )
+
+
 class Requests:
     """A node with a request in each block, and the index of it."""
 
@@ -40,13 +51,10 @@ class Requests:
 
     def index(self, extensions: str | None = None) -> None:
         """By this process, or by another with these extensions alone."""
-        head = self.node.head()
-        if extensions is None:
-            Indexing(self.url, self.node.url).run_until(head)
+        if extensions is not None:
+            index_apart(self.url, self.node, extensions)
             return
-        arguments = [sys.executable, "-c", INDEX, self.url, self.node.url, str(head)]
-        environment = os.environ | {"SCAN_EXTENSIONS": extensions}
-        subprocess.run(arguments, cwd=ROOT, env=environment, check=True, timeout=120)
+        Indexing(self.url, self.node.url).run_until(self.node.head())
 
     def get(self, path: str) -> Any:
         response = create_app(settings_for(self.url, self.node.url)).test_client().get(path)
@@ -82,7 +90,7 @@ def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain
     assert "incomplete" not in chain.get("/api/v1/blocks/4").json
     transaction = chain.get("/api/v1/transactions?blockTo=1").json["transactions"][0]["hash"]
     assert "incomplete" in chain.get(f"/api/v1/transactions/{transaction}").json
-    assert "not indexed of this block: blobs, execution requests" in chain.get("/block/3").text
+    assert "blobs, execution requests" in chain.get("/block/3").text
     assert "not indexed of this block" in chain.get(f"/tx/{transaction}").text
     assert "Complete from block 4 on" in chain.get("/user-operations").text
     assert auditing.run(settings_for(chain.url, chain.node.url)) == 0

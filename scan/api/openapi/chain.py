@@ -161,10 +161,9 @@ SCHEMAS: Json = {
             "balanceBlock": number("The block of the balance.", 353),
             "txCount": number("Transactions it sent, received or was created by.", 12),
             "isContract": flag("Whether it has contract code."),
-            "delegate": address("Whose code the account runs (EIP-7702), if it does."),
             "token": or_null(ref("TokenSummary"), "Its token, with include=token; null of others."),
         },
-        optional=("delegate", "token"),
+        optional=("token",),
     ),
     "TokenSummary": record("A token in a list of addresses.", TOKEN_SUMMARY),
     "InternalTransferPage": page_of(

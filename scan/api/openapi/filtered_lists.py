@@ -10,7 +10,6 @@ from scan.api.openapi.schemas import (
     TOKEN,
     Json,
     address,
-    amount,
     any_case_address,
     any_case_hash,
     array,
@@ -48,9 +47,6 @@ OF_KIND: Mapping[str, Callable[[str], Json]] = {
     "topic": any_case_hash,
     "transaction_type": lambda described: number(described, 2, maximum=MAX_TYPE),
 }  # fmt: skip
-INVALID_REASONS = (
-    *("wrong_chain", "nonce_limit", "invalid_signature", "authority_has_code", "wrong_nonce"),
-)
 FILTER_SCHEMAS: Json = {
     filter_.key: one_of(filter_.description, [*filter_.choices])
     if filter_.choices
@@ -124,10 +120,6 @@ PATHS: Json = {
         "An address's internal transfers",
         "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
     ),
-    "/authorizations": list_of(
-        "listAuthorizations", "Authorizations of accounts (EIP-7702)", "AuthorizationPage",
-        "authorizations",
-    ),
     "/contract-creations": list_of(
         "listContractCreations", "All contracts by their creations, verified or not",
         "ContractCreationPage", "contract_creations",
@@ -141,30 +133,6 @@ SCHEMAS: Json = {
     "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),
     "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers.", "QueryTotal"),
     "TradePage": page_of("trades", "DexTrade", "Trades.", "QueryTotal"),
-    "AuthorizationPage": page_of(
-        "authorizations", "Authorization", "Authorizations.", "QueryTotal"
-    ),
-    "Authorization": record(
-        "An account lets code of another address run in its name, until its next one.",
-        {
-            "transactionHash": hash32("Its transaction."),
-            "blockNumber": number("Its block.", 17),
-            "transactionIndex": number("In the block.", 2),
-            "authorizationIndex": number("In the transaction.", 0),
-            "authority": nullable(address("The account; null: nobody can have signed it.")),
-            "delegate": address("Whose code runs; the zero address ends a delegation."),
-            "chainId": amount("Its chain; 0: every chain.", "1"),
-            "nonce": amount("Of the account.", "7"),
-            "yParity": number("Of the signature.", 1),
-            "r": text("Of the signature.", "0x1f"),
-            "s": text("Of the signature.", "0x1f"),
-            "valid": nullable(flag("Whether it took effect; null: not known.")),
-            "invalidReason": nullable(one_of("Why not.", INVALID_REASONS)),
-            "authorityNonce": nullable(amount("The account's then; null: not known.", "7")),
-            "untilBlock": nullable(number("The block of the next one, which replaced it.", 19)),
-            "timestamp": moment("Its block's time."),
-        },
-    ),
     "ContractCreationPage": record(
         "Contracts by their creations.",
         {

@@ -95,12 +95,6 @@ SCHEMAS: Json = {
         f" {MAX_CONTRACTS} contracts are used.",
         {
             "feeParts": ref("FeeParts"),
-            "authorizationCount": number("How many authorizations it has, if any.", 2),
-            "authorizations": array(
-                ref("Authorization"),
-                "The first of them, if it has any; the others by /authorizations?transaction=.",
-                maxItems=25,
-            ),
             "redemptions": array(hash32("A transaction."), "Of its ticket."),
             "confirmations": CONFIRMATIONS,
             "incomplete": INCOMPLETE,
@@ -119,8 +113,6 @@ SCHEMAS: Json = {
         },
         optional=(
             "incomplete",
-            "authorizationCount",
-            "authorizations",
             "redemptions",
         ),
     ),

@@ -23,8 +23,6 @@ DERIVED = {
     "event_topics": "topic0 {topic0}",
     "list_counts": "{list} of {key}",
     "list_checkpoints": "{list} of {key} at {place}",
-    "authorizations": "authorization {authorization_index} of block {block_number}, transaction"
-    " {transaction_index}",
     "chain": "the chain",
     **registry.merged("derived", "TABLES"),
 }

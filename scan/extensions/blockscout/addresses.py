@@ -33,7 +33,7 @@ from scan.extensions.blockscout.transaction_objects import (
 )
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import (
@@ -90,8 +90,8 @@ def get_address(address_hash: str) -> Response:
 
 
 def _proxy(key: bytes, account: addresses.Address) -> Object:
-    if account.delegate is not None:
-        return proxy_fields("eip7702", [account.delegate])
+    if "delegate" in account.more:
+        return proxy_fields("eip7702", [data(account.more["delegate"])])
     if not account.balance.is_contract:
         return {}
     _, lookup = contracts.get_with_proxy(reader(), key, ())

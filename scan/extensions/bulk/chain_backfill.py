@@ -359,7 +359,6 @@ class ChainBackfill:
                 loading.accept_table(tx, warehouse, table)
             for statement in registry.collected("bulk", "ACCEPT"):
                 tx.execute(statement)
-            tx.execute("bulk/authorizations_accept")
             differences = self._audit(tx)
             if differences:
                 raise Differs(differences)

@@ -31,7 +31,6 @@ from scan.extensions.exports.csv_format import (
     coins,
     lines,
     text,
-    token_id,
     units,
     wei,
 )
@@ -94,16 +93,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         coins_field("amount", "value"),
         COIN,
         wei_field("value_wei", "value"),
-    ),
-    "authorizations": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        field("authorization_index", "authorizationIndex"),
-        *(field("authority"), field("delegate")),
-        Column("chain_id", lambda record, _: token_id(record["chainId"])),
-        Column("nonce", lambda record, _: token_id(record["nonce"])),
-        *(field("valid"), field("invalid_reason", "invalidReason")),
-        field("until_block", "untilBlock"),
     ),
     "trades": (
         *TIME,

@@ -48,7 +48,7 @@ def test_blocks_of_types_0_to_2_and_4_are_those_of_the_node(node: FaultyNode) ->
         seen |= {transaction.type for transaction in decoded.transactions}
     assert seen == {b"", b"\1", b"\2", b"\4"}
     assert sum(block.has_statuses for block in expected) == last + 1
-    assert any(block.authorizations for block in expected)
+    assert any(block.authorization_lists for block in expected)
 
 
 def test_receipts_with_blooms_are_those_without(node: FaultyNode) -> None:

@@ -6,6 +6,7 @@ from scan.http.list_responses import entity_list
 from scan.http.responses import Response
 
 blueprint = Blueprint("authorizations", __name__)
+BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/authorizations")

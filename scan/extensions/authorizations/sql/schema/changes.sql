@@ -3,6 +3,10 @@
 -- each contract that code in its name created since. In a transaction the sender's nonce grows first,
 -- then authorizations take effect in their order, then code runs.
 
+-- The ordinal from which on no authorization is missing, as the extension was off before.
+CREATE OR REPLACE FUNCTION first_complete_authorization() RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((SELECT first_ordinal_in(f.first_block) FROM filled_tables f WHERE f.name = 'authorizations'), 0);
+
 -- The known state of an account after some of its authorizations.
 DO $$
 BEGIN
@@ -44,7 +48,10 @@ CREATE OR REPLACE AGGREGATE authority_states(
 CREATE OR REPLACE FUNCTION authorizations_changes(span block_range)
 RETURNS TABLE (ordinal bigint, authority_nonce numeric, is_valid boolean)
 LANGUAGE sql STABLE AS $$
-    WITH signed AS MATERIALIZED (
+    -- Older authorizations may be missing, and may have given an account any nonce.
+    WITH complete AS (
+        SELECT first_complete_authorization() AS ordinal
+    ), signed AS MATERIALIZED (
         SELECT a.ordinal, a.authority, integer_text(a.nonce)::numeric AS nonce,
             a.delegate <> zero_address() AS is_delegating, a.block_number, a.transaction_index, a.fault,
             b.transactions_before + a.transaction_index AS transaction_ordinal,
@@ -68,16 +75,17 @@ LANGUAGE sql STABLE AS $$
             FROM authorizations a
             JOIN blocks b ON b.number = a.block_number
             WHERE a.authority = s.authority AND a.fault IS NULL AND a.ordinal < s.ordinal
+                AND a.ordinal >= (SELECT c.ordinal FROM complete c)
             ORDER BY a.ordinal DESC
             LIMIT 1
         ) AS p ON true
         LEFT JOIN LATERAL (
-            SELECT t.ordinal, integer_text(t.nonce)::numeric AS nonce
+            SELECT t.ordinal, integer_text(t.nonce)::numeric AS nonce, t.block_number
             FROM transactions t
             WHERE t.from_address = s.authority AND t.ordinal <= s.transaction_ordinal
             ORDER BY t.ordinal DESC
             LIMIT 1
-        ) AS t ON true
+        ) AS t ON first_ordinal_in(t.block_number) >= (SELECT c.ordinal FROM complete c)
         WHERE s.fault IS NULL
     ), followed AS (
         SELECT p.*, c.created, p.since < p.transaction_ordinal AND p.untraced > b.untraced_before
@@ -108,6 +116,7 @@ LANGUAGE sql STABLE AS $$
                     FROM authorizations a
                     WHERE a.authority = f.authority AND a.is_valid IS NOT FALSE AND a.fault IS NULL
                         AND a.ordinal < first_ordinal_in((span).first_block)
+                        AND a.ordinal >= (SELECT c.ordinal FROM complete c)
                     ORDER BY a.ordinal DESC
                     LIMIT 1), n.first_nonce IS NULL),
                 f.nonce, f.is_delegating) OVER (PARTITION BY f.authority ORDER BY f.ordinal)
@@ -115,7 +124,7 @@ LANGUAGE sql STABLE AS $$
         FROM followed f
         -- Blocks that are not indexed, or whose rows are removed, may have given an account any nonce.
         CROSS JOIN LATERAL (
-            SELECT CASE WHEN c.start_block = 0 AND NOT EXISTS (
+            SELECT CASE WHEN c.start_block = 0 AND (SELECT o.ordinal = 0 FROM complete o) AND NOT EXISTS (
                 SELECT FROM retention r
                 JOIN addresses a ON a.address = f.authority AND a.first_seen < r.first_block)
                 THEN 0 END AS first_nonce
@@ -132,11 +141,14 @@ LANGUAGE sql STABLE AS $$
     ) AS k
 $$;
 
--- authorizations_changes() of all blocks, for `scan audit`.
+-- authorizations_changes() of all blocks, for `scan audit`; of those before older rows are missing as they are.
 CREATE OR REPLACE FUNCTION authorizations_expected()
 RETURNS TABLE (ordinal bigint, authority_nonce numeric, is_valid boolean)
 LANGUAGE sql STABLE AS $$
-    SELECT * FROM authorizations_changes(all_blocks())
+    SELECT c.* FROM authorizations_changes(all_blocks()) c WHERE c.ordinal >= first_complete_authorization()
+    UNION ALL
+    SELECT a.ordinal, a.authority_nonce, a.is_valid FROM authorizations a
+    WHERE a.ordinal < first_complete_authorization()
 $$;
 
 -- The further fields in the record of one transaction of type 4: its first authorizations, and their number.
@@ -159,7 +171,8 @@ RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
 CREATE OR REPLACE FUNCTION delegate_of(account bytea, last_ordinal bigint) RETURNS bytea
 LANGUAGE sql STABLE
 RETURN (
-    SELECT CASE WHEN a.is_valid THEN nullif(a.delegate, zero_address()) END
+    SELECT CASE WHEN a.is_valid AND a.ordinal >= first_complete_authorization()
+        THEN nullif(a.delegate, zero_address()) END
     FROM authorizations a
     WHERE a.authority = account AND a.ordinal <= last_ordinal
         AND a.is_valid IS NOT FALSE AND a.fault IS NULL

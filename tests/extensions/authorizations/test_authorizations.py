@@ -14,6 +14,7 @@ from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
+from tests.extensions.test_completeness import index_apart
 from tests.support.anvil import ZERO, Anvil
 from tests.support.authorizations import (
     CHAIN_ID,
@@ -241,6 +242,29 @@ def test_what_was_not_traced_is_not_guessed(
         for row in stored:
             assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
         assert {row["is_valid"] for row in stored} == {None, True, False}
+
+
+def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
+    postgres: Postgres, template: str
+) -> None:
+    with Anvil() as node, postgres.cloned(template) as url, postgres.cloned(template) as whole:
+        for extensions in ("authorizations", "none", "authorizations"):
+            play(node)
+            index_apart(url, node, extensions)
+        Indexing(whole, node.url).run_until(node.head())
+        known = {row["ordinal"]: row["is_valid"] for row in rows(whole)}
+        stored = {row["ordinal"]: row["is_valid"] for row in rows(url)}
+        older = {ordinal: valid for ordinal, valid in stored.items() if ordinal >> 20 <= BLOCKS}
+        since = {ordinal: stored[ordinal] for ordinal in stored.keys() - older.keys()}
+        assert all(known[ordinal] == valid for ordinal, valid in older.items())
+        assert all(valid in (None, known[ordinal]) for ordinal, valid in since.items())
+        assert {None, True, False} == set(since.values())
+        settings = settings_for(url, node.url)
+        assert auditing.run(settings, node=True) == 0
+        client = create_app(settings).test_client()
+        for account in EVERYBODY:
+            shown = client.get(f"/api/v1/addresses/{account.address}").json
+            assert shown.get("delegate") in (None, delegate_of(node, account.address, node.head()))
 
 
 def test_bulk_reorganisations_and_the_audit_agree(

@@ -2,21 +2,22 @@
 
 An entry of a transaction's authorizationList takes effect, also where the transaction fails, unless
 the protocol passes over it. Faults that the entry alone shows are found here; the others depend on
-the account's nonce and code at that moment: sql/schema/authorizations.sql.
+the account's nonce and code at that moment: sql/schema/changes.sql.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from scan.ethereum.column_types import UNSIGNED
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
+from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, TEXT, UNSIGNED, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
+from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import BadHex, data
 
-SET_CODE = b"\4"  # the type of transactions that have authorizations
 MAX_NONCE = 2**64 - 1  # the largest nonce of an account (EIP-2681)
 _MAGIC = "05"  # the first byte of the signed message
 
@@ -24,18 +25,21 @@ _MAGIC = "05"  # the first byte of the signed message
 class Authorization(NamedTuple):
     """An entry of an authorizationList, as its row has it. Integers are encoded as UNSIGNED."""
 
-    ordinal: int
-    block_number: int
-    transaction_index: int
-    authorization_index: int
-    chain_id: bytes
-    delegate: bytes  # the account whose code runs; the zero address ends a delegation
-    nonce: bytes
-    y_parity: bytes
-    signature_r: bytes
-    signature_s: bytes
-    authority: bytes | None  # the signer; None where the signature is invalid
-    fault: str | None  # why the protocol passes over it, whatever the account's state
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    transaction_index: Annotated[int, Column(INTEGER)]
+    authorization_index: Annotated[int, Column(INTEGER)]
+    chain_id: Annotated[bytes, Column(UNSIGNED)]
+    # Whose code runs; the zero address ends a delegation.
+    delegate: Annotated[bytes, Column(ADDRESS)]
+    nonce: Annotated[bytes, Column(UNSIGNED)]
+    y_parity: Annotated[bytes, Column(UNSIGNED)]
+    signature_r: Annotated[bytes, Column(UNSIGNED)]
+    signature_s: Annotated[bytes, Column(UNSIGNED)]
+    # The signer; None where the signature is invalid.
+    authority: Annotated[bytes | None, Column(ADDRESS)]
+    # Why the protocol passes over it, whatever the account's state.
+    fault: Annotated[str | None, Column(TEXT)]
 
 
 def read_authorizations(
@@ -88,3 +92,17 @@ def _signed_hash(entry: Any) -> bytes:
     return keccak256(
         bytes.fromhex(_MAGIC + list_item(chain_id + string_item(entry["address"]) + nonce))
     )
+
+
+def authorizations_in(block: DecodedBlock) -> list[Authorization]:
+    """Return the authorizations of a block. Raises MalformedBlock."""
+    try:
+        authorizations = [*read_authorizations(block.number, block.authorization_lists)]
+    except (BadHex, KeyError, TypeError) as error:
+        raise MalformedBlock(f"block {block.number}: {type(error).__name__}: {error}") from error
+    if len(authorizations) >> PLACE_BITS:
+        raise MalformedBlock(f"block {block.number}: its authorizations are too many")
+    return authorizations
+
+
+TABLES = {"authorizations": SparseTable(Authorization, lambda block, _: authorizations_in(block))}

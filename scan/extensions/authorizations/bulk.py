@@ -1,0 +1,3 @@
+"""Which authorizations took effect, in bulk backfills."""
+
+ACCEPT = ("bulk/authorizations_accept",)

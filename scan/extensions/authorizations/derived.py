@@ -1,0 +1,19 @@
+"""What derives of authorizations: the nonce of their account, and whether they took effect."""
+
+from scan.database.transaction import Row, Transaction
+from scan.indexer.block_range import BlockRange
+
+TABLES = {
+    "authorizations": "authorization {authorization_index} of block {block_number}, transaction"
+    " {transaction_index}"
+}
+
+
+def derive(tx: Transaction, written: BlockRange) -> list[Row]:
+    if written.has_list_counts:  # as blocks with authorizations have
+        tx.execute("indexer/authorizations_derive", span=written.span)
+    return []
+
+
+def unwind(tx: Transaction, orphaned: BlockRange) -> None:
+    """Change nothing: no authorization depends on later blocks."""
