@@ -10,7 +10,7 @@ RESOURCES = (
     "gunicorn.conf.py",
     "demo/chain.jsonl.gz",
     "demo/operator_data.json.gz",
-    "migrations/*.sql",
+    "migrations/*",
     "sql/**/*.sql",
     "sql/**/*.j2",
     "sql/*.toml",
