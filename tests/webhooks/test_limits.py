@@ -19,6 +19,7 @@ from tests.support.receiver import Answer, Handler, Received, Receiver
 from tests.support.serving import ROOT, wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
 from tests.support.webhooks import QUICK, Hook, Webhooks
+from tests.webhooks.test_body_sizes import assert_bytes_are_counted
 
 URL = "https://localhost:9/"
 OWNER, OTHER = address("owner"), address("other")
@@ -156,6 +157,7 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(
     webhooks.client.post(f"{path}/deliveries/{failed['id']}/retry")
     webhooks.client.post(f"{path}/test")
     assert pending_counts(webhooks) == counted(webhooks)
+    assert_bytes_are_counted(webhooks)
     webhooks.client.patch(f"/api/v1/webhooks/{hooks[1].id}", json={"active": False})
     assert pending_counts(webhooks) == counted(webhooks)
     assert pending_counts(webhooks)[hooks[1].id] == 0
