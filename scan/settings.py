@@ -35,7 +35,7 @@ PACKAGE = Path(__file__).resolve().parent
 # package in the repository, and inside it in a wheel (setup.py copies the files).
 _RESOURCES = PACKAGE / "resources"
 ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
-FAR_BEHIND = 100_000
+BULK_BACKFILL_BLOCKS = 100_000
 PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
 _T = TypeVar("_T")
@@ -51,7 +51,7 @@ class Keep(NamedTuple):
 def _bulk_backfill(text: str) -> int | None:
     """Return how many blocks an empty index must lack for a bulk backfill, None for never."""
     if text in ("auto", "off"):
-        return FAR_BEHIND if text == "auto" else None
+        return BULK_BACKFILL_BLOCKS if text == "auto" else None
     try:
         return integer(1, 1_000_000_000)(text)
     except ValueError:

@@ -5,7 +5,7 @@ import time
 from flask import Blueprint
 
 from scan import parameters
-from scan.accounts import api_keys, key_requests
+from scan.accounts import api_keys, signed_key_requests
 from scan.accounts.owner_authorization import require_key_of
 from scan.errors import InvalidParameter, MissingApiKey
 from scan.hex import BadHex, data
@@ -31,8 +31,8 @@ def create_key() -> Response:
     label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
     signature = _signature(body.get("signature"))
     timestamp_ms = _timestamp_ms(body.get("timestamp"))
-    key_requests.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
-    key_requests.require_signed(owner, timestamp_ms, signature, reader().node)
+    signed_key_requests.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
+    signed_key_requests.require_signed(owner, timestamp_ms, signature, reader().node)
     key = api_keys.create(
         services().writes,
         services().limiter,
@@ -67,7 +67,7 @@ def _signature(value: object) -> bytes:
         signature = data(value)
     except BadHex:
         signature = b""
-    if not 0 < len(signature) <= key_requests.MAX_SIGNATURE_BYTES:
+    if not 0 < len(signature) <= signed_key_requests.MAX_SIGNATURE_BYTES:
         raise InvalidParameter(
             "signature must be 0x followed by hex: the signature of the message by the wallet's"
             " personal message signing.",

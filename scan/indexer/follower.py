@@ -20,7 +20,7 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-POLL_S = 0.4
+HEAD_POLL_S = 0.4
 TAKE_OVER_S = 1.0
 
 
@@ -62,7 +62,7 @@ class Follower:
     def _step(self) -> float:
         """Take one step; return the seconds to wait before the next one."""
         try:
-            return POLL_S if self._indexer.step() else 0.0
+            return HEAD_POLL_S if self._indexer.step() else 0.0
         except NotTheWriter:
             self._indexer.end_session()
             if self._status.is_new("another indexer"):

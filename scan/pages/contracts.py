@@ -31,8 +31,8 @@ from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.queries.contract_values import Output, Value
-from scan.verification.compilation_attempts import BY_PATH
 from scan.verification.request import MAX_FILES, parse
+from scan.verification.search_progress import BY_PATH
 from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100

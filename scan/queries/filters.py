@@ -17,7 +17,7 @@ from scan.errors import InvalidParameter
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 MAX_DEX_NAME = 100
 
-Value = bytes | str | bool | list[bytes]
+Value = bytes | str | bool | int | list[bytes]
 
 _ENTITIES = tuple(dict.fromkeys(("transactions", "blocks", "tokens", *served_entities())))
 # The entities of /query.

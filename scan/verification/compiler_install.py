@@ -26,8 +26,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scan.errors import ScanError, Unavailable
-from scan.verification.compiler import stated_version
 from scan.verification.compiler_releases import SolcVersion, dotted, no_such_release, parse_version
+from scan.verification.compiler_run import stated_version
 from scan.verification.installed_compilers import InstalledCompilers, record_digest, sha256
 from scan.verification.sandbox import Program, end_session
 

@@ -13,15 +13,7 @@ from scan.verification.bytecode_comparison import (
     moved_auxdata,
 )
 from scan.verification.bytecode_metadata import read_metadata
-from scan.verification.compilation import (
-    OUTPUTS,
-    Compilations,
-    CompiledContract,
-    compiled_contracts,
-    errors,
-    evm_output,
-)
-from scan.verification.compiler import OutOfLimits
+from scan.verification.compiler_run import OutOfLimits
 from scan.verification.creation_comparison import (
     NOT_COMPARED,
     Creation,
@@ -31,6 +23,14 @@ from scan.verification.creation_comparison import (
 from scan.verification.metadata_search import find_variant, likely_paths
 from scan.verification.request import Submission
 from scan.verification.settings_search import CompilerSettings
+from scan.verification.submission_compilations import (
+    OUTPUTS,
+    Compilations,
+    CompiledContract,
+    compiled_contracts,
+    errors,
+    evm_output,
+)
 
 _VARIED = ("optimizer", "evmVersion")  # settings that metadata_search.py varies
 _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]

@@ -19,8 +19,8 @@ from scan.errors import (
     Unavailable,
     VerificationFailed,
 )
-from scan.verification.compiler import OutOfLimits
 from scan.verification.compiler_places import RUNNING
+from scan.verification.compiler_run import OutOfLimits
 from scan.verification.jobs import VerificationJobs
 from scan.verification.request import parse
 from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network

@@ -3,7 +3,24 @@
 from collections.abc import Sequence
 
 from scan.verification.bytecode_metadata import compiler_version, read_metadata
-from scan.verification.compilation import (
+from scan.verification.compiler_places import RunningPlace, busy
+from scan.verification.compiler_releases import dotted
+from scan.verification.compiler_run import OutOfLimits
+from scan.verification.contract_match import FULL, RUNTIME, ContractMatcher, Match
+from scan.verification.creation_comparison import DeployedCode
+from scan.verification.request import Submission
+from scan.verification.sandbox import Program
+from scan.verification.search_progress import (
+    COMPILATIONS_OF_OTHER_VERSION,
+    MOST_COMPILATIONS,
+    Attempts,
+)
+from scan.verification.settings_search import (
+    CompilerSettings,
+    candidate_settings,
+    infer_settings,
+)
+from scan.verification.submission_compilations import (
     OUTPUTS,
     Compilations,
     CompiledContract,
@@ -12,23 +29,6 @@ from scan.verification.compilation import (
     compiled_contracts,
     errors,
     first_selection,
-)
-from scan.verification.compilation_attempts import (
-    COMPILATIONS_OF_OTHER_VERSION,
-    MOST_COMPILATIONS,
-    Attempts,
-)
-from scan.verification.compiler import OutOfLimits
-from scan.verification.compiler_places import RunningPlace, busy
-from scan.verification.compiler_releases import dotted
-from scan.verification.contract_match import FULL, RUNTIME, ContractMatcher, Match
-from scan.verification.creation_comparison import DeployedCode
-from scan.verification.request import Submission
-from scan.verification.sandbox import Program
-from scan.verification.settings_search import (
-    CompilerSettings,
-    candidate_settings,
-    infer_settings,
 )
 
 

@@ -6,7 +6,7 @@ from eth_account.messages import encode_defunct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.accounts.key_requests import key_request_message
+from scan.accounts.signed_key_requests import key_request_message
 from scan.accounts.wallet_signatures import (
     MalformedSignature,
     message_hash,

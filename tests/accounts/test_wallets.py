@@ -4,7 +4,7 @@ import pytest
 import requests
 from eth_account.messages import encode_defunct
 
-from scan.accounts.key_requests import key_request_message
+from scan.accounts.signed_key_requests import key_request_message
 from tests.support.anvil import Anvil
 from tests.support.serving import gunicorn
 from tests.support.solidity import node_script

@@ -125,7 +125,7 @@ def test_blocks_lost_in_a_failover_are_indexed_anew(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(follower, "POLL_S", 1.0)  # the failover fits between two steps
+    monkeypatch.setattr(follower, "HEAD_POLL_S", 1.0)  # the failover fits between two steps
     stage = Stage(anvil, seed=14)
     for act in ACTS:
         act(stage)

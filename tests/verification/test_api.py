@@ -11,7 +11,7 @@ import pytest
 
 from scan.database import copy_rows
 from scan.http.services import Services
-from scan.verification import compiler, compiler_places
+from scan.verification import compiler_places, compiler_run
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import RUNNING, WAITING
 from tests.support.explorer import Explorer, standard_input
@@ -295,7 +295,7 @@ def test_two_verifications_of_one_address_at_once_both_end_well(explorer: Explor
 @pytest.fixture
 def hostile(explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """Four verifications whose compiler never ends by itself, under way; their answers."""
-    monkeypatch.setattr(compiler, "COMPILE_TIMEOUT_S", 4.0)
+    monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 4.0)
     answers: list[Any] = []
 
     def ask(client: str) -> None:
@@ -333,7 +333,7 @@ def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(
 ) -> None:
     """Two clients keep both compilers busy; a third one gets its turn."""
     monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
-    monkeypatch.setattr(compiler, "COMPILE_TIMEOUT_S", 15.0)
+    monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 15.0)
     answers: list[Any] = []
 
     def ask(client: str) -> None:

@@ -22,12 +22,6 @@ from scan.commands import solc
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
 from scan.verification import compiler_install, compiler_places, sandbox
-from scan.verification.compiler import (
-    MOST_OUTPUT_VALUES,
-    OutOfLimits,
-    compile_source,
-    stated_version,
-)
 from scan.verification.compiler_install import (
     CompilerInstaller,
     NotFetched,
@@ -36,6 +30,12 @@ from scan.verification.compiler_install import (
 )
 from scan.verification.compiler_places import RUNNING, CompilerPlaces
 from scan.verification.compiler_releases import default_evm_version, dotted, parse_version
+from scan.verification.compiler_run import (
+    MOST_OUTPUT_VALUES,
+    OutOfLimits,
+    compile_source,
+    stated_version,
+)
 from scan.verification.creation_comparison import DeployedCode
 from scan.verification.installed_compilers import InstalledCompilers, record_digest
 from scan.verification.match_search import find_match

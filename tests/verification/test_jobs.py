@@ -218,7 +218,7 @@ def test_two_runners_share_jobs_and_run_each_once(
 ) -> None:
     # Four compilers at once, which run at low priority: where other tests take both cores, none of
     # them ends in the 40 seconds that one has, and the job fails as it should.
-    monkeypatch.setattr("scan.verification.compiler.COMPILE_TIMEOUT_S", 170.0)
+    monkeypatch.setattr("scan.verification.compiler_run.COMPILE_TIMEOUT_S", 170.0)
     monkeypatch.setattr("scan.verification.verifier.BUDGET_S", 170.0)
     # Nobody dies here, but a machine that hangs for longer than a lease lets it expire.
     monkeypatch.setattr("scan.verification.job_runner.LEASE_S", 170.0)

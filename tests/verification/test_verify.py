@@ -7,7 +7,7 @@ import pytest
 
 from scan.errors import VerificationFailed
 from scan.verification.bytecode_comparison import LinkedCode
-from scan.verification.compilation import CompiledContract
+from scan.verification.submission_compilations import CompiledContract
 from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
 from tests.support.serving import wait_until

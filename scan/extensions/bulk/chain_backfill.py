@@ -38,8 +38,8 @@ from scan.extensions.bulk.plan import (
 )
 from scan.extensions.bulk.progress import Progress
 from scan.extensions.bulk.range_files import SELECTED, RangeFiles, broken_links, remove_beside
+from scan.extensions.bulk.range_scheduler import make_tasks, spooling
 from scan.extensions.bulk.resources import Requirements, Resources
-from scan.extensions.bulk.spool_queue import make_tasks, spooling
 from scan.extensions.bulk.warehouse import FILE, Warehouse
 from scan.extensions.bulk.worker_pool import start_pool
 from scan.indexer import chain_identity, log_selection

@@ -15,10 +15,10 @@ from distributed import Client, KilledWorker, Security
 
 from scan.extensions.bulk.cluster_worker import ClusterTask, StoredRange, store_range
 from scan.extensions.bulk.range_files import Range, RangeFiles
+from scan.extensions.bulk.range_scheduler import RangeFailed
 from scan.extensions.bulk.range_store import RangeStore, StoreFailed
 from scan.extensions.bulk.resources import Cluster
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed
-from scan.extensions.bulk.spool_queue import RangeFailed
 from scan.extensions.bulk.worker_pool import INCOMING
 from scan.indexer.chain_identity import ChainIdentity
 

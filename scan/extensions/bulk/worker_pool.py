@@ -16,9 +16,9 @@ from pebble import ProcessExpired, ProcessPool
 
 from scan.ethereum.client import NodeError, RpcError
 from scan.extensions.bulk.range_files import Range, RangeFiles
+from scan.extensions.bulk.range_scheduler import Pool, WorkerLost
 from scan.extensions.bulk.resources import Resources
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed, spool_range
-from scan.extensions.bulk.spool_queue import Pool, WorkerLost
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 

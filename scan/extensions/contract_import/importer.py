@@ -29,10 +29,10 @@ from scan.extensions.contract_import.source_client import Malformed
 from scan.extensions.contract_import.source_records import SOLIDITY, Record, Source
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
-from scan.verification.compiler import OutOfLimits
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_releases import parse_version
+from scan.verification.compiler_run import OutOfLimits
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creation_reader import CreationReader
 from scan.verification.equal_creations import EqualCreations

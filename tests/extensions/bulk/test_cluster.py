@@ -16,16 +16,16 @@ from pyarrow import fs
 
 from scan.commands import main
 from scan.ethereum.client import Node
-from scan.extensions.bulk import cluster, spool_queue
+from scan.extensions.bulk import cluster, range_scheduler
 from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.bulk.cluster import ClusterPool
 from scan.extensions.bulk.plan import CannotBackfill
 from scan.extensions.bulk.range_files import Range, RangeFiles, split
+from scan.extensions.bulk.range_scheduler import spool
 from scan.extensions.bulk.range_store import FOLDER, RangeStore, StoreFailed
 from scan.extensions.bulk.resources import Cluster
 from scan.extensions.bulk.settings import Settings as BulkSettings
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed, spool_range
-from scan.extensions.bulk.spool_queue import spool
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import ChainIdentity, read_identity
 from scan.indexer.log_selection import NO_LOGS
@@ -92,8 +92,8 @@ def test_workers_are_killed_frozen_and_late(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The files are those that one process writes, byte by byte."""
-    monkeypatch.setattr(spool_queue, "FIRST_SLOW_S", 2.0)
-    monkeypatch.setattr(spool_queue, "LEAST_SLOW_S", 2.0)
+    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 2.0)
+    monkeypatch.setattr(range_scheduler, "LEAST_SLOW_S", 2.0)
     environment = {"RPC_URL": scenario.anvil.url}
     killed, frozen = (dask.add_worker(**environment) for _ in range(2))
     pool = ClusterPool(dask.settings(bucket), chain(scenario), files := RangeFiles(tmp_path))
@@ -153,8 +153,8 @@ def test_workers_are_lost_at_random(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each loss is by SIGKILL or SIGSTOP, at any moment, and another worker joins then."""
-    monkeypatch.setattr(spool_queue, "FIRST_SLOW_S", 2.0)
-    monkeypatch.setattr(spool_queue, "LEAST_SLOW_S", 2.0)
+    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 2.0)
+    monkeypatch.setattr(range_scheduler, "LEAST_SLOW_S", 2.0)
     chance, url = random.Random(SEED), scenario.anvil.url
     ranges = split(0, scenario.anvil.head(), 2)
     tasks = [RangeTask((url,), "", "auto", NO_LOGS, blocks) for blocks in ranges]

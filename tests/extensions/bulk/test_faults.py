@@ -15,8 +15,8 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
 from scan.ethereum.retries import Retries
 from scan.extensions.bulk.range_files import RangeFiles
+from scan.extensions.bulk.range_scheduler import spool
 from scan.extensions.bulk.spool import SpoolFailed
-from scan.extensions.bulk.spool_queue import spool
 from scan.extensions.bulk.worker_pool import WorkerPool
 from tests.extensions.bulk.backfilling import BackfillProcess, backfill, follow
 from tests.extensions.bulk.test_worker_pool import RANGES, TASKS, _write

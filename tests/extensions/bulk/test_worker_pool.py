@@ -15,11 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scan.extensions.bulk import spool_queue
+from scan.extensions.bulk import range_scheduler
 from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.bulk.range_files import RangeFiles, split
+from scan.extensions.bulk.range_scheduler import spool
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed
-from scan.extensions.bulk.spool_queue import spool
 from scan.extensions.bulk.worker_pool import INCOMING, WorkerPool
 from scan.indexer.log_selection import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
@@ -72,7 +72,7 @@ def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path: Path) -> Non
 def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(spool_queue, "FIRST_SLOW_S", 1.0)
+    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 1.0)
     files = RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
     assert list(spool(pool, TASKS)) == [7, 7]
@@ -84,7 +84,7 @@ def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(
 def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spool_queue, "MAX_LOSSES", 2)
+    monkeypatch.setattr(range_scheduler, "MAX_LOSSES", 2)
     with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
         list(spool(WorkerPool(1, RangeFiles(tmp_path), _kill_always), TASKS))
     with pytest.raises(SpoolFailed, match="no such block"):

@@ -8,9 +8,9 @@ import orjson
 
 from scan.errors import Unavailable, VerificationFailed
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
-from scan.verification.compiler import compile_source
 from scan.verification.compiler_places import RunningPlace
 from scan.verification.compiler_releases import VIA_IR_FROM, SolcVersion, dotted
+from scan.verification.compiler_run import compile_source
 from scan.verification.request import Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings

@@ -5,8 +5,12 @@ from typing import Any
 
 from scan.errors import SourceDoesNotCompile, VerificationFailed
 from scan.verification.bytecode_comparison import Comparison
-from scan.verification.compilation import CompiledContract, depend_on_settings, describe_errors
 from scan.verification.settings_search import CompilerSettings
+from scan.verification.submission_compilations import (
+    CompiledContract,
+    depend_on_settings,
+    describe_errors,
+)
 
 MOST_COMPILATIONS = 24
 COMPILATIONS_OF_OTHER_VERSION = 4
