@@ -21,6 +21,7 @@ from bench.chain import Chain, made_hashes
 from bench.options import TRACERS
 from bench.parties import is_contract, pool_tokens
 from scan.ethereum import token_metadata
+from scan.ethereum.block_parameter import NO_BLOCK
 from scan.settings import ROOT
 
 HASHES = ROOT / "var" / "bench" / "chain"
@@ -60,7 +61,9 @@ class Node:
             "eth_getBlockByNumber": self._block,
             "eth_getBlockReceipts": lambda number: chain.receipts(self._number(number)),
             "eth_getLogs": self._logs,
-            "eth_getBalance": lambda *_: b'"0x8ac7230489e80000"',
+            "eth_getBalance": lambda _, block: (
+                b"null" if block == NO_BLOCK else b'"0x8ac7230489e80000"'
+            ),
             "eth_getCode": lambda address, _: CODE if is_contract(address) else b'"0x"',
             "eth_call": self._call,
         }
@@ -74,9 +77,9 @@ class Node:
 
     def _block(self, text: str, whole: bool) -> bytes:
         number = self._number(text)
-        if number > self._head or (self._genesis and number):
+        if number > self._head or (self._genesis and number and text != "latest"):
             return b"null"
-        if self._genesis:
+        if self._genesis and not number:
             return orjson.dumps({"number": "0x0", "hash": self._genesis, "transactions": []})
         return self._chain.block(number) if whole else self._chain.header(number)
 

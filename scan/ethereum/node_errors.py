@@ -94,6 +94,11 @@ class RpcError(Exception):
         )
 
     @property
+    def is_pruned(self) -> bool:
+        """Whether the node has dropped the block, as it says."""
+        return self.code == PRUNED_HISTORY
+
+    @property
     def is_transient(self) -> bool:
         """Whether this is a failure of the node, unrelated to the call."""
         is_pruned = self.code == PRUNED_HISTORY or "pruned" in self.message.lower()

@@ -56,7 +56,7 @@ class StateReader:
             pruned = [
                 index
                 for index, result in enumerate(results)
-                if isinstance(result, RpcError) and result.is_missing_state
+                if isinstance(result, RpcError) and (result.is_missing_state or result.is_pruned)
             ]
             latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
             for index, result in zip(pruned, latest, strict=True):
@@ -96,7 +96,9 @@ def _chunks(queries: list[StateQuery]) -> Iterator[list[StateQuery]]:
 
 
 def _require_state(result: Any) -> Any:
-    if isinstance(result, RpcError) and (result.is_missing_block or result.is_transient):
+    if not isinstance(result, RpcError) or result.is_pruned:
+        return result
+    if result.is_missing_block or result.is_transient:
         raise NodeError(f"the node cannot read the state of a block now: {result}")
     return result
 

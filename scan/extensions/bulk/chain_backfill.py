@@ -37,7 +37,7 @@ from scan.extensions.bulk.plan import (
     require_plan,
 )
 from scan.extensions.bulk.progress import Progress
-from scan.extensions.bulk.range_files import SELECTED, RangeFiles, broken_links, remove_beside
+from scan.extensions.bulk.range_files import SELECTED, RangeFiles, remove_beside
 from scan.extensions.bulk.range_scheduler import make_tasks, spooling
 from scan.extensions.bulk.resources import Requirements, Resources
 from scan.extensions.bulk.warehouse import FILE, Warehouse
@@ -223,10 +223,8 @@ class ChainBackfill:
             for blocks in damaged:
                 files.remove(blocks)
             raise NodeError("the files of blocks {} to {} are not whole".format(*damaged[0]))
-        broken = list(broken_links(files, plan.ranges))
-        for before, after in broken:
-            files.remove(before)
-            files.remove(after)
+        broken = self._links.remove_broken(files, plan.ranges)
+        for before, _ in broken:
             if inspection.has(before):
                 raise Forked(f"block {before.last} was inspected already")
         for before, after in broken:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from scan.extensions.bulk.plan import CannotBackfill, Forked
 from scan.extensions.bulk.progress import PartProgress
-from scan.extensions.bulk.range_files import Range, RangeFiles
+from scan.extensions.bulk.range_files import Range, RangeFiles, broken_links
 from scan.extensions.bulk.spool import RangeHistory
 from scan.indexer.block_source import BlockSource
 
@@ -24,6 +24,10 @@ class History(Protocol):
     def transactions_of(self, number: int) -> float:
         """Return about how many transactions a block has. Raises NodeError."""
 
+    def refuse(self, number: int, reason: str) -> tuple[int, int]:
+        """Take a block, and those beside it, from another source from now on. Return the first and
+        the last of them."""
+
     def release(self, is_done: Callable[[int, int], bool]) -> None:
         """Delete what was only copied for this run; `is_done` says whether all blocks from a first
         one up to a last one are written."""
@@ -37,6 +41,7 @@ class NodeLinks:
 
     def __init__(self, source: BlockSource, history: History | None) -> None:
         self._source = source
+        self._history = history
         self._history_end = -1 if history is None else history.last_block
         self._last_hash = history and history.last_hash
 
@@ -55,6 +60,26 @@ class NodeLinks:
                 if self.are_of_node(files, blocks):
                     break
                 files.remove(blocks)
+
+    def remove_broken(
+        self, files: RangeFiles, ranges: Sequence[Range]
+    ) -> list[tuple[Range, Range]]:
+        """Delete the files of neighbouring ranges that do not follow on each other, and return the
+        ranges. Where another source than the node has any of them, it is taken from the next one:
+        from the second range's, as the first one follows on those before it, unless the node has
+        the second range."""
+        broken = list(broken_links(files, ranges))
+        for before, after in broken:
+            files.remove(before)
+            files.remove(after)
+            number = after.first if after.first <= self._history_end else before.last
+            if self._history is not None and number <= self._history_end:
+                reason = f"block {after.first} does not name block {before.last} as its parent"
+                first, last = self._history.refuse(number, reason)
+                for blocks in ranges:
+                    if blocks.first <= last and first <= blocks.last:
+                        files.remove(blocks)
+        return broken
 
     def require_last(self, number: int, hash_: bytes) -> None:
         """Raise Forked where the node has another last block, CannotBackfill where it has none, and

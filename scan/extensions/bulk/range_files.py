@@ -101,7 +101,7 @@ class RangeFiles:
             self.path(kind, blocks).unlink(missing_ok=True)
 
 
-def broken_links(files: RangeFiles, ranges: list[Range]) -> Iterator[tuple[Range, Range]]:
+def broken_links(files: RangeFiles, ranges: Sequence[Range]) -> Iterator[tuple[Range, Range]]:
     """Yield neighbouring ranges of which the second does not follow on the first."""
     last_hash: bytes | None = None
     for number, blocks in enumerate(ranges):

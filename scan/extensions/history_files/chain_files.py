@@ -73,6 +73,15 @@ class ChainFiles:
         blocks = min(BLOCKS_OF_FILE, self.last_block - era * BLOCKS_OF_FILE + 1)
         return self._sizes[era] / TRANSACTION_BYTES / blocks
 
+    def refuse(self, number: int, reason: str) -> tuple[int, int]:
+        """Refuse the file that a block was taken from: the first that was not refused yet. Return
+        its blocks."""
+        era = number // BLOCKS_OF_FILE
+        file = next((f for f in self._eras[era] if self._store.refusal(f) is None), None)
+        if file is not None:
+            self._store.refuse(file, reason)
+        return era * BLOCKS_OF_FILE, (era + 1) * BLOCKS_OF_FILE - 1
+
     def release(self, is_done: Callable[[int, int], bool]) -> None:
         """Delete downloaded files whose blocks are all written, in the chain's order."""
         while self._unreleased and not self.keeps:

@@ -77,6 +77,8 @@ class HistorySource:
                 raise BadFile(f"block {number} does not name the block before it as its parent")
             parent = raw.hash
             fetched.append(self._fetched(raw))
+        if first == 0:  # which nodes keep
+            self._require_of_node(0, fetched[0].block.hash)
         if last in (self._history.last_block, file.last_block):
             self._require_of_node(last, parent)
         return fetched

@@ -30,7 +30,7 @@ from tests.indexer.test_node_faults import status
 from tests.support.anvil import Anvil
 from tests.support.dask_cluster import DaskCluster
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import FaultyNode, prune
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, prune
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import wait_until
@@ -38,6 +38,7 @@ from tests.support.table_digest import digest
 
 KILLS = int(os.environ.get("BULK_KILLS", "6"))
 SEED = int(os.environ.get("BULK_SEED", "24"))
+OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
 KEPT = 40  # newest blocks that the node has
 
 
@@ -75,7 +76,7 @@ def run_backfill(
 ) -> "subprocess.CompletedProcess[str]":
     return scan(
         *("backfill", "chain", f"--folder={folder}/files", "--workers=1", "--range-blocks=16"),
-        *(f"--last-block={chain.head - 3}", *options),
+        *("--memory=1", f"--last-block={chain.head - 3}", *options),
         DATABASE_URL=database_url,
         RPC_URL=chain.node.url,
         SCAN_TRACES="off",
@@ -246,10 +247,10 @@ def test_a_cluster_reads_files_of_a_shared_folder(
 ) -> None:
     chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
     settings = settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
-    sources = argparse.Namespace(cluster="tls://…", last_hash=None, keep_history=False)
+    options = argparse.Namespace(**{**vars(OPTIONS), "cluster": "tls://…"})
     with pytest.raises(CannotBackfill, match="a folder that all machines share"):
-        open_files(settings, sources, ["https://localhost/era"])
-    files = open_files(settings, sources, [str(chain.files)])
+        open_files(settings, options, ["https://localhost/era"])
+    files = open_files(settings, options, [str(chain.files)])
     with DaskCluster(tmp_path) as dask:
         dask.add_worker()
         shared = dask.settings(str(tmp_path / "shared"))
@@ -258,3 +259,22 @@ def test_a_cluster_reads_files_of_a_shared_folder(
         assert backfill(settings, folder, last_block=last, cluster=shared, history=files)
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
+
+
+def test_where_a_node_has_pruned_the_state_too_the_newest_one_is_read(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    pruned = {"error": {"code": 4444, "message": "pruned history unavailable"}}
+
+    def fault(calls: Calls, forward: Forward) -> Reply:
+        reply = prune(chain.first_kept, "4444")(calls, forward)
+        for call, answer in zip(calls, reply.body, strict=True):
+            if call["method"] in ("eth_getCode", "eth_call") and call["params"][1] != "latest":
+                answer.pop("result", None)
+                answer.update(pruned)
+        return reply
+
+    chain.node.fault = signed_chain.sized(fault)
+    backfilled(chain, database_url, tmp_path, f"--history={chain.files}")
+    symbols = execute(database_url, "SELECT symbol FROM tokens WHERE symbol IS NOT NULL")
+    assert {"MUSD", "HBR", "RGLD"} <= {symbol for (symbol,) in symbols}
