@@ -27,9 +27,9 @@ MADE = "SELECT datname FROM pg_database WHERE datname ~ '^scan_'"
 def pytest_runtestloop(session: pytest.Session) -> bool:
     gc.unfreeze()  # what conftest.py froze is looked through for functions
     items = {item.nodeid: item for item in session.items}
-    needs_all = next(i for i in session.items if "indexed" in getattr(i, "fixturenames", ()))
+    first = next(item for item in session.items if hasattr(item, "fixturenames"))
     session._setupstate.setup(session)
-    shared = {name: _value(needs_all, name) for name in SHARED}
+    shared = {name: _value(first, name) for name in SHARED}
     postgres = shared["postgres"]
     for line in sys.stdin:
         before = execute(postgres.url("postgres"), MADE)
