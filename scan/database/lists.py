@@ -192,6 +192,13 @@ def served_entities() -> Mapping[str, Entity]:
     return {name: e for name, e in listed if e.extension is None or e.extension in enabled()}
 
 
+def begins_late(name: str) -> bool:
+    """Return whether an entity, by its name or that of its JSON, is of blocks' rows that an
+    extension has: it may have been off when older blocks were indexed."""
+    named = [e for e in served_entities().values() if name in (e.name, e.json_name)]
+    return any(e.is_sparse and e.extension is not None for e in named)
+
+
 @functools.cache
 def all_credit_types() -> tuple[CreditType, ...]:
     return tuple(CreditType(**values) for values in read_table()["credits"])

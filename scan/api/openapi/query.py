@@ -21,6 +21,7 @@ from scan.api.openapi.schemas import (
     time,
 )
 from scan.api.query import FILTER_KEYS
+from scan.database.lists import begins_late
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
 from scan.queries.pages import MAX_ENTRIES, MAX_UNLISTED_ENTRIES
@@ -88,7 +89,7 @@ def _answer(entity: str) -> Json:
             "total": ref("QueryTotal"),
             **untraced,
             "keptFrom": ref("KeptFrom"),
-            "completeFrom": ref("CompleteFrom"),
+            **({"completeFrom": ref("CompleteFrom")} if begins_late(entity) else {}),
             "next": ref("Next"),
         },
         optional=("keptFrom", "completeFrom"),
@@ -109,9 +110,12 @@ SCHEMAS: Json = {
     **{f"{_schema_name(entity)}Query": _query(entity) for entity in ENTITIES},
     "Query": _by_entity("A query.", "Query"),
     "QueryOrder": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
+    "Incomplete": array(
+        text("A table.", "blobs"),
+        "Tables that lack its rows; absent: none.",
+    ),
     "CompleteFrom": number(
-        "From this block on no row is missing; only where its extension (SCAN_EXTENSIONS) was off"
-        " while older blocks were indexed.",
+        "No row is missing from this block on; absent: nor before.",
         353,
     ),
     "KeptFrom": record(

@@ -82,11 +82,6 @@ _BLOCK: Json = {
     "excessBlobGas": nullable(amount("Blob gas beyond the target so far.", "0")),
     "blobBaseFee": nullable(amount("Wei for a unit of blob gas; null without blobs.", "1")),
 }
-INCOMPLETE = array(
-    text("A table.", "blobs"),
-    "Tables that miss this block's rows, as their extensions (SCAN_EXTENSIONS) were off when it was"
-    " indexed; absent if none do.",
-)
 CONFIRMATIONS = number("Blocks from its own to the newest, both counted.", 12)
 _PLACE: Json = {
     "transactionHash": hash32("Its transaction."),
@@ -132,7 +127,7 @@ SCHEMAS: Json = {
             "chainName": nullable(text("SCAN_CHAIN_NAME, or null.", "BNB Chain")),
             "keptFrom": ref("KeptFrom"),
             "completeFrom": {
-                "description": "By table of extensions that were off while blocks were indexed.",
+                "description": "By table that lacks rows.",
                 "type": "object",
                 "additionalProperties": ref("CompleteFrom"),
             },
@@ -145,7 +140,7 @@ SCHEMAS: Json = {
         "A block with withdrawals and uncles.",
         {
             "confirmations": CONFIRMATIONS,
-            "incomplete": INCOMPLETE,
+            "incomplete": ref("Incomplete"),
             "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
             "miningReward": amount(
                 "What the protocol paid its miner, also for uncles, in wei; absent if nothing.",

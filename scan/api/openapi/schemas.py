@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scan.database.lists import begins_late
 from scan.http.list_format import TYPES
 from scan.parameters import MAX_LIMIT
 from scan.queries.filters import TOKEN_TYPES
@@ -249,7 +250,7 @@ def page_of(
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
             "total": ref(total),
             **({} if keeps_all and total == "Total" else {"keptFrom": ref("KeptFrom")}),
-            **({"completeFrom": ref("CompleteFrom")} if total == "QueryTotal" else {}),
+            **({"completeFrom": ref("CompleteFrom")} if begins_late(name) else {}),
             "next": ref("Next"),
         },
         optional=("keptFrom", "completeFrom"),

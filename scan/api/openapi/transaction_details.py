@@ -1,6 +1,6 @@
 """One transaction with its input, method and logs."""
 
-from scan.api.openapi.records import CONFIRMATIONS, INCOMPLETE
+from scan.api.openapi.records import CONFIRMATIONS
 from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
@@ -97,7 +97,7 @@ SCHEMAS: Json = {
             "feeParts": ref("FeeParts"),
             "redemptions": array(hash32("A transaction."), "Of its ticket."),
             "confirmations": CONFIRMATIONS,
-            "incomplete": INCOMPLETE,
+            "incomplete": ref("Incomplete"),
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
             "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),

@@ -34,10 +34,10 @@ ADDED = {
         "delegate": address("Whose code the account runs (EIP-7702), if it does."),
     },
     "TransactionDetail": {
-        "authorizationCount": number("How many authorizations it has, if any.", 2),
+        "authorizationCount": number("How many, if any.", 2),
         "authorizations": array(
             ref("Authorization"),
-            "The first of them, if it has any; the others by /authorizations?transaction=.",
+            "The first; others by /authorizations?transaction=.",
             maxItems=25,
         ),
     },

@@ -52,7 +52,7 @@ SCHEMAS: Json = {
                 address("Who submitted it; of deposits where withdrawals go to, null: no address.")
             ),
             "pubkey": text(
-                "Public key of the validator or builder, of a consolidation the source's.", "0xa1…"
+                "Of the validator or builder; of a consolidation its source's.", "0xa1…"
             ),
             "amount": nullable(
                 amount("In wei; of a withdrawal 0 is the exit.", "32000000000000000000")
@@ -71,8 +71,8 @@ SCHEMAS: Json = {
             "requests": nullable(
                 array(
                     ref("ExecutionRequest"),
-                    "In the order of the protocol, also of older blocks; null: no requests that"
-                    " were submitted have the header's hash.",
+                    "In the protocol's order; null: none"
+                    " that were submitted have the header's hash.",
                 )
             ),
         },

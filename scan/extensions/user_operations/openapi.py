@@ -48,7 +48,7 @@ PATHS: Json = {
 }  # fmt: skip
 ADDED = {
     "TransactionDetail": {
-        "userOperationCount": number("How many user operations it has, if any.", 2),
+        "userOperationCount": number("How many, if any.", 2),
         "userOperations": array(
             ref("UserOperation"), "The first of them, if it has any.", maxItems=25
         ),
@@ -108,8 +108,7 @@ SCHEMAS: Json = {
     ),
     "UserOperationDetail": extended(
         "UserOperation",
-        "A user operation with its calls, from the calldata of the entry point: the"
-        " transaction's own, or that of a call in its trace.",
+        "A user operation with its calls, from the calldata of the entry point.",
         {
             "entryPointVersion": one_of("The entry point's version.", [*ENTRY_POINTS.values()]),
             "error": or_null(ref("CallError"), "Why it failed; null if it succeeded."),
@@ -125,8 +124,7 @@ SCHEMAS: Json = {
             "callCount": nullable(number("How many there are.", 1)),
             "unavailable": nullable(
                 text(
-                    "Why operation and calls are null, such as a bundle that a contract sent where"
-                    " the node has no traces.",
+                    "Why operation and calls are null.",
                     "The node does not respond; try again shortly.",
                 )
             ),
