@@ -4,22 +4,26 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from scan.ethereum.block_hashing import withdrawals_root
 from scan.ethereum.client import Node
 from scan.extensions.audit import audit_command as audit
 from scan.extensions.bulk import derivation
 from scan.extensions.bulk.chain_command import _differences
+from scan.hex import to_hex
 from scan.settings import PARTITION_ROWS
 from tests.conftest import Played
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
-from tests.support import faulty_node
 from tests.support.altered_fields import OF_HEADER, AlteredFields
+from tests.support.amsterdam_chain import PRAGUE
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
+from tests.support.rehashed_chain import RehashedChain
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -103,25 +107,22 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     assert digest(database_url) == digest(url)
 
 
-def with_withdrawals(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+def add_withdrawals(header: dict[str, Any]) -> None:
     """Of validators, in every third block, which the test's own node has not: to addresses that are
     in transactions too and to others, of 0, 1 and the most that 64 bits hold."""
-    answers = forward(calls)
-    for answer in answers:
-        block = answer.get("result")
-        if isinstance(block, dict) and "receiptsRoot" in block:
-            number = int(block["number"], 16)
-            block["withdrawals"] = [
-                {
-                    "index": hex(2 * number + position),
-                    "validatorIndex": hex(position),
-                    "address": address,
-                    "amount": hex((0, 1, 2**64 - 1)[(number // 3 + position) % 3]),
-                }
-                for position, address in enumerate([block["miner"], f"0x{number:040x}"])
-                if number % 3 == 0
-            ]
-    return faulty_node.Reply(body=answers)
+    number = int(header["number"], 16)
+    withdrawals = [
+        {
+            "index": hex(2 * number + position),
+            "validatorIndex": hex(position),
+            "address": address,
+            "amount": hex((0, 1, 2**64 - 1)[(number // 3 + position) % 3]),
+        }
+        for position, address in enumerate([header["miner"], f"0x{number:040x}"])
+        if number % 3 == 0
+    ]
+    root = to_hex(withdrawals_root(withdrawals))
+    header |= {"withdrawals": withdrawals, "withdrawalsRoot": root}
 
 
 @pytest.mark.long
@@ -129,8 +130,10 @@ def test_withdrawals_are_those_of_the_indexer(
     postgres: Postgres, template: str, scenario: Played, tmp_path: Path
 ) -> None:
     head, digests = scenario.anvil.head(), []
+    first = scenario.anvil.call("eth_getBlockByNumber", "0x0", False)
+    fields = [name for name in PRAGUE if name in first]
     with FaultyNode(scenario.anvil.url) as node:
-        node.fault = with_withdrawals
+        node.fault = RehashedChain(scenario.anvil, add_withdrawals, fields, lambda _: {})
         for is_bulk in (True, False):
             with postgres.cloned(template) as url:
                 settings = settings_for(url, node.url, traces="off")
