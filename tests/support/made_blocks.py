@@ -21,6 +21,7 @@ from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
+from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)
@@ -51,6 +52,7 @@ class Chain:
 
     def __init__(self, database: Database, writer: Writer | None = None) -> None:
         self._database = database
+        fill_missing(database)  # as the indexer does before it writes
         self._writer = writer or Writer(database)
         self._salt = itertools.count()
         self._head: IndexedHead | None = self._writer.head()
