@@ -161,7 +161,7 @@ CONTRADICTIONS: dict[str, dict[str, str]] = {
             "gaps and other orders": {
                 "transactions": "UPDATE transactions SET ordinal = ordinal + 1000000"
                 " WHERE ordinal > 50",
-                "transfers": "UPDATE token_transfers SET ordinal = -1 - ordinal",
+                "transfers": "UPDATE token_transfers SET ordinal = 99999 - ordinal",
                 "trades": "UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1",
                 "logs": "UPDATE logs SET log_index = 1000 WHERE ordinal = 1",
             },
