@@ -19,18 +19,20 @@ from scan.pages.records import (
     names_of,
 )
 from scan.pages.site import HEADERS, page
-from scan.pages.tabs import requested
+from scan.pages.tabs import list_of_address, requested
 from scan.queries import (
     addresses,
 )
 from scan.queries.method_names import add_methods
 
-# By tab: the entity, the filter that has the address, and the list in the API.
 LISTS = {
-    "transactions": ("transactions", "address", "/addresses/{address}/transactions"),
-    "transfers": ("token_transfers", "address", "/addresses/{address}/transfers"),
-    "internal": ("internal_transfers", "address", "/addresses/{address}/internal"),
-    "trades": ("dex_trades", "address", "/addresses/{address}/trades"),
+    tab: list_of_address(entity, "address", f"/addresses/{{address}}/{tab}", tab)
+    for tab, entity in (
+        ("transactions", "transactions"),
+        ("transfers", "token_transfers"),
+        ("internal", "internal_transfers"),
+        ("trades", "dex_trades"),
+    )
 }
 
 blueprint = Blueprint("pages_addresses", __name__)
@@ -46,12 +48,9 @@ def get_address(address: str) -> Response:
         return contract_page(key, read_contract_view(key))
     if tab.name == "bytecode":
         return bytecode_page(key)
-    shown: FilteredList | None
-    if tab.template:
-        shown, values = tab.read(key)
-    else:
-        shown = _list(tab.name, key)
-        values = {"names": names_of(shown.records, to_hex(key))}
+    shown, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
+    if shown and "names" not in values:
+        values = {**values, "names": names_of(shown.records, to_hex(key))}
     error = values.get("error")
     respond = shown.response if shown else partial(page, status_code=error.status if error else 200)
     return respond(
@@ -83,15 +82,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
             fixed={"pool": own},
         )
     if tab in LISTS:
-        entity, role, api_path = LISTS[tab]
-        shown = entity_list(
-            entity,
-            path,
-            api_path.format(address=own),
-            tab=tab,
-            left_out=("maker",),
-            fixed={role: own},
-        )
+        shown, _ = LISTS[tab](key)
         if tab == "transactions":
             add_methods(reader(), shown.records)
         return shown

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from flask import Response
 
 from scan import registry
-from scan.pages.filtered_lists import FilteredList
+from scan.hex import to_hex
+from scan.pages.filtered_lists import FilteredList, entity_list
 from scan.pages.records import requested_tab
 
 
@@ -14,8 +15,9 @@ class Tab(NamedTuple):
     """A tab, by whose `place` those of a page are ordered. Other tabs link it where `is_linked` is
     true of the values of the page's head, and the address has entries in its `list` of list_counts,
     if it names one. An extension's has a template, and `read`, which returns its list, if it is
-    one, and the template's other values (an `error` among them is the page's); or `respond`, which
-    returns a page of its own."""
+    one, and the template's other values (an `error` among them is the page's; without `names` an
+    address's page names the addresses in the list); or `respond`, which returns a page of its own.
+    """
 
     name: str
     title: str
@@ -28,6 +30,25 @@ class Tab(NamedTuple):
 
     def has_link(self, head: Mapping[str, Any]) -> bool:
         return self.is_linked(head) and (not self.list or self.list in head["counts"])
+
+
+def list_of_address(
+    entity: str, filter_key: str, api_path: str, tab: str
+) -> Callable[[bytes], tuple[FilteredList, Mapping[str, Any]]]:
+    """Return the `read` of an address's tab that lists the rows of an entity which a filter by the
+    address matches; `api_path` has `{address}`."""
+
+    def read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
+        own = to_hex(key)
+        shown = entity_list(
+            *(entity, f"/address/{own}", api_path.format(address=own)),
+            tab=tab,
+            left_out=("maker",),
+            fixed={filter_key: own},
+        )
+        return shown, {}
+
+    return read
 
 
 def with_extensions(own: Sequence[Tab], name: str) -> Sequence[Tab]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from scan.ethereum.block_encoding import ETHEREUM_HEADER
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
-from scan.ethereum.rlp import EMPTY_LIST, join_list, list_prefix_bytes
+from scan.ethereum.rlp import LISTS, join_list, list_prefix_bytes
 from scan.extensions.history_files.e2store import BadFile, Parts
 from scan.extensions.history_files.rlp_reader import (
     items_of,
@@ -62,7 +62,7 @@ def _read(parts: Parts, number: int) -> RawBlock:
     body = parts.body
     start, end = list_content(body)
     lists = items_of(body, start, end)
-    if len(lists) == 3 and body[lists[2][0]] < 0xC0:  # an empty string, for no list at all
+    if len(lists) == 3 and body[lists[2][0]] < LISTS:  # an empty string, for no list at all
         del lists[2]
     transactions = [_typed(body, *item) for item in items_of(body, *lists[0][1:])]
     _require_root(transactions, header["transactionsRoot"], number, "transactions")
@@ -106,7 +106,7 @@ def encoded_receipts(parts: Parts) -> list[bytes]:
 def _typed(data: bytes, start: int, content: int, end: int) -> bytes:
     """Return a transaction or receipt of a list: a legacy one is a list, or, as some writers have
     it, the string of one; another one is a string."""
-    return data[start:end] if data[start] >= EMPTY_LIST[0] else data[content:end]
+    return data[start:end] if data[start] >= LISTS else data[content:end]
 
 
 def _receipts(parts: Parts) -> list[RawReceipt]:
@@ -118,7 +118,7 @@ def _receipts(parts: Parts) -> list[RawReceipt]:
 
 
 def _full_receipt(encoded: bytes) -> RawReceipt:
-    type_ = 0 if encoded[0] >= EMPTY_LIST[0] else encoded[0]
+    type_ = 0 if encoded[0] >= LISTS else encoded[0]
     outcome, gas, bloom, logs = whole_list(encoded, 1 if type_ else 0)
     if len(bloom) != _BLOOM_BYTES:
         raise ValueError("a receipt has another form")

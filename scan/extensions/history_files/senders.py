@@ -8,7 +8,6 @@ from scan.ethereum.rlp import EMPTY_STRING, join_list, quantity_item
 from scan.ethereum.signatures import Signature, recover_signer
 
 FIRST_V = 27  # of signatures that cover no chain id
-_SIGNATURE_ITEMS = 3
 
 
 def sender(encoded: bytes, content: int, fields: Sequence[bytes]) -> bytes:

@@ -1,12 +1,9 @@
 """The messages of a transaction and of an address, on their pages."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from scan.hex import to_hex
-from scan.pages.filtered_lists import FilteredList, entity_list
-from scan.pages.records import Record, names_of
-from scan.pages.tabs import Tab
+from scan.pages.records import Record
+from scan.pages.tabs import Tab, list_of_address
 
 SECTIONS = {"transaction_events": "transaction_messages.html"}
 
@@ -17,21 +14,13 @@ def transaction_records(transaction: Record) -> Sequence[Record]:
     return messages
 
 
-def messages_of(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
-    own = to_hex(key)
-    shown = entity_list(
-        *("messages_to_l1", f"/address/{own}", f"/messages-to-l1?sender={own}"),
-        tab="messages",
-        fixed={"sender": own},
-    )
-    return shown, {"names": names_of(shown.records, own)}
-
-
 ADDRESS_TABS = (
     Tab(
         *("messages", "Messages to L1", 90),
         template="address_messages.html",
-        read=messages_of,
+        read=list_of_address(
+            *("messages_to_l1", "sender", "/messages-to-l1?sender={address}"), "messages"
+        ),
         list="messages_to_l1_by_sender",
     ),
 )
