@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scan.api.openapi.filtered_lists import OF_KIND
+from scan.api.openapi.declarations import declared
+from scan.api.openapi.filters import TABLE
 from scan.database.lists import all_lists, of_kind
 from scan.database.statements import result_columns, tables_of
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
@@ -85,7 +86,7 @@ def places_without(table: str, name: str) -> list[str]:
     shown = part("sql/schema/records.sql", rf"^CREATE OR REPLACE FUNCTION {record}\(", r";$")
     expected = part("tests/support/truth.py", rf"^def {record}\(", r"^def |\Z")
     page = "".join((ROOT / path).read_text(encoding="utf-8") for path in templates)
-    documented = (ROOT / "scan/api/openapi/records.py").read_text(encoding="utf-8")
+    documented = (ROOT / "scan/api/openapi/records.toml").read_text(encoding="utf-8")
     missing = {
         f"sql/schema/chain_tables.sql: the column {stored} of {table}; then a migration, or until"
         " 1.0 is released `python -m tests.support.first_release`": not re.search(
@@ -95,7 +96,7 @@ def places_without(table: str, name: str) -> list[str]:
     if name not in NOT_IN_RECORDS:
         missing |= {
             f"sql/schema/records.sql: the key {key} of {record}()": f'"{key}"' not in shown,
-            f"scan/api/openapi/records.py: the key {key}": f'"{key}"' not in documented,
+            f"scan/api/openapi/records.toml: the key {key}": f"\n{key} =" not in documented,
             f"tests/support/truth.py: the key {key} of {record}()": f'"{key}"' not in expected,
         }
     if name not in NOT_ON_PAGES:
@@ -147,13 +148,14 @@ def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
     ("values", "place"),
     [
         (PARSERS, "PARSERS of scan/queries/filters.py"),
-        (OF_KIND, "OF_KIND of scan/api/openapi/filtered_lists.py"),
+        (declared("filters"), TABLE),
     ],
 )
 def test_a_kind_of_filters_without_an_entry_is_named(
     values: Mapping[str, object], place: str
 ) -> None:
-    with pytest.raises(LookupError, match=f"the kind colour have no entry in {place}: add one"):
+    message = re.escape(f"the kind colour have no entry in {place}: add one")
+    with pytest.raises(LookupError, match=message):
         of_kind("colour", values, place)
 
 

@@ -115,6 +115,7 @@ BY_STATE = (
     ),  # comptrollerImplementation()
     StateKind("eip2535", function="0x52ef6b2c", is_list=True),  # facetAddresses()
 )
+KINDS = tuple(dict.fromkeys(kind.name for kind in (*BY_CODE, *BY_STATE)))
 CLONES = frozenset(kind.name for kind in BY_CODE if kind.is_clone)
 _PUSH = b"|".join(re.escape(bytes([0x5F + n])) + b".{%d}" % n for n in range(1, 33))
 # A sequence of instructions, including the data of PUSH1 to PUSH32, that ends in DELEGATECALL.

@@ -24,6 +24,7 @@ class TransferType(IntEnum):
     TRANSFER = 4  # any of them, by a log (EIP-7708): no trace tells which
 
 
+TYPE_NAMES = tuple(transfer_type.name.lower() for transfer_type in TransferType)
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
 _FRAME_TYPES = {t.name: t for t in TransferType if t is not TransferType.TRANSFER}
 CREATIONS = (TransferType.CREATE, TransferType.CREATE2)

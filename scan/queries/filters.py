@@ -1,7 +1,7 @@
 """The filters of entities, as sql/lists.toml declares them, and how their values are read.
 
-A new filter is an entry there; of a new kind it is a parser here and a schema in
-scan/api/openapi/filtered_lists.py, too.
+A new filter is an entry there; of a new kind it is a parser here and a field in [filters] of
+scan/api/openapi/shared.toml, too.
 """
 
 from collections.abc import Callable, Mapping

@@ -37,7 +37,7 @@ _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]
 
 
 # Matches, the best first. "runtime": the runtime code matches and the creation code does not.
-FULL, PARTIAL, RUNTIME = "full", "partial", "runtime"
+MATCHES = FULL, PARTIAL, RUNTIME = "full", "partial", "runtime"
 
 
 class Match(NamedTuple):

@@ -12,7 +12,7 @@ from app import create_app
 from scan.api.openapi.errors import ERRORS
 from scan.errors import ScanError
 from scan.settings import Settings
-from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
+from tests.support.openapi_document import DOCUMENT, OPERATIONS, check, resolved
 
 # For people, Prometheus and language models, in forms of their own.
 PAGES = {"/metrics", "/docs/", "/docs/index.html", "/docs/{name}", "/docs/{version}/{name}", "/mcp"}
@@ -68,6 +68,13 @@ def test_every_error_of_the_code_is_documented() -> None:
         (405, "method_not_allowed"),  # an answer to no operation
         (421, "misdirected_request"),  # only nginx sees it
     }
+
+
+@pytest.mark.check
+def test_every_reference_leads_somewhere() -> None:
+    for at, node in nodes(DOCUMENT):
+        if "$ref" in node:
+            assert resolved(node), at
 
 
 @pytest.mark.check

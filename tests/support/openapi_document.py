@@ -10,7 +10,7 @@ from openapi_schema_validator import OAS31Validator
 from werkzeug.test import TestResponse
 
 from scan.api.openapi import document
-from scan.api.openapi.schemas import ALWAYS
+from scan.api.openapi.errors import ALWAYS
 
 DOCUMENT = document()
 METHODS = ("get", "post", "patch", "put", "delete")

@@ -1,7 +1,7 @@
 """Paths of the Etherscan-compatible API, whose publisher documents the details."""
 
-from scan.api.openapi.errors import foreign_response
-from scan.api.openapi.schemas import OPTIONAL_HEADERS, RATE_HEADERS, Json
+from scan.api.openapi.declarations import Json
+from scan.api.openapi.errors import RATE_HEADERS, foreign_response
 from scan.extensions.etherscan.actions import PUBLISHED
 
 TAG = "Etherscan"
@@ -13,7 +13,7 @@ TAGS = (
     },
 )
 RESPONSES = {
-    "Etherscan": foreign_response("Success or error.", *RATE_HEADERS, *OPTIONAL_HEADERS),
+    "Etherscan": foreign_response("Success or error.", *RATE_HEADERS, "X-Scan-Block"),
 }
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 

@@ -1,7 +1,8 @@
 """Paths of the Sourcify-compatible API, whose publisher documents the details."""
 
-from scan.api.openapi.errors import foreign_response
-from scan.api.openapi.schemas import RATE_HEADERS, Json, ref
+from scan.api.openapi.declarations import Json
+from scan.api.openapi.errors import RATE_HEADERS, foreign_response
+from scan.api.openapi.schemas import ref
 
 TAG = "Sourcify"
 TAGS = (

@@ -31,6 +31,7 @@ ENTRY_POINTS = {
     bytes.fromhex("4337084d9e255ff0702461cf8895ce9e3b5ff108"): "0.8",
     bytes.fromhex("433709009b8330fda32311df1c2afa402ed8d009"): "0.9",
 }
+VERSIONS = tuple(ENTRY_POINTS.values())
 MAX_REVERT_BYTES = 2048  # the most that the entry points emit
 _OPERATION = keccak(b"UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")
 _DEPLOYED = keccak(b"AccountDeployed(bytes32,address,address,address)")
