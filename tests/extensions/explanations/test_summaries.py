@@ -143,12 +143,6 @@ def test_a_route_of_several_pools_is_one_swap() -> None:
     assert summary.text == "Swapped 1 BET for 0.99 ALF on uniswap-v2 and uniswap-v3"
 
 
-def test_a_swap_event_without_tokens_moving_is_no_swap() -> None:
-    parties = {TOKEN: token(), OTHER: token("ALF"), POOL: {"isContract": True}}
-    trades = [{**trade(10, 9), "backedByTransfers": False}]
-    assert sentence(parties, to=POOL, trades=trades).action == "call"
-
-
 def test_coin_sent_along_is_never_left_out() -> None:
     moved = [transfer(ZERO, ALICE, 1, tokenId="12")]
     parties = {TOKEN: token(name="Lamp", type="BEP721")}
@@ -215,20 +209,6 @@ def test_a_verified_token_is_named_by_itself_before_its_source() -> None:
     assert called.text == "Called 0xa9059cbb of “True Dollar” (0x222222…2222)"
     sent = sentence({TOKEN: token(), **dollar}, transfers=[transfer(ALICE, BOB, 5_000_000)])
     assert sent.text == "Sent 5 MUSD to “True Dollar” (0x222222…2222)"
-
-
-def test_names_that_their_contracts_chose_stand_apart_from_the_sentence() -> None:
-    approval = [log(TOKEN, APPROVAL, ALICE, BOB, MOST)]
-    parties = {TOKEN: token("USDC"), BOB: {"isContract": True, "contract": "nobody"}}
-    text = "Approved “nobody” (0x222222…2222) to spend unlimited USDC"
-    assert sentence(parties, logs=approval).text == text
-    minted = [transfer(ZERO, ALICE, 1, tokenId="1")]
-    parties = {TOKEN: token(name="Apes and 5 ETH from Binance", type="BEP721")}
-    text = "Minted “Apes and 5 ETH from Binance” (0x333333…3333) #1"
-    assert sentence(parties, transfers=minted).text == text
-    parties = {TOKEN: token("USDC"), BOB: {"label": "Treasury", "contract": "nobody"}}
-    sent = [transfer(ALICE, BOB, 5_000_000)]
-    assert sentence(parties, transfers=sent).text == "Sent 5 USDC to Treasury"
 
 
 def test_many_items_are_counted() -> None:

@@ -1,34 +1,18 @@
 """Why transactions failed: `error` of GET /transactions/:hash, beside the node's own trace."""
 
-import json
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from eth_utils import keccak
 from flask.testing import FlaskClient
 
-from app import create_app
 from scan.database.connection import Database
+from tests.extensions.explanations.conftest import answering_traces, client_over, refusing
 from tests.support.anvil import RpcError
-from tests.support.database import Postgres, execute
-from tests.support.faulty_node import (
-    Calls,
-    FaultyNode,
-    Forward,
-    Reply,
-    cut_connection,
-    refuse_method,
-)
-from tests.support.indexing import settings_for
-from tests.support.reasons import Played, play_reasons
-
-
-@pytest.fixture(scope="module")
-def played(postgres: Postgres, template: str) -> Iterator[Played]:
-    with play_reasons(postgres, template) as found:
-        yield found
+from tests.support.database import execute
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, cut_connection
+from tests.support.reasons import Played
 
 
 def error_of(played: Played, name: str, client: FlaskClient | None = None) -> Any:
@@ -162,7 +146,7 @@ def test_the_node_is_asked_once_and_never_again(played: Played) -> None:
     with FaultyNode(played.anvil.url) as node:
         first, second = (client_over(played, node) for _ in range(2))
         assert error_of(played, "recurse", first)["name"] == "Empty"
-        node.fault = without_traces
+        node.fault = refusing()
         assert error_of(played, "recurse", second)["name"] == "Empty"
         assert error_of(played, "recurse", second)["approximate"] is False
 
@@ -211,7 +195,7 @@ APPROXIMATE = {
 def test_without_traces_the_same_call_is_made_on_the_block_before(played: Played) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = without_traces
+        node.fault = refusing()
         client = client_over(played, node)
         for name, (kind, error_name, values) in APPROXIMATE.items():
             error = error_of(played, name, client)
@@ -226,7 +210,7 @@ def test_where_the_same_call_succeeds_the_reason_is_not_guessed(played: Played) 
     execute(played.url, "DELETE FROM transaction_failures")
 
     def succeed(calls: Calls, forward: Forward) -> Reply:
-        reply = without_traces(calls, forward)
+        reply = refusing()(calls, forward)
         for call, answer in zip(calls, reply.body, strict=True):
             if call["method"] == "eth_call":
                 answer.pop("error", None)
@@ -242,7 +226,7 @@ def test_where_the_same_call_succeeds_the_reason_is_not_guessed(played: Played) 
 
 def test_pruned_state_and_a_node_that_is_away_are_told(played: Played) -> None:
     def pruned(calls: Calls, forward: Forward) -> Reply:
-        reply = without_traces(calls, forward)
+        reply = refusing()(calls, forward)
         for call, answer in zip(calls, reply.body, strict=True):
             if call["method"] == "eth_call":
                 answer["error"] = {"code": -32000, "message": "missing trie node 0x00"}
@@ -276,19 +260,8 @@ def test_pruned_state_and_a_node_that_is_away_are_told(played: Played) -> None:
 )
 def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, lie: str) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
-
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        texts = [
-            f'{{"jsonrpc":"2.0","id":{answer["id"]},"result":{lie}}}'
-            if call["method"].startswith(("debug_", "trace_"))
-            else json.dumps(answer)
-            for call, answer in zip(calls, answers, strict=True)
-        ]
-        return Reply(raw=f"[{','.join(texts)}]".encode() if len(texts) > 1 else texts[0].encode())
-
     with FaultyNode(played.anvil.url) as node:
-        node.fault = reply
+        node.fault = answering_traces(lie)
         client = client_over(played, node)
         error = error_of(played, "require", client)
         assert error["kind"] in ("unknown", "error")
@@ -316,7 +289,7 @@ def test_flat_traces_say_the_same(played: Played) -> None:
     """trace_transaction, of a node that has no tracers."""
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = refuse_method("debug_traceTransaction")
+        node.fault = refusing(lambda call: call["method"] == "debug_traceTransaction")
         client = client_over(played, node)
         for name, (kind, error_name, _, trace_address, _) in WHY.items():
             error = error_of(played, name, client)
@@ -324,16 +297,3 @@ def test_flat_traces_say_the_same(played: Played) -> None:
                 assert (error["kind"], error["name"]) == (kind, error_name), name
                 assert error["reverting"]["traceAddress"] == trace_address, name
             assert error["approximate"] is False
-
-
-def without_traces(calls: Calls, forward: Forward) -> Reply:
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"].startswith(("debug_", "trace_")):
-            answer.pop("result", None)
-            answer["error"] = {"code": -32601, "message": f"{call['method']} does not exist"}
-    return Reply(body=answers)
-
-
-def client_over(played: Played, node: FaultyNode) -> FlaskClient:
-    return create_app(settings_for(played.url, node.url)).test_client()

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,16 +10,10 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.support.database import Postgres
+from tests.extensions.explanations.conftest import answering_traces, client_over, is_trace, refusing
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, cut_connection
 from tests.support.indexing import settings_for
-from tests.support.reasons import Played, play_reasons
-
-
-@pytest.fixture(scope="module")
-def played(postgres: Postgres, template: str) -> Iterator[Played]:
-    with play_reasons(postgres, template) as found:
-        yield found
+from tests.support.reasons import Played
 
 
 def answer_of(
@@ -78,7 +71,7 @@ def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
 def test_flat_traces_give_the_same_tree(played: Played) -> None:
     names = ("caught, then the next", "fine", "recurse", "deployment", "money", "speaking")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = refuse(lambda call: call["method"] == "debug_traceTransaction")
+        node.fault = refusing(lambda call: call["method"] == "debug_traceTransaction")
         client = client_over(played, node)
         for name in names:
             nested, flat = answer_of(played, name), answer_of(played, name, client=client)
@@ -208,7 +201,7 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
 ) -> None:
     path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
     with FaultyNode(played.anvil.url) as node:
-        node.fault = refuse(lambda call: call["method"].startswith(("debug_", "trace_")))
+        node.fault = refusing()
         client = client_over(played, node)
         for _ in range(2):  # with what it remembers, too
             refused = client.get(path)
@@ -233,7 +226,7 @@ def test_a_malformed_trace_says_nothing_of_the_next_one(
     def malformed(calls: Calls, forward: Forward) -> Reply:
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
-            if call["method"].startswith(("debug_", "trace_")):
+            if is_trace(call):
                 answer.pop("error", None)
                 answer["result"] = lie
         return Reply(body=answers)
@@ -255,7 +248,7 @@ def only_steps(calls: Calls, forward: Forward) -> Reply:
         if call["method"] == "debug_traceTransaction":
             answer.pop("error", None)
             answer["result"] = steps
-        elif call["method"].startswith(("debug_", "trace_")):
+        elif is_trace(call):
             answer.pop("result", None)
             answer["error"] = {"code": -32601, "message": "the method does not exist"}
     return Reply(body=answers)
@@ -265,7 +258,7 @@ def no_tracers(calls: Calls, forward: Forward) -> Reply:
     """One that refuses the option, as Hardhat's."""
     answers = forward(calls)
     for call, answer in zip(calls, answers, strict=True):
-        if call["method"].startswith(("debug_", "trace_")):
+        if is_trace(call):
             answer.pop("result", None)
             answer["error"] = {"code": -32602, "message": "unknown variant `callTracer`"}
     return Reply(body=answers)
@@ -372,34 +365,3 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played: Played) -> N
             codes = [*pool.map(lambda _: app.test_client().get(path).status_code, range(3))]
     assert most[0] == 1 and len(traced) == 1
     assert set(codes) <= {200, 429} and codes.count(200) >= 2  # two may wait for one client
-
-
-def refuse(is_refused: Callable[[dict[str, Any]], bool]) -> Fault:
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if is_refused(call):
-                answer.pop("result", None)
-                answer["error"] = {"code": -32601, "message": "Method not found"}
-        return Reply(body=answers)
-
-    return reply
-
-
-def answering_traces(result: str) -> Fault:
-    """What is said to every trace, as JSON."""
-
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        texts = [
-            f'{{"jsonrpc":"2.0","id":{answer["id"]},"result":{result}}}'
-            if call["method"].startswith(("debug_", "trace_"))
-            else json.dumps(answer)
-            for call, answer in zip(calls, forward(calls), strict=True)
-        ]
-        return Reply(raw=f"[{','.join(texts)}]".encode() if len(texts) > 1 else texts[0].encode())
-
-    return reply
-
-
-def client_over(played: Played, node: FaultyNode) -> FlaskClient:
-    return create_app(settings_for(played.url, node.url)).test_client()
