@@ -66,6 +66,7 @@ class ExplainingDatabase(Database):
     def __init__(self, url: str) -> None:
         super().__init__(url, statement_timeout_ms=60_000, session=SESSION)
         self.plans: list[Plan] = []
+        self._parents: dict[str, str] | None = None  # of partitions; no test adds one
 
     def rows(self, statement: str, **params: object) -> list[Row]:
         found = super().rows(statement, **params)
@@ -85,8 +86,10 @@ class ExplainingDatabase(Database):
         with self._working() as connection, connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
-            cursor.execute(PARENTS)
-            parents = dict(cursor.fetchall())
+            if self._parents is None:
+                cursor.execute(PARENTS)
+                self._parents = dict(cursor.fetchall())
+            parents = self._parents
         nodes = [
             node | {of: parents.get(node.get(key), node.get(key)) for of, key in NAMES}
             for node in _walk(root)

@@ -217,10 +217,3 @@ def test_what_is_not_offered_says_why(ask: Asking, module: str, action: str) -> 
     assert body["result"] == f"Error! {action} is not offered: {NOT_OFFERED[module, action]}"
     for path in re.findall(r"/api/v1/\S+", body["result"]):
         assert ask.client.get(path).status_code == 200
-
-
-def test_verified_contracts_are_listed_with_their_abis(ask: Asking) -> None:
-    body = ask("contract", "listcontracts", filter="verified")
-    assert body["message"] in ("OK", "No contracts found")
-    assert json.dumps(body["result"])
-    assert ask("contract", "listcontracts", filter="not_decompiled")["status"] == "0"

@@ -129,16 +129,6 @@ def test_token_transfers_are_the_nodes(
         assert ask.rows("account", action, **asked) == expected(rows, asked), asked
 
 
-def test_a_token_is_listed_as_what_it_is(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
-    for token in etherscan_truth.truth.tokens:
-        for action, kind in TRANSFERS.items():
-            rows = ask.rows("account", action, contractaddress=token["address"], startblock=1)
-            assert bool(rows) == (
-                kind == token["type"]
-                and bool(etherscan_truth.transfers(kind, None, token["address"]))
-            )
-
-
 @pytest.fixture(scope="module", params=["none", "standard", "all"])
 def ask_logs(
     request: pytest.FixtureRequest, postgres: Postgres, template: str, scenario: Played
@@ -196,11 +186,7 @@ def test_topics_joined_by_or(ask_logs: Asking, etherscan_truth: EtherscanTruth) 
 
 
 def check_logs(
-    ask: Asking,
-    truth: EtherscanTruth,
-    draw: random.Random,
-    logs: list[Row],
-    asked: dict[str, Any],
+    ask: Asking, truth: EtherscanTruth, draw: random.Random, logs: list[Row], asked: dict[str, Any]
 ) -> None:
     first, last = sorted(draw.sample(range(truth.head + 3), 2))
     size, page = draw.choice([1, 5, 100, 1000]), draw.choice([1, 1, 2, 3])

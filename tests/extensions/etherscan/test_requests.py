@@ -78,17 +78,6 @@ def test_other_methods(client: FlaskClient, method: str) -> None:
     assert "GET" in response.headers["Allow"]
 
 
-@pytest.mark.parametrize("path", ["/api//", "/v2/api///"])
-def test_slashes(client: FlaskClient, path: str) -> None:
-    in_form(client.get(path))
-
-
-def test_preflights(client: FlaskClient) -> None:
-    response = client.options("/api", headers={"Access-Control-Request-Method": "POST"})
-    assert response.status_code == 204
-    assert "POST" in response.headers["Access-Control-Allow-Methods"]
-
-
 @pytest.mark.parametrize(
     ("asked", "result"),
     [
