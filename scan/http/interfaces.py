@@ -14,7 +14,8 @@ MARKDOWN = "text/markdown"
 
 
 class Interface(NamedTuple):
-    """An interface has its `paths`, with slashes at their end or not, and all below `prefixes`."""
+    """An interface has its `paths`, with slashes at their end or not, and all below `prefixes`,
+    which end with one."""
 
     refuse: Callable[[ScanError], WsgiResponse]
     refuse_as_markdown: Callable[[ScanError], WsgiResponse] | None = None  # of pages
@@ -26,12 +27,10 @@ class Interface(NamedTuple):
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
 
     def has(self, path: str) -> bool:
-        return path.rstrip("/") in self.paths or any(
-            path == prefix or path.startswith(f"{prefix}/") for prefix in self.prefixes
-        )
+        return path.rstrip("/") in self.paths or f"{path}/".startswith(self.prefixes)
 
 
-REST = Interface(refuse, prefixes=(API,))
+REST = Interface(refuse, prefixes=(f"{API}/",))
 # For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
 UNKNOWN = Interface(refuse, has_page_limit=True)
 

@@ -116,7 +116,7 @@ class Site:
             self.refuse,
             self.refuse_as_markdown if registry.has("markdown") else None,
             paths=_paths(),
-            prefixes=_prefixes(),
+            prefixes=tuple(f"{prefix}/" for prefix in _prefixes()),
             has_page_limit=True,
         )
 

@@ -23,4 +23,4 @@ def refuse(error: ScanError) -> WsgiResponse:
     return json_response(error.status, {"message": message}, headers)
 
 
-BLOCKSCOUT = Interface(refuse, prefixes=(PREFIX,), api_key_parameter="apikey")
+BLOCKSCOUT = Interface(refuse, prefixes=(f"{PREFIX}/",), api_key_parameter="apikey")

@@ -8,7 +8,7 @@ from scan.http.interfaces import REST, Interface
 from scan.http.services import Services
 
 # A list shows many pictures, which are charged to the limit of the address over all keys alone.
-PICTURES = Interface(REST.refuse, prefixes=("/nft/pictures",), has_address_limit=True)
+PICTURES = Interface(REST.refuse, prefixes=("/nft/pictures/",), has_address_limit=True)
 
 
 def register(_app: Flask, services: Services) -> Sequence[Interface]:

@@ -8,7 +8,7 @@ from scan.http.interfaces import API, REST, Interface
 from scan.http.requests import query_arguments, reader
 
 # A page shows many logos, which are charged to the limit of the address over all keys alone.
-INTERFACE = Interface(REST.refuse, prefixes=(f"{API}/logos",), has_address_limit=True)
+INTERFACE = Interface(REST.refuse, prefixes=(f"{API}/logos/",), has_address_limit=True)
 # A logo may be an SVG with scripts. Opened by itself, nothing in it runs or is loaded.
 HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
