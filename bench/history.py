@@ -24,8 +24,9 @@ from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import EMPTY_STRING, LISTS, join_list
+from scan.extensions.bulk.range_files import BLOCKS_OF_FILE
 from scan.extensions.history_files.block_parts import parts_of
-from scan.extensions.history_files.e2store import BLOCKS_OF_FILE, E2Writer, Parts
+from scan.extensions.history_files.e2store import E2Writer, Parts
 from scan.extensions.history_files.history_export import file_name
 from scan.extensions.history_files.raw_block import encoded_receipts
 from scan.extensions.history_files.rlp_reader import items_of, list_content

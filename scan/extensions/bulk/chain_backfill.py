@@ -37,7 +37,7 @@ from scan.extensions.bulk.plan import (
     require_plan,
 )
 from scan.extensions.bulk.progress import Progress
-from scan.extensions.bulk.range_files import SELECTED, RangeFiles, remove_beside
+from scan.extensions.bulk.range_files import SELECTED, Range, RangeFiles, remove_beside
 from scan.extensions.bulk.range_scheduler import make_tasks, spooling
 from scan.extensions.bulk.resources import Requirements, Resources
 from scan.extensions.bulk.warehouse import FILE, Warehouse
@@ -116,6 +116,8 @@ class ChainBackfill:
             self._node, self._database, settings.start_block, settings.logs
         )
         if not self._database.value("bulk/index_is_empty"):
+            if self._history is not None:
+                self._history.end()  # what a run left that was killed at its end
             raise CannotBegin(
                 "the database holds a chain already, which the indexer continues"
                 + (f"; the files in {folder} may be deleted" if folder.exists() else "")
@@ -208,6 +210,7 @@ class ChainBackfill:
         files = RangeFiles(plan.folder)
         selection = log_selection.read_stored(self._database)
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
+        self._require_not_inspected(inspection, self._links.remove_refused(files, plan.ranges))
         missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
         if missing:
             total = len(plan.ranges)
@@ -223,13 +226,17 @@ class ChainBackfill:
             for blocks in damaged:
                 files.remove(blocks)
             raise NodeError("the files of blocks {} to {} are not whole".format(*damaged[0]))
-        broken = self._links.remove_broken(files, plan.ranges)
-        for before, _ in broken:
-            if inspection.has(before):
-                raise Forked(f"block {before.last} was inspected already")
-        for before, after in broken:
-            raise NodeError(f"block {before.last} is not block {after.first}'s parent")
+        removed = self._links.remove_refused(files, plan.ranges)
+        removed = removed or self._links.remove_broken(files, plan.ranges)
+        self._require_not_inspected(inspection, removed)
+        if removed:
+            raise NodeError(f"blocks from {removed[0].first} on are not of one chain")
         self._set_stage("inspect")
+
+    def _require_not_inspected(self, inspection: Inspection, ranges: Sequence[Range]) -> None:
+        """Raise Forked where one of the ranges, whose files are deleted, was inspected."""
+        for blocks in filter(inspection.has, ranges):
+            raise Forked(f"block {blocks.last} was inspected already")
 
     def _inspect_behind(self, inspection: Inspection, spooling: Future[None]) -> None:
         """Inspect spooled ranges until all are spooled, or one does not link to the one before."""

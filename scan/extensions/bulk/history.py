@@ -24,9 +24,12 @@ class History(Protocol):
     def transactions_of(self, number: int) -> float:
         """Return about how many transactions a block has. Raises NodeError."""
 
-    def refuse(self, number: int, reason: str) -> tuple[int, int]:
-        """Take a block, and those beside it, from another source from now on. Return the first and
-        the last of them."""
+    def refuse(self, number: int, reason: str) -> Range:
+        """Take a block, and those beside it, which are returned, from another source from now on.
+        Raises SpoolFailed where there is none."""
+
+    def newly_refused(self) -> Sequence[Range]:
+        """Return the blocks that are taken from another source since the last call."""
 
     def release(self, is_done: Callable[[int, int], bool]) -> None:
         """Delete what was only copied for this run; `is_done` says whether all blocks from a first
@@ -61,25 +64,29 @@ class NodeLinks:
                     break
                 files.remove(blocks)
 
-    def remove_broken(
-        self, files: RangeFiles, ranges: Sequence[Range]
-    ) -> list[tuple[Range, Range]]:
+    def remove_refused(self, files: RangeFiles, ranges: Sequence[Range]) -> list[Range]:
+        """Delete the files of ranges that are taken from another source now, and return the ranges:
+        what was read of them before may be of another chain."""
+        refused = [] if self._history is None else self._history.newly_refused()
+        return [blocks for span in refused for blocks in _remove(files, ranges, span)]
+
+    def remove_broken(self, files: RangeFiles, ranges: Sequence[Range]) -> list[Range]:
         """Delete the files of neighbouring ranges that do not follow on each other, and return the
-        ranges. Where another source than the node has any of them, it is taken from the next one:
-        from the second range's, as the first one follows on those before it, unless the node has
-        the second range."""
-        broken = list(broken_links(files, ranges))
-        for before, after in broken:
-            files.remove(before)
-            files.remove(after)
-            number = after.first if after.first <= self._history_end else before.last
-            if self._history is not None and number <= self._history_end:
-                reason = f"block {after.first} does not name block {before.last} as its parent"
-                first, last = self._history.refuse(number, reason)
-                for blocks in ranges:
-                    if blocks.first <= last and first <= blocks.last:
-                        files.remove(blocks)
-        return broken
+        ranges. What another source than the node has of them is taken from the next source: the
+        second range, as the first one follows on those before it; the first one if the node has the
+        second. Raises SpoolFailed where there is no other source."""
+        removed: list[Range] = []
+        for before, after in list(broken_links(files, ranges)):
+            if before in removed:
+                continue  # it will be another one
+            reason = f"block {after.first} does not name block {before.last} as its parent"
+            if self._history is None or before.last > self._history_end:
+                span = Range(before.first, after.last)
+            else:
+                number = after.first if after.first <= self._history_end else before.last
+                span = self._history.refuse(number, reason)
+            removed += _remove(files, ranges, span)
+        return removed
 
     def require_last(self, number: int, hash_: bytes) -> None:
         """Raise Forked where the node has another last block, CannotBackfill where it has none, and
@@ -94,6 +101,14 @@ class NodeLinks:
             )
         if own != hash_:
             raise Forked(f"the node has another block {number} now")
+
+
+def _remove(files: RangeFiles, ranges: Sequence[Range], span: Range) -> list[Range]:
+    """Delete the files of the ranges that have any of the blocks, and return these ranges."""
+    removed = [r for r in ranges if r.first <= span.last and span.first <= r.last]
+    for blocks in removed:
+        files.remove(blocks)
+    return removed
 
 
 def advancing(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.extensions.bulk.range_files import Range, split
+from scan.extensions.bulk.range_files import BLOCKS_OF_FILE, Range, split
 
 MAX_SHOWN = 5  # differences
 
@@ -44,7 +44,12 @@ class Plan(NamedTuple):
 
     @property
     def ranges(self) -> list[Range]:
-        return split(self.first_block, self.last_block, self.range_blocks)
+        """The ranges of its files. None has blocks of two files of history, so that what links
+        these files is between two ranges."""
+        first, last = self.first_block, self.last_block
+        starts = range(first - first % BLOCKS_OF_FILE, last + 1, BLOCKS_OF_FILE)
+        spans = [(max(start, first), min(start + BLOCKS_OF_FILE - 1, last)) for start in starts]
+        return [blocks for span in spans for blocks in split(*span, self.range_blocks)]
 
 
 def read_plan(database: Database) -> Plan | None:

@@ -14,6 +14,7 @@ from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.exports.columns import schema
 from scan.extensions.exports.parquet_files import write_file
 
+BLOCKS_OF_FILE = 8_192  # of an era1 or ere file
 # Kinds that are selected from candidates, by what contracts are.
 SELECTED = {"token_transfers": "transfer_events", "dex_trades": "swap_events"}
 

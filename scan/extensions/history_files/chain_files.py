@@ -9,8 +9,9 @@ from pathlib import Path
 
 from scan.ethereum.client import NodeError
 from scan.extensions.bulk.plan import CannotBackfill
-from scan.extensions.bulk.range_files import Range
-from scan.extensions.history_files.e2store import BLOCKS_OF_FILE, BadFile, E2File
+from scan.extensions.bulk.range_files import BLOCKS_OF_FILE, Range
+from scan.extensions.bulk.spool import SpoolFailed
+from scan.extensions.history_files.e2store import BadFile, E2File
 from scan.extensions.history_files.file_sources import (
     FileStore,
     HistoryFile,
@@ -38,6 +39,7 @@ class ChainFiles:
         self._downloads = downloads
         self._ca_bundle = ca_bundle
         self._store = FileStore(downloads, ca_bundle)
+        self._refused: set[HistoryFile] = set()
         self._unreleased = sorted(eras)
         self._sizes: dict[int, int] = {}
         self.last_block = -1
@@ -60,8 +62,8 @@ class ChainFiles:
     def of_range(self, blocks: Range) -> RangeHistory | None:
         if blocks.first > self.last_block:
             return None
-        eras = range(blocks.first // BLOCKS_OF_FILE, blocks.last // BLOCKS_OF_FILE + 1)
-        files = [self._eras[era] for era in eras if era in self._eras]
+        era = blocks.first // BLOCKS_OF_FILE
+        files = self._not_refused(era) or self._eras[era]  # which say why they are refused
         last_block = min(blocks.last, self.last_block)
         return RangeHistory(files, last_block, str(self._downloads), self._ca_bundle)
 
@@ -70,24 +72,38 @@ class ChainFiles:
         era = number // BLOCKS_OF_FILE
         if era not in self._sizes:
             self._sizes[era] = self._store.size(self._eras[era][0])
-        blocks = min(BLOCKS_OF_FILE, self.last_block - era * BLOCKS_OF_FILE + 1)
+        blocks = min(BLOCKS_OF_FILE, self.last_block - _blocks_of(era).first + 1)
         return self._sizes[era] / TRANSACTION_BYTES / blocks
 
-    def refuse(self, number: int, reason: str) -> tuple[int, int]:
+    def refuse(self, number: int, reason: str) -> Range:
         """Refuse the file that a block was taken from: the first that was not refused yet. Return
-        its blocks."""
+        its blocks. Raises SpoolFailed where it was the last one."""
         era = number // BLOCKS_OF_FILE
-        file = next((f for f in self._eras[era] if self._store.refusal(f) is None), None)
-        if file is not None:
-            self._store.refuse(file, reason)
-        return era * BLOCKS_OF_FILE, (era + 1) * BLOCKS_OF_FILE - 1
+        file, *others = self._not_refused(era)
+        self._store.refuse(file, reason)
+        if not others:
+            raise SpoolFailed(f"{file}: {reason}")
+        self.newly_refused()
+        return _blocks_of(era)
+
+    def newly_refused(self) -> Sequence[Range]:
+        before, self._refused = self._refused, set().union(*map(self._refused_of, self._eras))
+        return [_blocks_of(era) for era in sorted({f.name.era for f in self._refused - before})]
+
+    def _refused_of(self, era: int) -> set[HistoryFile]:
+        return {file for file in self._eras[era] if self._store.refusal(file) is not None}
+
+    def _not_refused(self, era: int) -> Sequence[HistoryFile]:
+        refused = self._refused_of(era)
+        return [file for file in self._eras[era] if file not in refused]
 
     def release(self, is_done: Callable[[int, int], bool]) -> None:
         """Delete downloaded files whose blocks are all written, in the chain's order."""
         while self._unreleased and not self.keeps:
             era = self._unreleased[0]
-            first = era * BLOCKS_OF_FILE
-            if not is_done(first, min(first + BLOCKS_OF_FILE - 1, self.last_block)):
+            first, last = _blocks_of(era)
+            is_written = is_done(first, min(last, self.last_block))
+            if not is_written or self._refused_of(era) - self._refused:  # it is read again
                 return
             for file in self._eras[era]:
                 self._store.remove(file)
@@ -96,6 +112,10 @@ class ChainFiles:
     def end(self) -> None:
         if not self.keeps:
             shutil.rmtree(self._downloads, ignore_errors=True)
+
+
+def _blocks_of(era: int) -> Range:
+    return Range(era * BLOCKS_OF_FILE, (era + 1) * BLOCKS_OF_FILE - 1)
 
 
 def open_files(

@@ -17,7 +17,8 @@ from typing import IO, NamedTuple
 
 import cramjam
 
-BLOCKS_OF_FILE = 8_192
+from scan.extensions.bulk.range_files import BLOCKS_OF_FILE
+
 VERSION, HEADER, BODY, RECEIPTS, SLIM_RECEIPTS = 0x3265, 3, 4, 5, 10
 DIFFICULTY, ACCUMULATOR, PROOF = 6, 7, 11
 BLOCK_INDEX, DYNAMIC_BLOCK_INDEX = 0x3266, 0x3267

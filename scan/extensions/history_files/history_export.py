@@ -16,13 +16,9 @@ from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
 from scan.ethereum.retries import Retries
+from scan.extensions.bulk.range_files import BLOCKS_OF_FILE
 from scan.extensions.history_files.block_parts import parts_of
-from scan.extensions.history_files.e2store import (
-    BLOCKS_OF_FILE,
-    BadFile,
-    E2Writer,
-    parse_name,
-)
+from scan.extensions.history_files.e2store import BadFile, E2Writer, parse_name
 from scan.extensions.history_files.file_sources import CHECKSUMS
 from scan.extensions.history_files.raw_block import read_block
 from scan.indexer.block_source import BlockSource

@@ -6,11 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.keccak import keccak256
 from scan.extensions.bulk.spool import SpoolFailed
 from scan.extensions.history_files.block_json import decode
-from scan.extensions.history_files.e2store import BLOCKS_OF_FILE, BadFile, E2File
+from scan.extensions.history_files.e2store import BadFile, E2File
 from scan.extensions.history_files.file_sources import FileStore, HistoryFile, SourceFailed
 from scan.extensions.history_files.raw_block import RawBlock, read_block
 from scan.hex import BadHex, data
@@ -22,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class RangeHistory(NamedTuple):
-    """The files that have the first blocks of a range, up to `last_block`: for each era those of
-    all sources, the one that is taken first before the others."""
+    """The files that have a range's blocks up to `last_block`: those of all sources, the
+    one that is taken first before the others."""
 
-    eras: Sequence[Sequence[HistoryFile]]
+    files: Sequence[HistoryFile]
     last_block: int  # of the range that files have, which is compared with the node's
     downloads: str  # a folder
     ca_bundle: str
@@ -46,25 +47,37 @@ class HistorySource:
         self._node = node
         self._blocks = blocks
         self._store = FileStore(Path(history.downloads), history.ca_bundle)
-        self._open: dict[int, tuple[HistoryFile, E2File]] = {}  # by era
+        self._open: tuple[HistoryFile, E2File] | None = None
         self._chain_id: int | None = None
 
     def close(self) -> None:
-        for _, file in self._open.values():
-            file.close()
-        self._open.clear()
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
         """Return the blocks from `first` up to `last`, or fewer, at least one. Raises SpoolFailed
         where no source has a file that is right, and what BlockSource.blocks() raises."""
         if first > self._history.last_block:
-            return self._blocks.blocks(first, last)
+            fetched = self._blocks.blocks(first, last)
+            self._require_followed(fetched[0].block)
+            return fetched
         while True:
             listed, file = self._file_of(first)
             try:
                 return self._read(file, first, min(last, self._history.last_block, file.last_block))
             except BadFile as error:
                 self._refuse(listed, str(error))
+
+    def _require_followed(self, block: DecodedBlock) -> None:
+        """Refuse the file if the node's first block after it does not follow on it, as it may be
+        the first that the node has at all. The range's blocks are not linked then, so that it is
+        read again."""
+        if self._open is not None:
+            listed, file = self._open
+            last = self._history.last_block
+            if block.number == last + 1 and block.parent_hash != keccak256(file.header(last)):
+                self._refuse(listed, f"the node's block {last + 1} does not name block {last}")
 
     def _read(self, file: E2File, first: int, last: int) -> list[FetchedBlock]:
         if self._chain_id is None:
@@ -110,12 +123,11 @@ class HistorySource:
 
     def _file_of(self, number: int) -> tuple[HistoryFile, E2File]:
         """Return the file of a block. Raises SpoolFailed, SourceFailed."""
-        for era, (listed, file) in self._open.items():
-            if file.first_block <= number <= file.last_block and not self._store.refusal(listed):
-                return self._open[era]
+        if self._open is not None and not self._store.refusal(self._open[0]):
+            return self._open
         problems: list[str] = []
         failed: SourceFailed | None = None
-        for listed in self._listed(number):
+        for listed in self._history.files:
             try:
                 return self._opened(listed, number)
             except SourceFailed as error:
@@ -125,21 +137,15 @@ class HistorySource:
                 self._store.refuse(listed, str(error))
         raise failed or SpoolFailed("; ".join(problems) or f"no file has block {number}")
 
-    def _listed(self, number: int) -> Sequence[HistoryFile]:
-        era = number // BLOCKS_OF_FILE
-        return next((files for files in self._history.eras if files[0].name.era == era), ())
-
     def _opened(self, listed: HistoryFile, number: int) -> tuple[HistoryFile, E2File]:
+        self.close()
         file = E2File(self._store.path(listed))
-        era = listed.name.era
         if file.first_block != listed.name.first_block or number > file.last_block:
             file.close()
             raise BadFile("it does not have the blocks that its name says")
-        if era in self._open:
-            self._open.pop(era)[1].close()
-        self._open[era] = listed, file
-        return self._open[era]
+        self._open = listed, file
+        return self._open
 
     def _refuse(self, listed: HistoryFile, reason: str) -> None:
         self._store.refuse(listed, reason)
-        self._open.pop(listed.name.era)[1].close()
+        self.close()

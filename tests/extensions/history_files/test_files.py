@@ -113,7 +113,7 @@ class OwnChain:
 def read_all(content: bytes, folder: Path) -> int:
     """How many blocks a file has; its blocks are read as a worker reads them."""
     (folder / "test-00000-00000000.ere").write_bytes(content)
-    history = RangeHistory([list_files(str(folder))], BLOCKS - 1, str(folder / "downloads"), "")
+    history = RangeHistory(list_files(str(folder)), BLOCKS - 1, str(folder / "downloads"), "")
     number = 0
     with closing(history.source(cast(Any, None), cast(Any, OwnChain()))) as source:
         while number < BLOCKS:
