@@ -173,7 +173,7 @@ def _services(settings: Settings) -> Services:
             creations,
             installer,
             CompilerPlaces(),
-            StoredBytes(writes, settings.verified_mb_per_day * 1_000_000),
+            StoredBytes(writes),
             equal_creations,
         ),
         VerificationJobs(writes, waiting_threads),

@@ -1,4 +1,3 @@
-# ruff: noqa: E501, RUF009 (a setting is one line)
 """The operator's name, logo, colours, links and notice on the pages, checked when they are read.
 
 None of them may load a file of another host. The pages' Content-Security-Policy would refuse it;
@@ -6,11 +5,14 @@ the start refuses it first, with a message.
 """
 
 import re
+import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
-from scan.environment import setting, short_text, switch
+from scan.environment import contact_uri, one_of, public_url, short_text
 from scan.picture_types import SVG, picture_type
 
 MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all
@@ -70,21 +72,83 @@ def _linear(value: float) -> float:
     return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
 
-def _colours(text: str) -> Palette:
-    """Read `accent=#1c50c8/#8fb4ff, text=#14171f/#e6e9ef`: a colour for each theme.
+@dataclass(frozen=True)
+class Brand:
+    """The keys of SCAN_BRAND's file. An empty one means Scan's own."""
+
+    name: str = ""
+    url: str = ""
+    logo: Logo | None = None
+    colors: Palette = ()
+    stylesheet: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    tagline: str = ""
+    notice: str = ""
+    robots: str = "index"
+    public_rpc_url: str = ""
+    security_contact: str = ""
+
+    @property
+    def css(self) -> str:
+        """The style sheet that follows Scan's own; "" without colours and file."""
+        values = " ".join(
+            f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in self.colors
+        )
+        return (f":root {{ {values} }}\n" if values else "") + self.stylesheet
+
+
+UNBRANDED = Brand()
+
+
+def brand_file(text: str) -> Brand:
+    """Read a TOML file, from whose folder it names others. Raises ValueError with the key."""
+    try:
+        table = tomllib.loads(_file(Path(), text).decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"must be TOML in UTF-8: {error}") from None
+    folder = Path(text).parent
+    readers: dict[str, tuple[type, Callable[[Any], Any]]] = {
+        "name": (str, short_text(30)),
+        "url": (str, _site_url),
+        "logo": (str, partial(_logo, folder)),
+        "colors": (dict, _colors),
+        "stylesheet": (str, partial(_stylesheet, folder)),
+        "links": (dict, _links),
+        "tagline": (str, short_text(160)),
+        "notice": (str, short_text(300)),
+        "robots": (str, one_of("index", "none")),
+        "public_rpc_url": (str, public_url),
+        "security_contact": (str, contact_uri),
+    }
+    values = {}
+    for key, value in table.items():
+        if key not in readers:
+            raise ValueError(f"has an unknown key {key}; there are {', '.join(readers)}")
+        type_, read = readers[key]
+        try:
+            if not isinstance(value, type_):
+                raise ValueError(f"must be a {'table' if type_ is dict else 'text'}")
+            values[key] = read(value)
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from None
+    return Brand(**values)
+
+
+def _colors(table: dict[str, Any]) -> Palette:
+    """Read `accent = ["#1c50c8", "#8fb4ff"]`: a colour for the light and for the dark theme.
 
     Raises ValueError where two colours that pages show on each other have too little contrast.
     """
     known = default_palette()
     chosen = {}
-    for item in text.split(","):
-        match = re.fullmatch(rf"\s*([\w-]+)\s*=\s*({_COLOUR})/({_COLOUR})\s*", item)
-        if not match:
-            raise ValueError("must be pairs such as accent=#1c50c8/#8fb4ff, separated by commas")
-        name, light, dark = match.groups()
+    for name, colours in table.items():
         if name not in known:
             raise ValueError(f"has no colour {name}; there are {', '.join(known)}")
-        chosen[name] = (light, dark)
+        match colours:
+            case [str(light), str(dark)] if all(re.fullmatch(_COLOUR, c) for c in (light, dark)):
+                chosen[name] = (light, dark)
+            case _:
+                raise ValueError(f'{name} must be two colours such as ["#1c50c8", "#8fb4ff"]')
     palette = known | chosen
     for front, back, least in PAIRS:
         for theme, one, other in zip(THEMES, palette[front], palette[back], strict=True):
@@ -96,9 +160,9 @@ def _colours(text: str) -> Palette:
     return tuple(chosen.items())
 
 
-def _logo(text: str) -> Logo:
+def _logo(folder: Path, text: str) -> Logo:
     """Read an SVG, PNG or WebP file, whatever its name. Raises ValueError."""
-    content = _file(text)
+    content = _file(folder, text)
     name = _LOGO_NAMES.get(picture_type(content) or "")
     if name is None:
         raise ValueError("must be an SVG, PNG or WebP file")
@@ -113,75 +177,42 @@ def _site_url(text: str) -> str:
     return url
 
 
-def _stylesheet(text: str) -> str:
-    """Read a CSS file that loads nothing and leaves colours to SCAN_BRAND_COLORS."""
+def _stylesheet(folder: Path, text: str) -> str:
+    """Read a CSS file that loads nothing and leaves colours to the table `colors`."""
     try:
-        css = _file(text).decode()
+        css = _file(folder, text).decode()
     except UnicodeDecodeError:
         raise ValueError("must be CSS in UTF-8") from None
     if match := _LOADS.search(css):
         raise ValueError(f"has {match[0]}: a style sheet must not load other files")
     if match := _COLOURS.search(css):
         raise ValueError(
-            f"sets {match[1]}: colours are SCAN_BRAND_COLORS, where their contrast is checked"
+            f"sets {match[1]}: colours are in the table colors, where their contrast is checked"
         )
     return css
 
 
-def _links(text: str) -> tuple[tuple[str, str], ...]:
-    """Read `Imprint=https://example.org/imprint, Terms=/docs/`."""
-    items = tuple(
-        (name.strip(), url.strip())
-        for name, _, url in (item.partition("=") for item in text.split(","))
-    )
-    for name, url in items:
+def _links(table: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Read `Imprint = "https://example.org/imprint"`."""
+    for name, url in table.items():
         if not name or not name.isprintable() or len(name) > 40:
-            raise ValueError(
-                "must be pairs such as Imprint=https://example.org, separated by commas"
-            )
-        if not re.fullmatch(r"(https?://[A-Za-z0-9\[]|/(?![/\\]))[!-~]{0,500}", url):
+            raise ValueError("a name must have 1 to 40 printable characters")
+        link = r"(https?://[A-Za-z0-9\[]|/(?![/\\]))[!-~]{0,500}"
+        if not isinstance(url, str) or not re.fullmatch(link, url):
             raise ValueError(f"has {url!r}: a link is an http(s) URL or a path")
-    if len(items) > MAX_LINKS:
+    if len(table) > MAX_LINKS:
         raise ValueError(f"must be at most {MAX_LINKS} links")
-    return items
+    return tuple(table.items())
 
 
-def _file(text: str) -> bytes:
+def _file(folder: Path, text: str) -> bytes:
     if "://" in text:
         raise ValueError("must be a file of this machine")
     try:
-        with Path(text).open("rb") as file:
+        with (folder / text).open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
     if not content or len(content) > MAX_FILE_BYTES:
         raise ValueError(f"must have between 1 and {MAX_FILE_BYTES} bytes")
     return content
-
-
-@dataclass(frozen=True)
-class Brand:
-    """The values of SCAN_BRAND_*. An empty one means Scan's own."""
-
-    # fmt: off
-    name: str = setting("SCAN_BRAND_NAME", short_text(30), "Scan", "[the site's name](pages.md#your-own-brand)", unset="")
-    url: str = setting("SCAN_BRAND_URL", _site_url, "none", "the site's URL without a path, for previews of links", unset="")
-    logo: Logo | None = setting("SCAN_BRAND_LOGO", _logo, "Scan's", "an SVG, PNG or WebP file of at most 32 KiB", unset=None)
-    colours: Palette = setting("SCAN_BRAND_COLORS", _colours, "Scan's", "colours for the light and the dark theme: `accent=#7a1fa2/#e0a8ff`", unset=())
-    stylesheet: str = setting("SCAN_BRAND_CSS", _stylesheet, "none", "a style sheet of at most 32 KiB for spaces, corners and fonts", unset="")
-    links: tuple[tuple[str, str], ...] = setting("SCAN_BRAND_LINKS", _links, "none", "links in the footer: `Imprint=https://example.org/imprint`", unset=())
-    tagline: str = setting("SCAN_BRAND_TAGLINE", short_text(160), "none", "a line on the home page", unset="")
-    notice: str = setting("SCAN_BRAND_NOTICE", short_text(300), "none", "a line above every page", unset="")
-    is_indexed: bool = setting("SCAN_BRAND_ROBOTS", switch("index", "none"), "index", "`none` asks search engines to leave the site out")
-    # fmt: on
-
-    @property
-    def css(self) -> str:
-        """The style sheet that follows Scan's own; "" without colours and file."""
-        values = " ".join(
-            f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in self.colours
-        )
-        return (f":root {{ {values} }}\n" if values else "") + self.stylesheet
-
-
-UNBRANDED = Brand()

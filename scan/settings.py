@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from scan import registry
-from scan.brand import UNBRANDED, Brand
+from scan.brand import UNBRANDED, Brand, brand_file
 from scan.environment import (
     Network,
     base_path,
-    contact_uri,
     existing_path,
     integer,
     networks,
     node_urls,
     one_of,
     primary_url,
-    public_url,
     rate,
     read_variables,
     replica_url,
@@ -38,6 +36,18 @@ ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 BULK_BACKFILL_BLOCKS = 100_000
 PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
+# What took the place of variables of earlier releases, by the beginning of their names.
+REPLACED = {
+    "SCAN_BRAND_": "its value is a key of the file that SCAN_BRAND names",
+    "SCAN_CLUSTER_": "scan backfill chain has --tls-ca-file, --tls-cert and --tls-key",
+    "SCAN_IPFS_GATEWAY": "set SCAN_NFT_MEDIA to the gateway",
+    "SCAN_KEEP_BLOCKS": "SCAN_KEEP_DAYS takes `5000 blocks`",
+    "SCAN_METRICS_PORT": "scan index and scan deliver have --metrics-port",
+    "SCAN_PUBLIC_RPC_URL": "it is public_rpc_url in the file that SCAN_BRAND names",
+    "SCAN_SECURITY_CONTACT": "it is security_contact in the file that SCAN_BRAND names",
+    "SCAN_STATEMENT_TIMEOUT_MS": "a statement of a request has 5 s",
+    "SCAN_VERIFIED_MB_PER_DAY": "verifications may store 2,000 MB a day",
+}
 _T = TypeVar("_T")
 
 
@@ -62,6 +72,16 @@ def _partition_rows(text: str) -> int:
     return integer(LEAST_PARTITION_ROWS, 10**12)(text)
 
 
+def _keep(text: str) -> Keep | None:
+    """Return what is kept by a number of days or `5000 blocks`, None for 0."""
+    digits = text.removesuffix(" blocks")
+    if digits == text:
+        days = integer(0, 100_000)(text)
+        return Keep(None, days * 86_400) if days else None
+    blocks = integer(0, 10**12)(digits)
+    return Keep(blocks, None) if blocks else None
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every value that configures the service. Units are in the names; "" means not given."""
@@ -80,8 +100,7 @@ class Settings:
     finality: int = setting("SCAN_FINALITY", integer(1, 1_000_000), "256", "a reorg deeper than this many blocks stops indexing")
     bulk_backfill_blocks: int | None = setting("SCAN_BULK_BACKFILL", _bulk_backfill, "auto", "blocks that an empty index must lack to be filled in bulk; `auto`: 100,000; `off`: never")
     partition_rows: int = setting("SCAN_PARTITION_ROWS", _partition_rows, "100000000", "rows of a partition of the long tables, at least 1,000")
-    keep_days: int = setting("SCAN_KEEP_DAYS", integer(0, 100_000), "0", "days for which rows are kept; 0: all")
-    keep_blocks: int = setting("SCAN_KEEP_BLOCKS", integer(0, 10**12), "0", "the same in blocks, where `SCAN_KEEP_DAYS` is 0")
+    keep: Keep | None = setting("SCAN_KEEP_DAYS", _keep, "0", "days for which rows are kept, or `5000 blocks`; 0: all")
     rate_limit_anonymous: str = setting("SCAN_RATE_LIMIT_ANONYMOUS", rate, "10/minute", "requests per client address without a key")
     rate_limit_key: str = setting("SCAN_RATE_LIMIT_KEY", rate, "100/minute", "requests per API key")
     rate_limit_address: str = setting("SCAN_RATE_LIMIT_ADDRESS", rate, "1000/minute", "requests per client address, over all its keys")
@@ -90,7 +109,6 @@ class Settings:
     rate_limit_files: str = setting("SCAN_RATE_LIMIT_FILES", rate, "30/hour", "lists as files per client address")
     rate_limit_storage: str = setting("SCAN_RATE_LIMIT_STORAGE", storage_url, "memory://", "`redis://host:6379` shares limits between hosts")
     rate_limit_when_storage_is_lost: str = setting("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", one_of("refuse", "local"), "refuse", "without Redis: `refuse` returns 503, `local` counts in each process")
-    verified_mb_per_day: int = setting("SCAN_VERIFIED_MB_PER_DAY", integer(1, 1_000_000), "2000", "what verifications may store within 24 hours; one client a tenth of it")
     max_lag_blocks: int = setting("SCAN_MAX_LAG_BLOCKS", integer(0, 1_000_000_000), "30", "`/readyz` is 503 when the replica is further behind")
     trusted_proxies: int = setting("SCAN_TRUSTED_PROXIES", integer(0, 100), "0", "number of proxies in front that set `X-Forwarded-For`")
     owner_auth: str = setting("SCAN_OWNER_AUTH", one_of("claimed", "always", "never"), "claimed", "when webhooks need a key of their owner: `claimed` (once there was one), `always`, `never`")
@@ -99,19 +117,15 @@ class Settings:
     sends_transactions: bool = setting("SCAN_SEND_TRANSACTIONS", switch("on", "off"), "off", "`on`: `eth_sendRawTransaction` is passed to the node")
     ca_bundle: str = setting("REQUESTS_CA_BUNDLE", existing_path, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
     solc_dir: Path | None = setting("SCAN_SOLC_DIR", Path, "solc-select's", "folder of compilers", unset=None)
-    sources_dir: Path | None = setting("SCAN_SOURCES_DIR", Path, "`scan run`: `SCAN_DATA_DIR/sources`", "folder of verified sources for later chains of a development node", unset=None)
-    statement_timeout_ms: int = setting("SCAN_STATEMENT_TIMEOUT_MS", integer(10, 600_000), "5000", "time-out of a statement in a request")
     log_format: str = setting("SCAN_LOG_FORMAT", one_of("text", "json"), "text", "`json`: one JSON object per line")
     log_requests: bool = setting("SCAN_LOG_REQUESTS", switch("on", "off"), "off", "`on`: log every request; 5xx responses are always logged")
     pages: bool = setting("SCAN_PAGES", switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
     chain_name: str = setting("SCAN_CHAIN_NAME", short_text(50), "by chain id", "the chain's name", unset="")
     coin_symbol: str = setting("SCAN_COIN_SYMBOL", short_text(12), "by chain id", "the coin's symbol", unset="")
-    public_rpc_url: str = setting("SCAN_PUBLIC_RPC_URL", public_url, "none", "a node that everybody may use, offered to wallets", unset="")
-    security_contact: str = setting("SCAN_SECURITY_CONTACT", contact_uri, "none", "`mailto:`, `tel:` or `https://` URI in `/.well-known/security.txt`", unset="")
-    metrics_port: int = setting("SCAN_METRICS_PORT", integer(0, 65535), "0", "port of `/metrics` of `scan index` and `scan deliver`, on loopback; 0: none")
+    brand: Brand = setting("SCAN_BRAND", brand_file, "none", "a TOML file with [the site's name, colours and contacts](pages.md#your-own-brand)", unset=UNBRANDED)
     # fmt: on
-    brand: Brand = UNBRANDED
+    sources_dir: Path | None = None  # of verified sources, which `scan run` gives its API
     path: str = os.defpath
     started_by_make: bool = False
     of_extensions: Mapping[type[Any], Any] = field(default_factory=dict)
@@ -131,13 +145,6 @@ class Settings:
     def reads_replica(self) -> bool:
         return self.read_database_url not in ("", self.database_url)
 
-    @property
-    def keep(self) -> Keep | None:
-        """The blocks that long tables keep, None for all. Days count where both are given."""
-        if self.keep_days:
-            return Keep(None, self.keep_days * 86_400)
-        return Keep(self.keep_blocks, None) if self.keep_blocks else None
-
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings. Raises SettingError, which names the variable and its value."""
@@ -146,7 +153,7 @@ class Settings:
             raise SettingError("SCAN_UNMATCHED_BLOCKS", text, reason)
         settings = Settings(
             **read_variables(Settings, environ),
-            brand=Brand(**read_variables(Brand, environ)),
+            sources_dir=Path(folder) if (folder := environ.get("SCAN_SOURCES_DIR")) else None,
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
             of_extensions={
@@ -162,9 +169,19 @@ class Settings:
 
 
 def declarations() -> list[type[Any]]:
-    """Return what declares settings: the core's, the brand's and those of extensions."""
+    """Return what declares settings: the core and extensions."""
     of_extensions = [module.Settings for module in registry.parts("settings", of_installed=True)]
-    return [Settings, Brand, *of_extensions]
+    return [Settings, *of_extensions]
+
+
+def replaced_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the variables that are given and no longer read, with what replaced them."""
+    return {
+        name: instead
+        for name in sorted(environ)
+        for prefix, instead in REPLACED.items()
+        if name.startswith(prefix) and environ[name].strip()
+    }
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
@@ -186,6 +203,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of processes that `scan run` starts."""
     return environment_with(
         {
+            **dict.fromkeys(replaced_variables(), ""),  # they are reported once
             "DATABASE_URL": settings.database_url,
             "READ_DATABASE_URL": settings.read_database_url,
             "RPC_URL": ",".join(settings.rpc_urls),

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from app import create_app
+from scan.environment import variables
 from scan.errors import SettingError
-from scan.settings import Settings
+from scan.settings import Settings, declarations
 from tests.support import forked_python
 from tests.support.serving import ROOT
 
@@ -49,6 +50,9 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("SCAN_BULK_BACKFILL", "off", "bulk_backfill_blocks", None),
         ("SCAN_PARTITION_ROWS", "1000", "partition_rows", 1000),
         ("SCAN_BULK_BACKFILL", "20", "bulk_backfill_blocks", 20),
+        ("SCAN_KEEP_DAYS", "0", "keep", None),
+        ("SCAN_KEEP_DAYS", "2", "keep", (None, 172_800)),
+        ("SCAN_KEEP_DAYS", "5000 blocks", "keep", (5000, None)),
         ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
         ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
         ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
@@ -137,10 +141,15 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ("READ_DATABASE_URL", "sqlite:///x"),
         ("SCAN_WEBHOOK_ALLOW_NETWORKS", "10.0.0.1/8"),
         ("SCAN_WEBHOOK_ALLOW_NETWORKS", "localhost"),
-        ("SCAN_NFT_MEDIA", "yes"),
         *(
-            ("SCAN_IPFS_GATEWAY", text)
-            for text in ("http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1")
+            ("SCAN_NFT_MEDIA", text)
+            for text in (
+                "yes",
+                "http://ipfs.example",
+                "ipfs.example",
+                "https://u@a",
+                "https://a/?x=1",
+            )
         ),
         *(
             ("SCAN_PRICES", text)
@@ -155,7 +164,8 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
             )
         ),
         ("REQUESTS_CA_BUNDLE", "/no/such/file"),
-        ("SCAN_CLUSTER_KEY", "/no/such/file"),
+        ("SCAN_BRAND", "/no/such/file"),
+        *(("SCAN_KEEP_DAYS", text) for text in ("-1", "30 days", "5 000 blocks", "x blocks")),
     ],
 )
 def test_what_is_refused_is_named_with_its_value(name: str, text: str) -> None:
@@ -207,6 +217,20 @@ def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedPr
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     environment = kept | {"SCAN_DATA_DIR": str(data_dir)} | environ
     return forked_python.run([sys.executable, "-m", "scan", command], env=environment, cwd=ROOT)
+
+
+def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_path: Path) -> None:
+    ended = scan("migrate", tmp_path, SCAN_BRAND_NAME="Acme", SCAN_METRICS_PORT="9101")
+    for text in (
+        "SCAN_BRAND_NAME is no longer read: its value is a key of the file that SCAN_BRAND names",
+        "SCAN_METRICS_PORT is no longer read: scan index and scan deliver have --metrics-port",
+    ):
+        assert text in ended.stderr
+
+
+def test_settings_are_few() -> None:
+    names = [v.name for declared in declarations() for _, v in variables(declared)]
+    assert len(names) <= 40 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own() -> None:

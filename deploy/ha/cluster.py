@@ -289,8 +289,7 @@ class Cluster:
         for kind, command in (("indexer", "index"), ("deliverer", "deliver")):
             for number in (1, 2):
                 port = self.address(f"{kind}{number}", 9101).split(":")[1]
-                metrics = {"SCAN_METRICS_PORT": port}
-                self._add(f"{kind}{number}", scan(command), {**common, **metrics})
+                self._add(f"{kind}{number}", scan(command, f"--metrics-port={port}"), common)
 
     def _inherited(self) -> dict[str, str]:
         return {"HOME": str(self.folder), "PATH": "/usr/sbin:/usr/bin:/bin"}
@@ -348,8 +347,8 @@ class Cluster:
                     return port
 
 
-def scan(command: str) -> list[str]:
-    return [sys.executable, "-m", "scan", command]
+def scan(*words: str) -> list[str]:
+    return [sys.executable, "-m", "scan", *words]
 
 
 def program(name: str) -> str:

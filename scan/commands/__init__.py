@@ -7,6 +7,7 @@ run.py, which starts everything on one machine.
 """
 
 import argparse
+import logging
 import sys
 from importlib import import_module, metadata
 
@@ -14,7 +15,9 @@ from scan import registry
 from scan.commands.arguments import add_command
 from scan.errors import ScanError, SettingError
 from scan.observability import logs
-from scan.settings import Settings
+from scan.settings import Settings, replaced_variables
+
+log = logging.getLogger(__name__)
 
 EXIT_FAILED, EXIT_WRONG_CALL = 1, 2
 
@@ -59,6 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = Settings.from_environment()
         logs.configure(settings)
+        for name, instead in replaced_variables().items():
+            log.warning("%s is no longer read: %s", name, instead)
         return int(options.run(settings, options))
     except SettingError as error:
         print(f"scan: {error}", file=sys.stderr)

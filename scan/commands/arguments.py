@@ -2,10 +2,12 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
+from scan.environment import integer
 from scan.settings import Settings
 
+_T = TypeVar("_T")
 Run = Callable[[Settings, argparse.Namespace], int]
 
 
@@ -31,6 +33,25 @@ def add_actions(group: argparse.ArgumentParser) -> Any:
     Without an action, the group prints its help."""
     group.set_defaults(parser=group)
     return group.add_subparsers(metavar="action")
+
+
+def add_metrics_port(command: argparse.ArgumentParser) -> None:
+    text = "port of /metrics on loopback; default: none"
+    command.add_argument(
+        "--metrics-port", type=of_setting(integer(1, 65535)), metavar="PORT", help=text
+    )
+
+
+def of_setting(parse: Callable[[str], _T]) -> Callable[[str], _T]:
+    """Return the type of an option that is parsed as settings are."""
+
+    def parse_argument(text: str) -> _T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parse_argument
 
 
 def whole_number(text: str) -> int:

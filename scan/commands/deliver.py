@@ -2,6 +2,7 @@
 
 import argparse
 
+from scan.commands.arguments import add_metrics_port
 from scan.commands.startup import on_stop_signals, prepare_database, require_database
 from scan.observability import metrics
 from scan.settings import Settings
@@ -10,13 +11,14 @@ from scan.webhooks.dispatcher import Dispatcher
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
+    add_metrics_port(command)
 
 
-def run(settings: Settings, _options: argparse.Namespace) -> int:
+def run(settings: Settings, options: argparse.Namespace) -> int:
     require_database(settings)
     prepare_database(settings)
     dispatcher = Dispatcher(settings)
     on_stop_signals(dispatcher.request_stop)
-    metrics.serve(settings.metrics_port)
+    metrics.serve(options.metrics_port)
     dispatcher.run()
     return 0

@@ -4,6 +4,7 @@ import argparse
 import threading
 
 from scan import registry
+from scan.commands.arguments import add_metrics_port
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -24,9 +25,10 @@ SESSION = {"idle_session_timeout": "60s", "idle_in_transaction_session_timeout":
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
+    add_metrics_port(command)
 
 
-def run(settings: Settings, _options: argparse.Namespace) -> int:
+def run(settings: Settings, options: argparse.Namespace) -> int:
     require_database(settings)
     require_node(settings)
     prepare_database(settings)
@@ -38,7 +40,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
     sessions = Database(settings.database_url, statement_timeout_ms=5000, name="scan-sessions")
     threading.Thread(target=sql_roles.watch, args=(sessions, stop), daemon=True).start()
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    metrics.serve(settings.metrics_port)
+    metrics.serve(options.metrics_port)
     automatic = registry.values("automatic_backfill", "AutomaticBackfill")
     is_wanted = settings.bulk_backfill_blocks is not None
     backfill = next((start(settings, stop).run for start in automatic if is_wanted), None)

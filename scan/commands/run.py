@@ -203,8 +203,7 @@ def _follow_chain(
     publish_database(settings)
     if own_node is not None:
         return _run_children(settings, stop, postgres, own_node=own_node)
-    sources_dir = settings.sources_dir or settings.data_dir / "sources"
-    settings = replace(settings, sources_dir=sources_dir)
+    settings = replace(settings, sources_dir=settings.data_dir / "sources")
     watch = ChainWatch(settings, name)
     try:
         _run_children(settings, stop, postgres, watch)

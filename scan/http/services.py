@@ -21,6 +21,7 @@ from scan.verification.verifier import Verifier
 # empty must serve when they are not.
 SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
 # Of the time-out of a statement: a bulk backfill locks each table until it is loaded.
+STATEMENT_TIMEOUT_MS = 5000
 LOCK_WAIT_SHARE = 0.2
 
 
@@ -52,10 +53,11 @@ class Services:
 
 
 def connect(settings: Settings, url: str) -> Database:
-    timeout = settings.statement_timeout_ms
-    lock_wait = str(int(timeout * LOCK_WAIT_SHARE))
+    lock_wait = str(int(STATEMENT_TIMEOUT_MS * LOCK_WAIT_SHARE))
     session = {**SESSION, "lock_timeout": lock_wait, "scan.base_path": settings.base_path}
-    return Database(url, statement_timeout_ms=timeout, name="scan-api", session=session)
+    return Database(
+        url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-api", session=session
+    )
 
 
 def services() -> Services:

@@ -1,4 +1,4 @@
-"""Retention by SCAN_KEEP_DAYS or SCAN_KEEP_BLOCKS: lists begin later, older rows are removed.
+"""Retention by SCAN_KEEP_DAYS: lists begin later, older rows are removed.
 
 First the block is decided at which lists begin; every process that serves lists reads it within
 seconds. Once no reorganisation can unwind a block that was written before the decision, and no

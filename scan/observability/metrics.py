@@ -98,9 +98,10 @@ def count_rpc_error() -> None:
     count_rpc(RpcObservation({}, None, None, 1))
 
 
-def serve(port: int) -> None:
-    """Serve GET /metrics on loopback, for a process without other HTTP; with port 0 do nothing."""
-    if port:
+def serve(port: int | None) -> None:
+    """Serve GET /metrics on loopback, for a process without other HTTP; without a port do
+    nothing."""
+    if port is not None:
         start_http_server(port, addr="127.0.0.1")
 
 

@@ -23,7 +23,7 @@ blueprint = Blueprint("pages_home", __name__)
 def home() -> Response:
     status = json.loads(network.status(reader()))
     live = _newest()
-    own = {"status": status, "rpc_url": services().settings.public_rpc_url}
+    own = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
     for values in registry.values("pages", "home"):
         own |= values(live["blocks"])
     return page("home.html", **own, **live)

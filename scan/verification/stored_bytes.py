@@ -7,6 +7,7 @@ from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 
 DAY = timedelta(days=1)
+MAX_BYTES_A_DAY = 2_000_000_000
 CLIENT_SHARE = 10  # a client may store a tenth of the bound for all
 RETRY_AFTER_S = 3600
 
@@ -19,7 +20,10 @@ class StoredBytes:
     """Counts in the database, so that restarts and several processes share one bound."""
 
     def __init__(
-        self, database: Database, most_bytes: int, now: Callable[[], datetime] = _now
+        self,
+        database: Database,
+        most_bytes: int = MAX_BYTES_A_DAY,
+        now: Callable[[], datetime] = _now,
     ) -> None:
         self._database = database
         self._most_bytes = most_bytes

@@ -1,4 +1,4 @@
--- The kept part of the chain where SCAN_KEEP_DAYS or SCAN_KEEP_BLOCKS bounds it. Lists begin at a block, and
+-- The kept part of the chain where SCAN_KEEP_DAYS bounds it. Lists begin at a block, and
 -- some time later the rows before it are removed, of long tables whole partitions. Blocks, contracts and
 -- values derived from all rows stay: balances, holders and counters. See docs/operation.md.
 CREATE TABLE IF NOT EXISTS retention (

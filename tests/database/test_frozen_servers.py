@@ -26,7 +26,7 @@ PATIENCE_S = STATEMENT_TIMEOUT_S + 2.0 + 10.0
 SETTINGS = {
     "RPC_URL": NOWHERE,
     "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
-    "SCAN_STATEMENT_TIMEOUT_MS": str(int(STATEMENT_TIMEOUT_S * 1000)),
+    "STATEMENT_TIMEOUT_MS": str(int(STATEMENT_TIMEOUT_S * 1000)),
 }
 READS = "/api/v1/blocks"
 WRITES = "/api/v1/keys?owner=0x" + "00" * 20  # keys are read where they are written

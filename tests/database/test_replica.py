@@ -142,7 +142,7 @@ def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(
 ) -> None:
     """As long as the replica answers how new it is; while it is frozen nothing is served."""
     url, copy = urls
-    reading = {"READ_DATABASE_URL": copy, "SCAN_STATEMENT_TIMEOUT_MS": "60000", **SETTINGS}
+    reading = {"READ_DATABASE_URL": copy, "STATEMENT_TIMEOUT_MS": "60000", **SETTINGS}
     with Indexing(url, anvil.url) as indexing, gunicorn(url, **reading) as server:
         client = Client(server)
         for number in range(1, 6):

@@ -67,7 +67,7 @@ def test_its_settings_are_settings_of_scan() -> None:
 
 
 def test_files_of_the_brand_are_in_every_container() -> None:
-    brand = ("brandConfigMap=acme", "settings.SCAN_BRAND_LOGO=/etc/scan/brand/logo.svg")
+    brand = ("brandConfigMap=acme", "settings.SCAN_BRAND=/etc/scan/brand/brand.toml")
     deployments = [item for item in rendered(*brand) if item["kind"] == "Deployment"]
     assert len(deployments) == 3
     for deployment in deployments:

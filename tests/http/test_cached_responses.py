@@ -20,7 +20,7 @@ from tests.support.serving import connect, gunicorn
 
 PATH = "/api/v1/blocks?limit=2"
 # Threads wait for a statement as long as a test wants them to.
-PATIENT = {"SCAN_STATEMENT_TIMEOUT_MS": "120000"}
+PATIENT = {"STATEMENT_TIMEOUT_MS": "120000"}
 _numbers = itertools.count()
 
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.long
 # What any role of the database may notify.
 NO_VERSIONS = ("chain \u00b2", f"labels {5000 * '9'}", "chain", "labels -1")
 NEWEST = "/api/v1/blocks?limit=1"
-UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "SCAN_STATEMENT_TIMEOUT_MS": "20000"}
+UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "STATEMENT_TIMEOUT_MS": "20000"}
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""The operator's own face: what SCAN_BRAND_* shows, and what the start refuses."""
+"""The operator's own face: what SCAN_BRAND shows, and what the start refuses."""
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,39 +24,53 @@ from tests.support.indexing import Indexing
 from tests.support.serving import in_thread
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>'
-COLOURS = "accent=#7a1fa2/#e0a8ff, ground=#faf7f2/#100c14, panel=#fffdf9/#1a1420"
+COLOURS = {
+    "accent": ["#7a1fa2", "#e0a8ff"],
+    "ground": ["#faf7f2", "#100c14"],
+    "panel": ["#fffdf9", "#1a1420"],
+}
 NOTICE = 'Moving on Sunday <script>alert(1)</script> & "back" on Monday'
 
+NONE: Mapping[str, str | bytes] = MappingProxyType({})
 BrandOf = Callable[..., Settings]
 
 
 @pytest.fixture
 def brand_of(tmp_path: Path) -> BrandOf:
-    """Settings of SCAN_BRAND_*; the contents of files by the name of their setting."""
+    """Settings with a file of SCAN_BRAND; `files` has contents by the key that names the file."""
 
-    def settings(logo: str | bytes = "", css: str | bytes = "", **values: str) -> Settings:
-        environ = {f"SCAN_BRAND_{name}": text for name, text in values.items()}
-        for name, content in (("LOGO", logo), ("CSS", css)):
-            if content:
-                path = tmp_path / name
-                path.write_bytes(content.encode() if isinstance(content, str) else content)
-                environ[f"SCAN_BRAND_{name}"] = str(path)
-        return Settings.from_environment(environ)
+    def settings(files: Mapping[str, str | bytes] = NONE, **values: Any) -> Settings:
+        for key, content in files.items():
+            path = tmp_path / key
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            values[key] = key
+        lines = [f"{key} = {_toml(value)}\n" for key, value in values.items()]
+        (tmp_path / "brand.toml").write_text("".join(lines) or "# empty")
+        return Settings.from_environment({"SCAN_BRAND": str(tmp_path / "brand.toml")})
 
     return settings
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        items = (f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
+        return f"{{{', '.join(items)}}}"
+    return json.dumps(value)  # texts, numbers and lists are alike
 
 
 @pytest.fixture
 def branded(indexed: Indexing, brand_of: BrandOf) -> FlaskClient:
     settings = brand_of(
-        logo=DRAWING,
-        css="/* wide */ main { max-width: 90rem; } .badge { border-radius: 0; }",
-        NAME="Acme <Explorer>",
-        COLORS=COLOURS,
-        LINKS="Imprint=https://acme.example/imprint?a=1&b=2, Blocks=/blocks",
-        TAGLINE="All of <Acme>",
-        NOTICE=NOTICE,
-        ROBOTS="none",
+        {
+            "logo": DRAWING,
+            "stylesheet": "/* wide */ main { max-width: 90rem; } .badge { border-radius: 0; }",
+        },
+        name="Acme <Explorer>",
+        colors=COLOURS,
+        links={"Imprint": "https://acme.example/imprint?a=1&b=2", "Blocks": "/blocks"},
+        tagline="All of <Acme>",
+        notice=NOTICE,
+        robots="none",
     )
     return create_app(replace(indexed.settings, brand=settings.brand)).test_client()
 
@@ -107,22 +123,21 @@ def test_previews_of_links_have_a_picture_and_the_address_of_the_page(
     assert client.get(picture).mimetype == "image/png"
     assert client.get(picture).data.startswith(b"\x89PNG")
     logo = b"\x89PNG\r\n\x1a\n" + b"0" * 100
-    own = previews(brand=brand_of(logo=logo).brand)
+    own = previews(brand=brand_of({"logo": logo}).brand)
     picture = dict(PREVIEWS.findall(own.get("/txs").text))["og:image"]
     assert own.get(urlsplit(picture).path).data == logo
     refused = own.get('/no/"such"<page>', headers={"Accept": "text/html"})
     assert refused.status_code == 404 and "og:url" not in refused.text
-    assert "og:image" not in previews(brand=brand_of(logo=DRAWING).brand).get("/txs").text
+    assert "og:image" not in previews(brand=brand_of({"logo": DRAWING}).brand).get("/txs").text
 
 
 @pytest.mark.check
-def test_the_url_of_the_site_has_no_path() -> None:
+def test_the_url_of_the_site_has_no_path(brand_of: BrandOf) -> None:
     for text in ("https://scan.example", "https://scan.example/", "http://localhost:8000"):
-        given = Settings.from_environment({"SCAN_BRAND_URL": text}).brand.url
-        assert given == text.removesuffix("/")
+        assert brand_of(url=text).brand.url == text.removesuffix("/")
     for text in ("https://scan.example/bsc", "ftp://scan.example", "scan.example", 'https://a"b'):
-        with pytest.raises(SettingError, match=r"^SCAN_BRAND_URL="):
-            Settings.from_environment({"SCAN_BRAND_URL": text})
+        with pytest.raises(SettingError, match=r"^SCAN_BRAND=.*: url: "):
+            brand_of(url=text)
 
 
 def test_crawlers_are_told_what_to_leave(branded: FlaskClient, client: FlaskClient) -> None:
@@ -167,41 +182,84 @@ def test_the_own_colours_pass_the_same_check() -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize(
-    ("files", "setting", "reason"),
+    ("values", "reason"),
     [
-        ({"COLORS": "accent=#888888/#8fb4ff"}, "COLORS", "accent #888888 on ground"),
-        ({"COLORS": "panel=#ffffff/#8fb4ff"}, "COLORS", "in the dark theme has a contrast of"),
-        ({"COLORS": "glow=#000000/#ffffff"}, "COLORS", "has no colour glow; there are ground,"),
+        ({"colors": {"accent": ["#888888", "#8fb4ff"]}}, "accent #888888 on ground"),
+        ({"colors": {"panel": ["#ffffff", "#8fb4ff"]}}, "in the dark theme has a contrast of"),
+        ({"colors": {"glow": ["#000000", "#ffffff"]}}, "has no colour glow; there are ground,"),
         *(
-            ({"COLORS": text}, "COLORS", "must be pairs such as")
-            for text in ("accent", "accent=red/blue", "accent=#1c50c8", "accent=#1/#2", ",")
+            ({"colors": {"accent": colours}}, "accent must be two colours such as")
+            for colours in ("#1c50c8", ["#1c50c8"], ["red", "blue"], ["#1", "#2"], [1, 2], {})
         ),
-        ({"LOGO": "https://elsewhere.example/a.png"}, "LOGO", "must be a file of this machine"),
-        ({"LOGO": "/no/such/file"}, "LOGO", "cannot be read: No such file"),
-        ({"LOGO": "/"}, "LOGO", "cannot be read"),
-        ({"logo": "<html><svg></svg></html>"}, "LOGO", "must be an SVG, PNG or WebP file"),
-        ({"logo": b"\x89PNG\r\n\x1a\n" + b"0" * MAX_FILE_BYTES}, "LOGO", "must have between"),
-        ({"css": "@import 'https://elsewhere.example/a.css';"}, "CSS", "has @import"),
-        ({"css": "p::before { content: '/*' } p { cursor: url(a) } /**/"}, "CSS", "has url("),
-        ({"css": "p { cursor: URL(//elsewhere.example/a) }"}, "CSS", "must not load other files"),
-        ({"css": r"p { cursor: \75rl(//elsewhere.example/a) }"}, "CSS", "has \\"),
-        ({"css": "p { color: #777 }"}, "CSS", "sets color: colours are SCAN_BRAND_COLORS"),
-        ({"css": ":root { --text: #777 }"}, "CSS", "sets --text"),
-        ({"css": b"\xff"}, "CSS", "must be CSS in UTF-8"),
-        ({"NAME": "x" * 31}, "NAME", "must have at most 30 printable characters"),
-        ({"NOTICE": "a\nb"}, "NOTICE", "printable"),
-        ({"ROBOTS": "yes"}, "ROBOTS", "must be one of index, none"),
+        ({"colors": "accent"}, "must be a table"),
+        ({"logo": "https://elsewhere.example/a.png"}, "must be a file of this machine"),
+        ({"logo": "/no/such/file"}, "cannot be read: No such file"),
+        ({"logo": "/"}, "cannot be read"),
+        ({"logo": 1}, "must be a text"),
+        ({"name": "x" * 31}, "must have at most 30 printable characters"),
+        ({"notice": "a\nb"}, "printable"),
+        ({"robots": "yes"}, "must be one of index, none"),
         *(
-            ({"LINKS": f"A={url}"}, "LINKS", "a link is an http(s) URL or a path")
-            for url in ("javascript:alert(1)", "//elsewhere.example", "/\\elsewhere", "data:,", "")
+            ({"links": {"A": url}}, "a link is an http(s) URL or a path")
+            for url in (
+                "javascript:alert(1)",
+                "//elsewhere.example",
+                "/\\elsewhere",
+                "data:,",
+                "",
+                1,
+            )
         ),
-        ({"LINKS": "=https://a.example"}, "LINKS", "must be pairs such as"),
-        ({"LINKS": ",".join(["A=/"] * 9)}, "LINKS", "must be at most 8 links"),
+        ({"links": {"": "https://a.example"}}, "a name must have"),
+        ({"links": {f"A{number}": "/" for number in range(9)}}, "must be at most 8 links"),
+        ({"public_rpc_url": "http://a.example"}, "must be an https URL"),
+        ({"security_contact": "me"}, "must begin with mailto:"),
     ],
 )
-def test_what_is_refused_names_the_setting(
-    brand_of: BrandOf, files: dict[str, Any], setting: str, reason: str
+def test_what_is_refused_names_the_key(
+    brand_of: BrandOf, values: dict[str, Any], reason: str
 ) -> None:
-    with pytest.raises(SettingError, match=f"^SCAN_BRAND_{setting}=") as caught:
-        brand_of(**files)
+    (key,) = values
+    with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
+        brand_of(**values)
+    assert reason in str(caught.value)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("key", "content", "reason"),
+    [
+        ("logo", "<html><svg></svg></html>", "must be an SVG, PNG or WebP file"),
+        ("logo", b"\x89PNG\r\n\x1a\n" + b"0" * MAX_FILE_BYTES, "must have between"),
+        ("stylesheet", "@import 'https://elsewhere.example/a.css';", "has @import"),
+        ("stylesheet", "p::before { content: '/*' } p { cursor: url(a) } /**/", "has url("),
+        ("stylesheet", "p { cursor: URL(//elsewhere.example/a) }", "must not load other files"),
+        ("stylesheet", r"p { cursor: \75rl(//elsewhere.example/a) }", "has \\"),
+        ("stylesheet", "p { color: #777 }", "sets color: colours are in the table colors"),
+        ("stylesheet", ":root { --text: #777 }", "sets --text"),
+        ("stylesheet", b"\xff", "must be CSS in UTF-8"),
+    ],
+)
+def test_a_refused_file_names_the_key(
+    brand_of: BrandOf, key: str, content: str | bytes, reason: str
+) -> None:
+    with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
+        brand_of({key: content})
+    assert reason in str(caught.value)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"name = ", "must be TOML in UTF-8"),
+        (b"\xff", "must be TOML in UTF-8"),
+        (b"nome = 'Acme'", "has an unknown key nome; there are name, url, logo"),
+        (b"#" * (MAX_FILE_BYTES + 1), "must have between"),
+    ],
+)
+def test_a_brand_that_is_none_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "brand.toml").write_bytes(content)
+    with pytest.raises(SettingError, match=r"^SCAN_BRAND=") as caught:
+        Settings.from_environment({"SCAN_BRAND": str(tmp_path / "brand.toml")})
     assert reason in str(caught.value)

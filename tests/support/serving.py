@@ -62,12 +62,14 @@ def gunicorn_started(
         name: value for name, value in os.environ.items() if not name.startswith(("SCAN_", "WEB_"))
     }
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
+    own = "STATEMENT_TIMEOUT_MS" in environment
+    configuration = "tests/support/statement_timeout.conf.py" if own else "gunicorn.conf.py"
     is_read_by_imports = environment.keys() & {"PYTHONPATH", "WEB_CONCURRENCY"}
     start = subprocess.Popen if shell or is_read_by_imports else Forked
     process = start(
         [
             *(("bash", "-c", f'{shell}; exec "$@"', "bash") if shell else ()),
-            *(sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"),
+            *(sys.executable, "-m", "gunicorn", "-c", configuration),
             *arguments,
             "app:create_app()",
         ],

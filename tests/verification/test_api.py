@@ -14,6 +14,7 @@ from scan.http.services import Services
 from scan.verification import compiler_places, compiler_run
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import RUNNING, WAITING
+from scan.verification.stored_bytes import MAX_BYTES_A_DAY
 from tests.support.explorer import Explorer, standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
 from tests.support.serving import wait_until
@@ -218,7 +219,7 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(
     assert nothing == 0 and of_all - before == of_client and 500 < of_client < 10_000
     assert explorer.verify(address, source, VERSION, **given).status_code == 200
     assert stored() == (of_all, of_client)  # the second is as good as the first, and not stored
-    counted.add(client, explorer.settings.verified_mb_per_day * 100_000)
+    counted.add(client, MAX_BYTES_A_DAY // 10)
     monkeypatch.setattr(CompilerInstaller, "compiler", None)
     answer = explorer.verify(address, source, VERSION, **given)
     assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")

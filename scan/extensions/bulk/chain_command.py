@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scan import registry
-from scan.commands.arguments import add_actions, add_command, count, whole_number
+from scan.commands.arguments import add_actions, add_command, count, of_setting, whole_number
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -20,6 +20,7 @@ from scan.commands.startup import (
 )
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
+from scan.environment import existing_path
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
@@ -41,6 +42,7 @@ AUDITED_BLOCKS = 100
 MAX_DIFFERENCES = 5  # after which the comparison ends
 COMPARISON_PATIENCE_S = 60.0  # with a node that fails, in the transaction that ends the backfill
 GB = 10**9
+TLS_OPTIONS = ("--tls-ca-file", "--tls-cert", "--tls-key")
 
 CHAIN = """\
 Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
@@ -73,6 +75,9 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     chain.add_argument(
         "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
     )
+    for option in TLS_OPTIONS:
+        file = of_setting(existing_path)
+        chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
     for add in registry.values("bulk", "add_arguments"):
         add(chain)
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
@@ -103,7 +108,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     cluster = None
     if options.cluster or options.files:
         try:
-            cluster = Cluster.of(options.cluster or "", options.files or "", settings)
+            certificates = (options.tls_ca_file, options.tls_cert, options.tls_key)
+            cluster = Cluster.of(options.cluster or "", options.files or "", certificates)
         except CannotBackfill as error:
             print(error, file=sys.stderr)
             return NOT_DONE

@@ -1,5 +1,6 @@
 """The resources of a machine that a backfill may use, and the memory and disks that it needs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -16,10 +17,8 @@ from scan.extensions.bulk.memory import (
     spool_need,
 )
 from scan.extensions.bulk.plan import CannotBackfill, Plan
-from scan.extensions.bulk.settings import Settings as BulkSettings
 from scan.queries import disk_forecast
 from scan.rate_limits.client_address import is_loopback
-from scan.settings import Settings
 
 
 class Cluster(NamedTuple):
@@ -32,7 +31,7 @@ class Cluster(NamedTuple):
     key: str
 
     @staticmethod
-    def of(address: str, files: str, settings: Settings) -> "Cluster":
+    def of(address: str, files: str, certificates: Sequence[str | None]) -> "Cluster":
         """Return the cluster at an address. Raises CannotBackfill where the address is invalid, or
         not safe: whoever reaches a scheduler runs code on it, on its workers and here.
         """
@@ -45,17 +44,14 @@ class Cluster(NamedTuple):
             is_address = False
         if not is_address or not url.hostname:
             raise CannotBackfill(f"--cluster {address}: must be an address such as tls://host:8786")
-        own = settings.of(BulkSettings)
-        certificates = (own.cluster_ca, own.cluster_cert, own.cluster_key)
-        if url.scheme == "tls" and not all(certificates):
-            raise CannotBackfill(
-                "--cluster tls://… needs SCAN_CLUSTER_CA, SCAN_CLUSTER_CERT and SCAN_CLUSTER_KEY"
-            )
+        given = [file for file in certificates if file]
+        if url.scheme == "tls" and len(given) < 3:
+            raise CannotBackfill("--cluster tls://… needs --tls-ca-file, --tls-cert and --tls-key")
         if url.scheme == "tcp" and not is_loopback(url.hostname):
             raise CannotBackfill(
                 f"--cluster {address}: whoever reaches this scheduler runs code here: use tls://"
             )
-        return Cluster(address, files, *(certificates if url.scheme == "tls" else ("", "", "")))
+        return Cluster(address, files, *(given if url.scheme == "tls" else ("", "", "")))
 
 
 class Resources(NamedTuple):

@@ -66,9 +66,9 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
 
     @blueprint.get(SECURITY)
     def security() -> Response:
-        contact = services().settings.security_contact
+        contact = services().settings.brand.security_contact
         if not contact:
-            raise NotFound("The operator has not set SCAN_SECURITY_CONTACT.")
+            raise NotFound("The operator has named no security contact.")
         midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         expires = (midnight + SECURITY_LASTS).strftime("%Y-%m-%dT%H:%M:%SZ")
         return Response(
@@ -78,7 +78,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     @blueprint.get(ROBOTS)
     def robots() -> Response:
         settings = services().settings
-        refused = NOT_CRAWLED if settings.pages and settings.brand.is_indexed else ("/",)
+        refused = NOT_CRAWLED if settings.pages and settings.brand.robots == "index" else ("/",)
         rules = [f"Disallow: {settings.base_path}{path}\n" for path in refused]
         return Response("".join(["User-agent: *\n", *rules]), content_type="text/plain")
 

@@ -11,7 +11,7 @@ from scan.outbound.connection import tls_context
 
 def services(core: Services) -> Iterable[object]:
     settings, own = core.settings, core.settings.of(Settings)
-    if not own.fetches_nft_media:
+    if not own.nft_media:
         return (ItemMedia(None),)
     fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
     return (ItemMedia(fetcher, own.ipfs_gateway, settings.webhook_allow_networks),)

@@ -3,12 +3,22 @@
 
 from dataclasses import dataclass
 
-from scan.environment import https_url, setting, switch
+from scan.environment import https_url, setting
+
+
+def _media(text: str) -> str:
+    """Return "" for `off`, `on`, or the URL of a gateway."""
+    if text in ("off", "on"):
+        return "" if text == "off" else text
+    return https_url(text)
 
 
 @dataclass(frozen=True)
 class Settings:
     # fmt: off
-    fetches_nft_media: bool = setting("SCAN_NFT_MEDIA", switch("on", "off"), "off", "`on`: fetch NFTs' documents from https and, by the gateway, ipfs URIs")
-    ipfs_gateway: str = setting("SCAN_IPFS_GATEWAY", https_url, "none", "the https URL of a gateway for ipfs URIs", unset="")
+    nft_media: str = setting("SCAN_NFT_MEDIA", _media, "off", "`on`: fetch NFTs' documents from https URIs; the https URL of a gateway: from ipfs URIs as well")
     # fmt: on
+
+    @property
+    def ipfs_gateway(self) -> str:
+        return "" if self.nft_media == "on" else self.nft_media

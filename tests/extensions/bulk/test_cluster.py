@@ -24,12 +24,10 @@ from scan.extensions.bulk.range_files import Range, RangeFiles, split
 from scan.extensions.bulk.range_scheduler import spool
 from scan.extensions.bulk.range_store import FOLDER, RangeStore, StoreFailed
 from scan.extensions.bulk.resources import Cluster
-from scan.extensions.bulk.settings import Settings as BulkSettings
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed, spool_range
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import ChainIdentity, read_identity
 from scan.indexer.log_selection import NO_LOGS
-from scan.settings import Settings
 from tests.conftest import Played
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.dask_cluster import DaskCluster
@@ -274,7 +272,7 @@ def test_a_range_is_stored_twice_without_a_change(
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
-        ("tls://10.0.0.1:8786", "needs SCAN_CLUSTER_CA, SCAN_CLUSTER_CERT and SCAN_CLUSTER_KEY"),
+        ("tls://10.0.0.1:8786", "needs --tls-ca-file, --tls-cert and --tls-key"),
         ("tcp://10.0.0.1:8786", "whoever reaches this scheduler runs code here: use tls://"),
         ("tcp://127.0.0.1.example.com:8786", "use tls://"),
         *((text, "must be an address such as tls://host:8786") for text in ("10.0.0.1:8786", "x")),
@@ -283,17 +281,16 @@ def test_a_range_is_stored_twice_without_a_change(
 )
 def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address: str, reason: str) -> None:
     with pytest.raises(CannotBackfill) as error:
-        Cluster.of(address, "/shared", Settings())
+        Cluster.of(address, "/shared", (None, None, None))
     assert reason in str(error.value)
 
 
 @pytest.mark.check
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 def test_a_scheduler_of_this_machine_needs_no_certificates(host: str) -> None:
-    own = BulkSettings(cluster_ca="ca", cluster_cert="certificate", cluster_key="key")
-    settings = Settings(of_extensions={BulkSettings: own})
-    assert Cluster.of(f"tcp://{host}:1", "/s", settings) == (f"tcp://{host}:1", "/s", "", "", "")
-    assert Cluster.of("tls://h:1", "/s", settings)[2:] == ("ca", "certificate", "key")
+    files = ("ca", "certificate", "key")
+    assert Cluster.of(f"tcp://{host}:1", "/s", files) == (f"tcp://{host}:1", "/s", "", "", "")
+    assert Cluster.of("tls://h:1", "/s", files)[2:] == files
 
 
 @pytest.mark.check

@@ -6,16 +6,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.brand import Brand
 from scan.settings import Settings
 from tests.support.openapi_document import DOCUMENT
 
 
 @pytest.fixture(scope="module")
 def client(shared_database_url: str) -> FlaskClient:
-    contact = "mailto:security@example.org"
-    return create_app(
-        Settings(database_url=shared_database_url, security_contact=contact)
-    ).test_client()
+    brand = Brand(security_contact="mailto:security@example.org")
+    return create_app(Settings(database_url=shared_database_url, brand=brand)).test_client()
 
 
 def test_llms_txt_names_every_operation_in_the_form_of_its_convention(client: FlaskClient) -> None:

@@ -226,7 +226,7 @@ def test_a_list_has_few_documents_of_others_fetched(
         return of(media, uri, token_id)
 
     monkeypatch.setattr(ItemMedia, "of", spy)
-    own = {MediaSettings: MediaSettings(fetches_nft_media=True)}
+    own = {MediaSettings: MediaSettings("on")}
     settings = replace(explorer.settings, of_extensions=own)
     answer = create_app(settings).test_client().get(f"/token/{many_items}?tab=items")
     assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING

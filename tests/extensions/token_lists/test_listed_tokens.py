@@ -35,7 +35,7 @@ def run(indexed: Indexing, authority: Authority, receiver: Receiver) -> Iterator
     environment = {
         "DATABASE_URL": url,
         "REQUESTS_CA_BUNDLE": str(authority.bundle),
-        "SCAN_IPFS_GATEWAY": receiver.url("").rstrip("/"),
+        "SCAN_NFT_MEDIA": receiver.url("").rstrip("/"),
         "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
     }
     yield lambda *arguments: scan("tokens", *arguments, **environment)
