@@ -3,8 +3,6 @@
 import re
 from binascii import unhexlify
 
-UINT256_MAX = 2**256 - 1
-
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}\Z").match
 
 

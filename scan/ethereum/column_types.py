@@ -80,7 +80,6 @@ UINT256 = ColumnType("uint256", _Known(quantity).__getitem__)
 UNSIGNED = ColumnType("unsigned", _Known(_unsigned).__getitem__)
 BIGINT = ColumnType("bigint", partial(_below, 63))
 INTEGER = ColumnType("integer", _Known(partial(_below, 31)).__getitem__)
-SMALLINT = ColumnType("smallint", partial(_below, 15))
 TIMESTAMP = ColumnType("timestamp", _timestamp)  # in seconds since 1970
 BOOLEAN = ColumnType("boolean")
 TEXT = ColumnType("text")

@@ -64,7 +64,7 @@ def _named(name: str) -> list[Record]:
 
 
 @blueprint.path("/tokens/<address_hash>")
-def gettoken_of(address_hash: str) -> Response:
+def get_token(address_hash: str) -> Response:
     return json_value(token_object(token_of(address_hash)))
 
 

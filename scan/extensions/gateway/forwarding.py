@@ -29,7 +29,6 @@ LARGE_RESPONSE_BYTES = 1024 * 1024
 PIECE_BYTES = 64 * 1024
 CONNECT_S = 2.0
 READ_S = 120.0  # as nginx waits for a verification
-STREAM_READ_S = 60.0  # something comes every 15 s
 
 # Hop-by-hop headers (RFC 9110, 7.6.1), and those that a service believes only from its proxy.
 _HOP_BY_HOP = {
