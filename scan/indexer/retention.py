@@ -3,7 +3,7 @@
 First the block is decided at which lists begin; every process that serves lists reads it within
 seconds. Once no reorganisation can unwind a block that was written before the decision, and no
 request that began before it still runs, the older rows are removed: one range of blocks after
-another is added to checksums and deleted from small tables, then whole partitions are dropped.
+another is deleted from small tables, then whole partitions are dropped.
 Every step is a short transaction whose result is seen in the database, so that after a kill the
 next indexer goes on. See docs/operation.md.
 """
@@ -80,7 +80,6 @@ class Retention:
             if following is None:
                 return
             bound, span = following
-            tx.execute("indexer/retention_add_sums", span=span)
             tx.execute("indexer/retention_add_items", span=span)
             # Blocks up to decided_block are never unwound.
             tx.execute("indexer/retention_remove", bound=bound, final_block=decided_block)

@@ -51,43 +51,6 @@ BEGIN
 END
 $$;
 
--- Checksums of the columns of derived tables that are sums over all rows, as retention_sums has them: over
--- the changes by a range of blocks, or over the stored rows if that is null.
-CREATE OR REPLACE FUNCTION checksums(span block_range)
-RETURNS TABLE (derived_table text, derived_column text, checksum numeric)
-LANGUAGE plpgsql AS $$
-DECLARE
-    keys name[];
-    summed name[];
-BEGIN
-    FOREACH derived_table IN ARRAY ARRAY['addresses', 'token_holders', 'item_balances', 'token_items',
-            'tokens', 'dexes', 'pools', 'event_topics', 'list_counts'] LOOP
-        SELECT array_agg(a.attname) FILTER (WHERE a.attnum = ANY (i.indkey)),
-            array_agg(a.attname) FILTER (WHERE a.attnum <> ALL (i.indkey)
-                AND a.atttypid IN ('bigint'::regtype, 'numeric'::regtype)
-                AND a.attname NOT IN ('first_seen', 'last_seen'))
-            INTO STRICT keys, summed
-        FROM pg_index i
-        JOIN pg_attribute a ON a.attrelid = i.indrelid
-        JOIN pg_proc p ON p.proname = derived_table || '_changes' AND a.attname = ANY (p.proargnames)
-            AND pg_function_is_visible(p.oid)
-        WHERE i.indrelid = to_regclass(derived_table) AND i.indisprimary;
-        RETURN QUERY EXECUTE format($query$
-            SELECT %1$L, v.name, coalesce(v.checksum, 0)
-            FROM (
-                SELECT %5$s
-                FROM (SELECT *, hashtextextended(ROW(%2$s)::text, 0)::numeric AS weight FROM %3$s) AS e
-            ) AS s
-            CROSS JOIN LATERAL (VALUES %4$s) AS v (name, checksum)
-            $query$, derived_table, format_names(keys, '%I', ', '),
-            CASE WHEN span IS NULL THEN quote_ident(derived_table)
-                ELSE format('%I(%L::block_range)', derived_table || '_changes', span) END,
-            format_names(summed, '(%1$L, s.%1$I)', ', '),
-            format_names(summed, 'sum(e.%1$I * e.weight) FILTER (WHERE e.%1$I <> 0) AS %1$I', ', '));
-    END LOOP;
-END
-$$;
-
 -- Makes a table hold the expected rows; its other columns stay as they are.
 CREATE OR REPLACE FUNCTION repair_rows(compared text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

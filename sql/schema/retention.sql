@@ -6,16 +6,7 @@ CREATE TABLE IF NOT EXISTS retention (
     first_block bigint NOT NULL,   -- of lists
     decided_block bigint NOT NULL, -- the newest block when that was decided
     decided_at timestamptz NOT NULL,
-    removed_to bigint NOT NULL     -- what blocks before this one changed stands in retention_sums
-);
-
--- A checksum of the changes that removed rows made to a column of a derived table: the sum, over all rows
--- of that table, of the change times a number that the row's key gives. It is as additive as the column.
-CREATE TABLE IF NOT EXISTS retention_sums (
-    derived_table text NOT NULL,
-    derived_column text NOT NULL,
-    checksum numeric NOT NULL,
-    PRIMARY KEY (derived_table, derived_column)
+    removed_to bigint NOT NULL     -- rows of blocks before this one are removed
 );
 
 -- Items with removed transfers: their ids, and the recipients of the last of these transfers.

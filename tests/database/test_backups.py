@@ -38,7 +38,7 @@ INDEXED = {
     *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
     *("authorizations", "blobs", "credits", "execution_requests", "messages_to_l1", "uncles"),
     *("user_operations", "list_counts", "creation_comparisons", "stored_verifications"),
-    *("retention", "retention_sums", "removed_items", "earlier_sightings"),
+    *("retention", "removed_items", "earlier_sightings"),
     "contract_creations",
 }
 

@@ -19,7 +19,7 @@ from scan.extensions.audit.derived_tables import (
     DERIVED,
     OF_KEPT_ROWS,
     Difference,
-    contradicting_sums,
+    contradictions_of_kept_rows,
     differing_rows,
     row_name,
 )
@@ -168,10 +168,11 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
         else:
             first_block, _ = kept
             _write_line(
-                f"rows before block {first_block} are removed; of these checksums are known"
+                f"rows before block {first_block} are removed: balances and counters over all rows"
+                " are not compared"
             )
             code = _audit_blocks(tx, None, first_block, None)
-            title, wrong = "derived tables contradict rows", contradicting_sums(tx, *kept)
+            title, wrong = "derived tables contradict rows", contradictions_of_kept_rows(tx, *kept)
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]
         _write_section(title, sum(row[1] for row in wrong), began, lines)
         if wrong:

@@ -52,15 +52,12 @@ class Difference(NamedTuple):
         return f"{self.row_name}: {'; '.join(fields)}"
 
 
-def contradicting_sums(tx: Transaction, first_block: int, span: str) -> list[Row]:
-    """Return the broken rules where rows before `first_block` are removed, and checksums of them
-    remain: each rule, how many rows break it, and one of them. `span` has the remaining rows."""
+def contradictions_of_kept_rows(tx: Transaction, first_block: int, span: str) -> list[Row]:
+    """Return the broken rules where rows before `first_block` are removed: each rule, how many rows
+    break it, and one of them. `span` has the remaining rows."""
     tx.execute("audit/copies_create")
     checks = ("audit/kept_rows_check", *registry.collected("audit", "CHECKS_OF_KEPT_ROWS"))
-    return [
-        *tx.rows("audit/checksums_check", span=span),
-        *(row for name in checks for row in tx.rows(name, span=span, first_block=first_block)),
-    ]
+    return [row for name in checks for row in tx.rows(name, span=span, first_block=first_block)]
 
 
 def differing_rows(tx: Transaction, table: str, most: int, first_block: int = 0) -> list[Row]:
