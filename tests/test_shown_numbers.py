@@ -12,7 +12,13 @@ from tests.support.serving import ROOT
 pytestmark = pytest.mark.check
 
 EXTENSIONS = ROOT / "scan" / "extensions"
-SHOWING = ("exports", "etherscan", "blockscout", "sourcify")  # extensions that do nothing else
+SHOWING = (
+    "exports",
+    "etherscan",
+    "blockscout",
+    "sourcify",
+    "contract_pages",
+)  # extensions that do nothing else
 SHOWN_BY = ("pages.py", "exports.py", "blockscout.py")  # modules of all other extensions
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
@@ -31,9 +37,9 @@ REASONS = {
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",
     "charts/svg_charts.py:": "the geometry of a chart",
-    "pages/contract_code.html:file.lines": "a link to the line after those that are shown",
-    "pages/contract_read.html:most": "characters that are shown of a result's part",
-    "pages/source_files.py:": "how many lines of source fit into the page, and their numbers",
+    "contract_pages/contract_code.html:file.lines": "a link to the line after those that are shown",
+    "contract_pages/contract_read.html:most": "characters that are shown of a result's part",
+    "contract_pages/source_files.py:": "how many lines fit into the page, and their numbers",
     "charts/chart.html:chart.": "the grid of a chart",
     "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
     "pages/records.py:first": "places in a list, by the number of its page",

@@ -30,8 +30,6 @@ _OF_CORE = (
     Tab("internal", "Internal", 40),
     Tab("trades", "Trades", 50),
     Tab("tokens", "Tokens", 60),
-    Tab("contract", "Contract", 110, of_contract),
-    Tab("bytecode", "Bytecode", 130, of_contract),
 )
 
 

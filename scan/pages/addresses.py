@@ -10,8 +10,6 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head, address_tabs
-from scan.pages.bytecode import bytecode_page
-from scan.pages.contract_page import contract_page, read_contract_view
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.records import (
     address_of,
@@ -44,10 +42,6 @@ def get_address(address: str) -> Response:
     tab = requested(address_tabs())
     if tab.respond:
         return tab.respond(key)
-    if tab.name == "contract":
-        return contract_page(key, read_contract_view(key))
-    if tab.name == "bytecode":
-        return bytecode_page(key)
     shown, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
     if shown and "names" not in values:
         values = {**values, "names": names_of(shown.records, to_hex(key))}

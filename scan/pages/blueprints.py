@@ -3,7 +3,6 @@
 from scan.pages import (
     addresses,
     blocks,
-    bytecode,
     contracts,
     home,
     keys_and_webhooks,
@@ -21,7 +20,6 @@ PAGES = (
     addresses,
     tokens,
     contracts,
-    bytecode,
     search,
     keys_and_webhooks,
 )

@@ -32,8 +32,7 @@ FOLDER = Path(__file__).parent
 PREFIXES = ("/block", "/tx", "/address", "/token")
 PATHS = frozenset(
     {
-        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/verify"),
-        "/verified-contracts",
+        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
         *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks"),
         *("/token-transfers", "/internal-transfers", "/trades"),

@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from scan import parameters
 from scan.errors import NotFound
+from scan.extensions.contract_pages.source_highlighting import highlighted_lines
 from scan.pages.formatting import visible, visible_block
-from scan.pages.source_highlighting import highlighted_lines
 
 # The most of a file shown alone: a page with a source of 300,000 lines took 0.9 s.
 MAX_SHOWN_LINES = 5_000

@@ -17,7 +17,7 @@ from scan.verification.bytecode_metadata import compiler_version
 MAX_SHOWN_INSTRUCTIONS = 1_000
 MAX_SHOWN_BYTES = 4_096
 
-blueprint = Blueprint("pages_contract_tabs", __name__)
+blueprint = Blueprint("pages_bytecode", __name__)
 
 
 def bytecode_page(key: bytes) -> Response:

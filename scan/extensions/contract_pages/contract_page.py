@@ -5,15 +5,15 @@ from typing import Any
 from flask import Response, request
 
 from scan import parameters
+from scan.extensions.contract_pages.contract_functions import AmountUnits, amount_units, token_units
+from scan.extensions.contract_pages.contract_source import VIEWS, ShownContract, read_contract
+from scan.extensions.contract_pages.source_files import Shown
 from scan.hex import to_hex
 from scan.http.services import services
 from scan.pages.address_head import address_head
 from scan.pages.argument_values import ERC20_RESULTS
-from scan.pages.contract_functions import AmountUnits, amount_units, token_units
-from scan.pages.contract_source import VIEWS, ShownContract, read_contract
 from scan.pages.records import Names, names_of
 from scan.pages.site import page, site
-from scan.pages.source_files import Shown
 from scan.verification.compiler_releases import dotted
 
 BLOCKSCOUT_VIEWS = {"read_contract": "read", "write_contract": "write"}

@@ -8,10 +8,10 @@ from scan.contracts.abi_decoding import Argument
 from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
+from scan.extensions.contract_pages.contract_functions import Functions, functions_of
+from scan.extensions.contract_pages.source_files import Shown, SourceFiles, file_of, shown_files
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.contract_functions import Functions, functions_of
-from scan.pages.source_files import Shown, SourceFiles, file_of, shown_files
 from scan.queries import bytecode, contract_claims, contract_values, contracts
 from scan.queries.contract_values import ContractValues
 from scan.queries.contracts import Contract

@@ -9,7 +9,11 @@ import pytest
 from scan.contracts.abi import parse_type
 from scan.errors import InvalidParameter
 from scan.ethereum.units import in_base_units
-from scan.pages.contract_functions import amount_units, in_base_units_within, shape_of
+from scan.extensions.contract_pages.contract_functions import (
+    amount_units,
+    in_base_units_within,
+    shape_of,
+)
 from scan.pages.static_files import FOLDER
 
 pytestmark = pytest.mark.check

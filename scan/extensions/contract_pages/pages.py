@@ -1,0 +1,261 @@
+"""/verified-contracts, /verify, the tabs of a contract, and their forms: calling a function,
+verifying a source."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from flask import Blueprint, Response, redirect, request
+from werkzeug.datastructures import MultiDict
+
+from scan import json_bodies, parameters
+from scan.contracts.abi_json import MAX_NAME
+from scan.errors import InvalidParameter, NotFound, ScanError
+from scan.extensions.contract_pages import bytecode_page
+from scan.extensions.contract_pages.contract_functions import (
+    INTEGER,
+    LONGEST_SIGNATURE,
+    Parameter,
+    Shape,
+    in_base_units_within,
+)
+from scan.extensions.contract_pages.contract_page import (
+    contract_page,
+    read_contract_view,
+    units_of,
+)
+from scan.extensions.contract_pages.contract_source import (
+    ShownContract,
+    read_contract,
+    read_source_file,
+)
+from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import client_address, form, note_changed_index, reader
+from scan.http.services import services
+from scan.pages.address_head import of_contract
+from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages.records import address_of, names_of
+from scan.pages.site import HEADERS, page
+from scan.pages.tabs import Tab
+from scan.queries import contracts
+from scan.queries.contract_values import Output, Value
+from scan.verification.request import MAX_FILES, parse
+from scan.verification.search_progress import BY_PATH
+from scan.verification.verifier import message, verify
+
+MAX_ARGUMENTS = 100
+SWITCHES = {"": None, "on": True, "off": False}
+# The form's words for the fields of /api/v1/verify.
+WORDS = {
+    "sourceCode": "the source",
+    "compilerVersion": "the compiler version",
+    "contractName": "the contract name",
+    "runs": "the number of optimizer runs",
+    "evmVersion": "the EVM version",
+    "license": "the licence",
+    "constructorArguments": "the constructor arguments",
+}
+
+blueprint = Blueprint("pages_contract_tabs", __name__)
+BLUEPRINTS = (blueprint, bytecode_page.blueprint)
+PATHS = ("/verify", "/verified-contracts")
+MENU = (
+    ("Tokens", "/verified-contracts", "Verified contracts"),
+    ("Tokens", "/verify", "Verify a contract"),
+)
+ADDRESS_TABS = (
+    Tab(
+        *("contract", "Contract", 110, of_contract),
+        respond=lambda key: contract_page(key, read_contract_view(key)),
+    ),
+    Tab("bytecode", "Bytecode", 130, of_contract, respond=bytecode_page.bytecode_page),
+)
+
+
+@blueprint.get("/verified-contracts")
+def list_verified_contracts() -> Response:
+    shown = filtered_list(
+        *("/verified-contracts", "/contracts", ()),
+        lambda window, _: contracts.verified_page(reader(), window),
+        paging=UNORDERED,
+    )
+    listed = [bytes.fromhex(record["address"][2:]) for record in shown.records]
+    proxies = contracts.proxies_among(reader(), listed)
+    return shown.response("verified_contracts.html", contracts=shown, proxies=proxies)
+
+
+@blueprint.get("/verify")
+def choose_contract() -> Response:
+    """Return a page that asks for the contract to verify, or redirect to that contract's form."""
+    address = request.args.get("address", "").strip()
+    if not address:
+        return page("verify.html")
+    target = f"/address/{to_hex(address_of(address))}?tab=contract#verify"
+    return Response(status=303, headers={"Location": target})
+
+
+@blueprint.get("/address/<address>/abi")
+def get_abi(address: str) -> Response:
+    """Return the ABI of a verified contract, as JSON."""
+    reader().do_not_cache()  # large ABIs would evict everything else
+    contract, _ = contracts.get_with_proxy(reader(), address_of(address), {"abi"})
+    if contract.abi is None:
+        raise NotFound("The contract at this address is not verified.")
+    return Response(contract.abi, headers={**dict(HEADERS), "Content-Type": "application/json"})
+
+
+@blueprint.get("/address/<address>/source")
+def get_source_file(address: str) -> Response:
+    """Return one file of a verified contract, as text."""
+    content = read_source_file(address_of(address), request.args.get("file", ""))
+    return Response(content, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
+
+
+@blueprint.post("/address/<address>/call")
+@requires(Prerequisite.NODE)
+def call_function(address: str) -> Response:
+    """Return the contract's page with the result of a view function."""
+    key = address_of(address)
+    sent = _form()
+    contract = read_contract(key, "read")
+    call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
+    function = contract.functions.named(call["function"])
+    inputs = function.inputs if function else ()
+    try:
+        name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
+        call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
+        call["sent"] = _converted(key, contract, inputs, call["arguments"])
+        value = contracts.call(reader(), key, name, [*map(_argument, call["sent"])]).value
+        call["value"] = Value(
+            name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
+        )
+        status = 200
+    except ScanError as error:
+        call["error"], status = _with_parameter(error.message, inputs), error.status
+    return contract_page(key, contract, status, call=call)
+
+
+def _converted(
+    key: bytes, contract: ShownContract, inputs: Sequence[Parameter], arguments: Sequence[str]
+) -> list[str]:
+    """Return the arguments of a call with amounts such as `1.5 ether` in base units."""
+    if not any(" " in text or "." in text for text in arguments):
+        return list(arguments)
+    names = names_of([], to_hex(key), *contract.returned_addresses)
+    units = units_of(key, contract, names).all
+    return [
+        _in_base_units(text, parameter.shape if parameter else None, units)
+        for text, parameter in zip_longest(arguments, inputs[: len(arguments)])
+    ]
+
+
+def _in_base_units(text: str, shape: Shape, units: Mapping[str, int | None]) -> str:
+    value = text if shape in (None, INTEGER) else _argument(text)
+    converted = in_base_units_within(value, shape, units)
+    if converted == value:
+        return text
+    return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False)
+
+
+def _with_parameter(message: str, inputs: Sequence[Parameter]) -> str:
+    """Return a message with the field's label in place of the API's `args[0]` at its beginning."""
+    labels = [input_.name[:MAX_NAME] or f"argument {n}" for n, input_ in enumerate(inputs, 1)]
+    position = re.match(r"args\[([0-9]+)\](.*)", message, re.DOTALL)
+    if position is None or int(position[1]) >= len(labels):
+        return message
+    return f"{labels[int(position[1])]}{position[2]}"
+
+
+def _in_words(error: ScanError) -> str:
+    """Return an error's message with the form's words in place of the API's names."""
+    name = error.field or ""
+    message = error.message.replace(name, WORDS[name], 1) if name in WORDS else error.message
+    return f"{message[:1].upper()}{message[1:]}"
+
+
+def _argument(text: str) -> object:
+    """Return an argument from its field: arrays and objects are JSON, other texts are converted
+    by the argument's type."""
+    stripped = text.strip()
+    if stripped[:1] not in ("[", "{"):
+        return text
+    try:
+        return json_bodies.parse_json(stripped)
+    except (ValueError, RecursionError):
+        raise InvalidParameter("An argument is not valid JSON.") from None
+
+
+@blueprint.post("/address/<address>/verify")
+@requires(Prerequisite.LONG_WAIT)
+def verify_source(address: str) -> Response:
+    """Redirect to the contract after a match that was stored, otherwise show the form again."""
+    key = address_of(address)
+    sent = _form()
+    fields = {name: sent[name] for name in sent}
+    try:
+        submission = parse(_submission(key, fields))
+        with services().waiting_threads.place_for_long(client_address()):
+            verified = verify(services().verifier, submission, client_address())
+        if verified.stored:
+            note_changed_index()
+    except ScanError as error:
+        return contract_page(
+            key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)
+        )
+    if not verified.stored:
+        return contract_page(key, read_contract(key, "code"), form=fields, error=message(verified))
+    response = redirect(f"/address/{to_hex(key)}?tab=contract", 303)
+    return Response(response.data, 303, headers=dict(response.headers))
+
+
+def _form() -> MultiDict[str, str]:
+    reader().do_not_cache()
+    return form(max_fields=MAX_FILES + 50)
+
+
+def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
+    """Return the form's fields as a body of /api/v1/verify."""
+    optimizer, via_ir = (SWITCHES.get(fields.get(name, "")) for name in ("optimizer", "viaIR"))
+    body: dict[str, object] = {
+        "address": to_hex(key),
+        "sourceCode": _source(fields.get("source", "")),
+        "compilerVersion": fields.get("compilerVersion", "").strip(),
+    }
+    names = ("contractName", "license", "evmVersion", "constructorArguments")
+    body |= {name: fields[name].strip() for name in names if fields.get(name, "").strip()}
+    if optimizer is not None:
+        body["optimizationUsed"] = optimizer
+    if via_ir is not None:
+        body["viaIR"] = via_ir
+    if fields.get("runs", "").strip():
+        body["runs"] = fields["runs"].strip()
+    return body
+
+
+def _source(typed: str) -> str:
+    """Return the uploaded files, several as a standard JSON input; without files the typed text."""
+    uploads = [(str(file.filename), file) for file in request.files.getlist("files")]
+    # For a folder browsers send paths, which begin with the folder's name.
+    folder = all("/" in path for path, file in uploads if path)
+    texts: dict[str, str] = {}
+    for name, file in uploads:
+        path = name.partition("/")[2] if folder else name
+        if not path or (folder and not path.endswith(".sol")):
+            continue
+        if path in texts:
+            raise InvalidParameter(f"Two files are named {path[:100]!r}. {BY_PATH}")
+        texts[path] = _text(file.read())
+    if len(texts) <= 1:
+        return next(iter(texts.values()), typed)
+    sources = {path: {"content": text} for path, text in texts.items()}
+    return json.dumps({"language": "Solidity", "sources": sources, "settings": {}})
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise InvalidParameter("A file is not UTF-8 text.") from None
