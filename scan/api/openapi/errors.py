@@ -37,16 +37,17 @@ def _error(*statuses: int) -> Json:
 
 
 def response(description: str, schema: Json, *headers: str) -> Json:
-    """Return a response with headers, and the request's id among them. Components of headers are
-    named by the last word of their header."""
+    """Return a response with headers, and the request's id among them."""
     return {
         "description": description,
-        "headers": {
-            name: {"$ref": f"#/components/headers/{name.rpartition('-')[2]}"}
-            for name in (*headers, "X-Request-Id")
-        },
+        "headers": header_references(*headers, "X-Request-Id"),
         "content": {"application/json": {"schema": schema}},
     }
+
+
+def header_references(*names: str) -> Json:
+    """Return references to components of headers, which are named by their last word."""
+    return {name: {"$ref": f"#/components/headers/{name.rpartition('-')[2]}"} for name in names}
 
 
 def foreign_response(description: str, *headers: str) -> Json:

@@ -56,10 +56,9 @@ def _query(entity: str) -> Json:
 
 
 def _filters(entity: str) -> Iterator[tuple[str, Json]]:
-    ranges = {key: schema for key, (_, *schema) in declared("parameters").items()}
-    ranges["blockNumber"] = ["Count", "The block.", 17]
+    """Yield the fields of filters, and those of ranges, which have schemas: BlockFrom."""
     for key in QUERIED[entity]:
-        yield f"{key}?", filter_schemas().get(key) or field(ranges[key])
+        yield f"{key}?", filter_schemas().get(key) or ref(key[0].upper() + key[1:])
 
 
 def _answer(entity: str, name: str) -> Json:

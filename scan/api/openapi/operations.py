@@ -4,8 +4,8 @@ A parameter is a field after its place and name: `["query page", kind, text, ...
 a table by its operationId: its method with the path, in which `{token}` is the shared parameter of
 that name; `summary`, `description`, `tag`; `parameters`, names of shared ones, of GROUPS, or
 `filters of <entity>`, `without` some; `query.<name>`, its own; `body`, a record, with `examples`;
-`returns`, a kind, with `status`, `media_type` and `more_types`; `errors` besides those of all, and
-`key`, whether it needs one: always or sometimes.
+`returns`, a kind, with `headers`, `status`, `media_type` and `more_types`; `errors` besides those
+of all, and `key`, whether it needs one: always or sometimes.
 """
 
 import re
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from scan.api.openapi.declarations import Json, declared
-from scan.api.openapi.errors import ALWAYS
+from scan.api.openapi.errors import ALWAYS, header_references
 from scan.api.openapi.filters import filter_schemas
 from scan.api.openapi.schemas import field, ref
 from scan.http.list_format import TYPES
@@ -23,7 +23,7 @@ METHODS = frozenset(("get", "post", "patch", "delete"))
 ENTRIES = METHODS | frozenset(
     (
         *("summary", "description", "tag", "parameters", "without", "query", "body", "examples"),
-        *("returns", "status", "media_type", "more_types", "errors", "key"),
+        *("returns", "headers", "status", "media_type", "more_types", "errors", "key"),
     )
 )
 PAGED = ("page", "limit", "cursor")
@@ -108,10 +108,11 @@ def _responses(declared_as: Json, parameter_names: list[str]) -> Json:
     media_types = [*declared_as.get("more_types", ())]
     media_types += TYPES.values() if "format" in parameter_names else ()
     schema = {"schema": field(declared_as["returns"])}
+    # Headers of all responses are in the document's description.
+    headers = (*(("Link",) if is_list else ()), *declared_as.get("headers", ()))
     success: Json = {
         "description": "Success.",
-        # Headers of all responses are in the document's description.
-        **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
+        **({"headers": header_references(*headers)} if headers else {}),
         "content": {
             declared_as.get("media_type", "application/json"): schema,
             **{name: {} for name in media_types},

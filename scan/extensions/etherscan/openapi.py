@@ -13,7 +13,9 @@ TAGS = (
     },
 )
 RESPONSES = {
-    "Etherscan": foreign_response("Success or error.", *RATE_HEADERS, "X-Scan-Block"),
+    "Etherscan": foreign_response(
+        "Success or error.", *RATE_HEADERS, "X-Scan-Block", "X-Scan-Balances-Since"
+    ),
 }
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
