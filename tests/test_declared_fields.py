@@ -34,8 +34,6 @@ EXPECTED_ALONE = {
     *("active_address_count", "new_address_count"),
     *("holder_count", "negative_holder_count", "held_supply"),
 }
-# Columns of other chains: the plain decoder reads blocks of Ethereum alone.
-OF_OTHER_CHAINS = {"l1_fee", "operator_fee", "mint", "chain_fields"}
 # Columns that the indexer makes, of no field of the node's.
 MADE = {
     "blocks": {
@@ -102,11 +100,6 @@ def places_without(table: str, name: str) -> list[str]:
     if name not in NOT_ON_PAGES:
         missing[f"{templates[0]}: the key {key}, or NOT_ON_PAGES of this test"] = (
             re.search(rf"\.{key}\b", page) is None
-        )
-    if table == "transactions" and name not in OF_OTHER_CHAINS:
-        decoded = part("tests/ethereum/plain_decoder.py", r"^def transaction\(", r"^def ")
-        missing[f"tests/ethereum/plain_decoder.py: {name} in transaction()"] = (
-            f" {name}=" not in decoded
         )
     return [place for place, is_missing in missing.items() if is_missing]
 

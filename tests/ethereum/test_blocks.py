@@ -1,14 +1,27 @@
 """Blocks as nodes tell them: every type of transaction, old receipts, and what is malformed."""
 
+import json
 from typing import Any
 
+import msgspec
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from scan.ethereum.block_decoder import decode_block
+from scan.ethereum import block_decoder, transport
+from scan.ethereum.block_hashing import has_its_hash
+from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import (
+    BlockJson,
+    DecodedBlock,
     DecodedTransaction,
     MalformedBlock,
+    ReceiptsJson,
+    read_json,
 )
+from scan.ethereum.client import NodeError, RpcError
+from scan.ethereum.traces import read_call_traces, read_flat_traces
 
 pytestmark = pytest.mark.check
 
@@ -75,6 +88,24 @@ def an_authorization(**changes: Any) -> dict[str, Any]:
     return without_missing(fields | {"r": "0x1", "s": "0x1"} | changes)
 
 
+def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
+    """From JSON as it comes from a node, as it is parsed, and with receipts that come one by one,
+    as of a block that is too large for one answer: all alike, or refused in every form."""
+    forms = [(block, receipts), tuple(msgspec.Raw(orjson.dumps(o)) for o in (block, receipts))]
+    if isinstance(receipts, list):
+        forms.append((block, iter(receipts)))
+    outcomes: list[DecodedBlock | MalformedBlock] = []
+    for form in forms:
+        try:
+            outcomes.append(block_decoder.decode_block(*form, number))
+        except MalformedBlock as error:
+            outcomes.append(error)
+    if all(isinstance(outcome, MalformedBlock) for outcome in outcomes):
+        raise outcomes[0]
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    return outcomes[0]
+
+
 def decode_one(
     transaction: dict[str, Any], receipt: dict[str, Any], **block: Any
 ) -> DecodedTransaction:
@@ -136,6 +167,20 @@ def test_status(receipt: Any, block: Any, status: bool) -> None:
 @pytest.mark.parametrize("receipt", [{"effectiveGasPrice": ...}, {"effectiveGasPrice": None}])
 def test_old_receipts_have_the_price_of_their_transaction(receipt: Any) -> None:
     assert decode_one(a_transaction(), a_receipt(**receipt)).gas_price == 10**9
+
+
+def test_an_index_may_be_written_with_zeros() -> None:
+    decoded = decode_one(a_transaction(transactionIndex="0x00"), a_receipt())
+    assert decoded.transaction_index == 0
+
+
+def test_blobs_are_part_of_the_fee() -> None:
+    blobs = {"type": "0x3", "blobVersionedHashes": HASHES}
+    decoded = decode_one(a_transaction(**blobs), a_receipt(blobGasPrice="0x9"))
+    assert decoded.fee == 2 * 10**9 * 21_000 + 2 * 131_072 * 9
+    assert decoded.blob_gas_price == b"\x09"
+    plain = decode_one(a_transaction(), a_receipt(blobGasPrice="0x9"))  # as some nodes give it
+    assert (plain.fee, plain.blob_gas_price) == (2 * 10**9 * 21_000, None)
 
 
 @pytest.mark.parametrize("price", ["0x0", "0x" + 64 * "f"])
@@ -364,3 +409,94 @@ def test_a_malformed_base_fee_or_cumulative_gas_is_refused() -> None:
         decode_block(a_block([], baseFeePerGas="7"), [], 7)
     with pytest.raises(MalformedBlock):
         decode_one(a_transaction(), a_receipt(cumulativeGasUsed=21_000))
+
+
+WHOLE = (
+    a_block(
+        [
+            a_transaction(0, type="0x3", nonce="0x1", blobVersionedHashes=[HASHES[1]]),
+            a_transaction(1, to=None, type="0x2", maxFeePerGas="0x9", gas="0xffff"),
+        ],
+        size="0x7ff",
+        withdrawals=[
+            {"index": "0x7", "validatorIndex": "0x2a", "address": SENDER, "amount": "0x9"}
+        ],
+    ),
+    [
+        a_receipt(0, logs=[a_log(0), a_log(3, topics=[])], blobGasPrice="0x3", type="0x3"),
+        a_receipt(1, contractAddress=CREATED, cumulativeGasUsed="0xa410"),
+    ],
+)
+# What a node must not give, or seldom does.
+JUNK = ["", "0x", "0xg", "1", "0X1", "0x" + "f" * 65, "0x1_0", " 0x1", "0x٣", None, 3, [], {}]
+
+
+def paths(json_: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Of every value inside."""
+    inside = []
+    for key, value in json_.items() if isinstance(json_, dict) else enumerate(json_):
+        inside.append((*path, key))
+        if isinstance(value, dict | list):
+            inside += paths(value, (*path, key))
+    return inside
+
+
+@given(st.sampled_from(paths([*WHOLE])), st.sampled_from([..., *JUNK]))
+def test_what_is_refused_is_refused_in_every_form(path: tuple[Any, ...], junk: Any) -> None:
+    """One value anywhere is replaced by junk, or left out."""
+    changed = json.loads(json.dumps(WHOLE))
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    if junk is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = junk
+    if len(changed) == 2:
+        try:
+            decode_block(*changed, 7)
+        except MalformedBlock:
+            return
+
+
+def test_ordinary_blocks_have_their_hashes_and_the_same_traces_in_both_forms() -> None:
+    """Those that benchmarks read."""
+    from bench.chain import Chain
+
+    chain = Chain.of(9)
+    for number in (7, 8):
+        texts = chain.block(number), chain.receipts(number)
+        block = decode_block(*map(orjson.loads, texts), number)
+        assert len(block.transactions) == 150
+        header = read_json(msgspec.Raw(texts[0]), BlockJson, number)
+        assert has_its_hash(header)
+        receipts = read_json(msgspec.Raw(texts[1]), ReceiptsJson, number)
+        assert not contradicting_fields(header, receipts)
+        traces = read_call_traces(block, orjson.loads(chain.traces("callTracer", number)))
+        assert traces.created and len(traces.transfers) > 10
+        assert traces == read_flat_traces(block, orjson.loads(chain.traces("trace_block", number)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
+        *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
+        b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
+        b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
+    ],
+)
+def test_an_answer_read_for_its_raw_results_is_the_same_answer(text: bytes) -> None:
+    def read(*, raw: bool) -> Any:
+        try:
+            answer = transport.read_answer(text, 1 << 20, raw=raw)
+        except (NodeError, RpcError) as error:
+            return repr(error)
+        return answer if isinstance(answer, list) else [answer]
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, dict) and isinstance(item.get("result"), msgspec.Raw):
+            return item | {"result": orjson.loads(bytes(item["result"]))}
+        return item
+
+    assert [*map(plain, read(raw=True))] == [*read(raw=False)]

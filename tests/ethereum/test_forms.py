@@ -139,26 +139,6 @@ def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call: str, more: J
         assert block.chain_fields is None
 
 
-def test_arbitrum_s_deposits_mint_and_its_gas_has_l1_s_part() -> None:
-    deposit = sent(0, "0x64", value="0x3e8", requestId=HASH)
-    ticket = sent(1, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER)
-    paying = sent(2)
-    block = decoded(
-        (deposit, received(deposit, gasUsed="0x0", gasUsedForL1="0x0")),
-        (ticket, received(ticket, gasUsedForL1="0x0", effectiveGasPrice="0x0")),
-        (paying, received(paying, gasUsedForL1="0x64", timeboosted=True)),
-        **{"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
-    )
-    assert [t.fee for t in block.transactions] == [0, 0, PRICE * GAS]
-    assert credited(block) == [(0, MINT, SENDER[2:], 1000), (1, MINT, SENDER[2:], 2000)]
-    assert (block.producer_fees, block.burnt_fees) == (0, 0)
-    assert fields_of(block, 2) == {"gasUsedForL1": "100", "timeboosted": True}
-    assert fields_of(block, 1)["typeName"] == "submit retryable"
-    assert json.loads(block.chain_fields or "") == {
-        **{"l1BlockNumber": "16", "sendCount": "2", "sendRoot": HASH}
-    }
-
-
 def test_celo_s_fee_currency_is_no_coin() -> None:
     token = "0x" + "ce" * 20
     in_token, in_coin = sent(0, "0x7b", feeCurrency=token), sent(1, chainId="0xa4ec")
@@ -210,32 +190,23 @@ def test_mantle_s_l1_fee_is_within_its_gas_until_arsia() -> None:
     assert [t.fee for t in since.transactions] == [PRICE * GAS + 1000, PRICE * GAS + 1]
 
 
-def test_scroll_s_fees_go_to_one_vault() -> None:
-    message, paying = sent(0, "0x7e", queueIndex="0x7"), sent(1)
-    block = decoded(
-        (message, received(message, l1Fee="0x0", effectiveGasPrice="0x0")),
-        (paying, received(paying, l1Fee="0x64")),
-    )
-    assert fields_of(block) == {"queueIndex": "7", "typeName": "L1 message"}
-    total = PRICE * GAS + 100
-    assert [t.fee for t in block.transactions] == [0, total]
-    assert credited(block) == [(None, FEE_VAULT, "53" + "00" * 18 + "05", total)]
+BATCH, REQUEST = {"l1BatchNumber": "0x8"}, {"requestId": HASH}
 
 
-def test_zksync_s_types_are_named() -> None:
-    own, priority = sent(0, "0x71", l1BatchNumber="0x8"), sent(1, "0xff", l1BatchNumber="0x8")
-    block = decoded((own, received(own)), (priority, received(priority)), l1BatchNumber="0x8")
-    assert [fields_of(block, n)["typeName"] for n in (0, 1)] == ["EIP-712", "priority"]
-    assert json.loads(block.chain_fields or "") == {"l1BatchNumber": "8"}
-    assert block.burnt_fees == 0
-
-
-def test_a_chain_that_nobody_named_is_indexed_as_ethereum_s() -> None:
-    own = sent(0, "0x50", novelField="0x1", gasPrice=None)
-    block = decoded((own, received(own)))
-    fields = '{"typeName":"unknown"}'
-    assert (block.transactions[0].fee, block.transactions[0].chain_fields) == (PRICE * GAS, fields)
-    assert (block.burnt_fees, block.credits) == (BASE_FEE * GAS, ())
+@pytest.mark.parametrize(
+    ("type_", "fields", "header", "name"),
+    [
+        ("0x69", REQUEST, {"sendRoot": HASH}, "submit retryable"),
+        ("0x64", REQUEST, {"sendRoot": HASH}, "deposit"),
+        ("0x7e", {"queueIndex": "0x7"}, {}, "L1 message"),
+        ("0x71", BATCH, BATCH, "EIP-712"),
+        ("0xff", BATCH, BATCH, "priority"),
+    ],
+)
+def test_types_are_named(type_: str, fields: Json, header: Json, name: str) -> None:
+    own = sent(0, type_, **fields)
+    l1_fee = {"l1Fee": "0x0"} if "queueIndex" in fields else {}
+    assert fields_of(decoded((own, received(own, **l1_fee)), **header))["typeName"] == name
 
 
 def test_fields_of_another_meaning_are_left_out() -> None:

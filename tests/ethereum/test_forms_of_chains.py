@@ -26,7 +26,6 @@ from tests.ethereum.test_forms import (
 pytestmark = pytest.mark.check
 
 VALIDATOR, COLLECTOR = "0x" + "c3" * 20, "6bbe78ee9e474842dbd4ab4987b3cefe88426a92"
-PECTRA = 1_746_021_819, 1_746_021_820
 SEALED = {"extraData": "0x" + "00" * 97}
 Log = dict[str, Any]
 
@@ -136,18 +135,6 @@ def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(
     ]
     assert (block.burnt_fees, block.blob_fees) == (0, None if collects_blobs else blobs)
     assert block.producer_fees == (PRICE - BASE_FEE) * GAS
-
-
-def test_avalanche_s_whole_fee_goes_to_the_miner_and_its_header_has_more() -> None:
-    paying = sent(
-        0
-    )  # of an id that nobody named: its header tells the form, also of an empty block
-    header = {"extDataHash": HASH, "extDataGasUsed": "0x0", "blockGasCost": "0x64"}
-    block = decoded((paying, received(paying)), **header, timestampMilliseconds="0x3e9")
-    assert (block.producer_fees, block.burnt_fees, block.credits) == (PRICE * GAS, 0, ())
-    fields = {"extDataHash": HASH, "extDataGasUsed": "0", "blockGasCost": "100"}
-    assert json.loads(block.chain_fields or "") == fields | {"timestampMilliseconds": "1001"}
-    assert json.loads(decoded(**header).chain_fields or "") == fields
 
 
 @pytest.mark.parametrize("extra", [{"mixHash": HASH}, {"milliTimestamp": "0x1"}, {}])

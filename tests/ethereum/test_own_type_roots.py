@@ -10,21 +10,16 @@ from typing import Any
 import pytest
 import rlp
 
-from scan.ethereum.block_hashing import uncompared
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
 from tests.ethereum.test_forms import HASH, OTHER, SENDER, received, sent
+from tests.support.chain_forms.made_chain import list_root
 
 pytestmark = pytest.mark.check
 
 BLOOM = "0x" + "00" * 255 + "01"
 GAS, CUMULATIVE = 100_000, 21_000
-
-
-def root_of_one(value: bytes) -> str:
-    """A trie with a leaf alone, whose path is rlp(0): nibbles 8 and 0, with the prefix 2."""
-    return "0x" + keccak256(rlp.encode([b"\x20\x80", value])).hex()
 
 
 def block_of_one(
@@ -39,7 +34,13 @@ def block_of_one(
             "baseFeePerGas": "0x7",
             "transactions": [transaction],
         },
-        **dict(zip(("transactionsRoot", "receiptsRoot"), map(root_of_one, roots), strict=True)),
+        **dict(
+            zip(
+                ("transactionsRoot", "receiptsRoot"),
+                (f"0x{list_root([r]).hex()}" for r in roots),
+                strict=True,
+            )
+        ),
         **fields,
     }
     return read_json(header, BlockJson, 5), read_json([receipt], ReceiptsJson, 5)
@@ -102,40 +103,6 @@ def test_a_deposit_creates_at_the_nonce_of_its_receipt() -> None:
     assert contradicting_fields(block, receipts) == ""
     receipts[0].contractAddress = OTHER
     assert contradicting_fields(block, receipts) == "contractAddress and its creator"
-
-
-@pytest.mark.parametrize(
-    ("fields", "tail"),
-    [
-        ({"ethValue": "0x1"}, [b"\1", b"\x01\x02"]),
-        ({"ethValue": "0x1", "ethTxValue": "0x2"}, [b"\1", b"\x01\x02", b"\2"]),
-        ({}, [b"", b"\x01\x02"]),
-    ],
-    ids=["minting", "moving", "plain"],
-)
-def test_a_deposit_of_mantle_has_more_fields(fields: dict[str, str], tail: list[bytes]) -> None:
-    """core/types/deposit_tx.go of mantlenetworkio/op-geth."""
-    transaction = deposit(mint=None, **fields)
-    encoded = [bytes_of(HASH), bytes_of(SENDER), bytes_of(OTHER), b"", 0, GAS, 0, *tail]
-    roots = b"\x7e" + rlp.encode(encoded), encoded_receipt()
-    receipt = receipt_of(transaction, depositNonce="0x4")
-    block, receipts = block_of_one(transaction, receipt, roots)
-    assert contradicting_fields(block, receipts) == ""
-    assert uncompared(block, receipts) == []  # though the block names no chain
-    block.transactions[0].ethValue = "0x5"
-    assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
-
-
-def test_a_message_to_scroll_has_its_roots() -> None:
-    """core/types/l1_message_tx.go of scroll-tech/go-ethereum."""
-    own = {"queueIndex": "0x7", "gas": hex(GAS), "input": "0x0102", "gasPrice": "0x0"}
-    transaction = sent(0, "0x7e", **own)
-    encoded = b"\x7e" + rlp.encode([7, GAS, bytes_of(OTHER), 0, b"\1\2", bytes_of(SENDER)])
-    receipt = receipt_of(transaction, l1Fee="0x0")
-    block, receipts = block_of_one(transaction, receipt, (encoded, encoded_receipt()))
-    assert contradicting_fields(block, receipts) == ""
-    block.transactions[0].queueIndex = "0x8"
-    assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
 
 
 SIGNED = bytes.fromhex(

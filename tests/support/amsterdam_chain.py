@@ -10,17 +10,14 @@ import rlp
 from eth_utils import keccak
 
 from tests.support.anvil import Anvil
+from tests.support.chain_forms.made_chain import HEADER_FIELDS, bloom_of, list_root
 from tests.support.faulty_node import Calls, Forward, Reply
-from tests.support.rehashed_chain import OLDEST, QUANTITIES, Json
+from tests.support.rehashed_chain import Json, field
 from tests.support.renamed_hashes import RenamedHashes
 
 SYSTEM = "0x" + "ff" * 19 + "fe"
 TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-PRAGUE = (
-    *(*OLDEST, "baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
-    *("parentBeaconBlockRoot", "requestsHash"),
-)
-FIELDS = (*PRAGUE, "blockAccessListHash", "slotNumber")
+FIELDS = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
 MOVING = ("CALL", "CREATE", "CREATE2", "SELFDESTRUCT")
 
 
@@ -65,7 +62,7 @@ class AmsterdamChain:
                     names = ("transactionHash", "transactionIndex", "blockHash", "blockNumber")
                     log |= {name: receipt[name] for name in names} | {"removed": False}
             header["logsBloom"] = bloom(logs)
-            header["receiptsRoot"] = "0x" + root([encode_receipt(r) for r in receipts]).hex()
+            header["receiptsRoot"] = "0x" + list_root([*map(encode_receipt, receipts)]).hex()
             header["parentHash"] = self.headers[number - 1]["hash"]
             encoded = rlp.encode([field(header, name) for name in FIELDS])
             ours, before = "0x" + keccak(encoded).hex(), header["hash"]
@@ -129,22 +126,9 @@ def coin_log(sender: str, recipient: str, value: int) -> Json:
     return {"address": SYSTEM, "topics": topics, "data": f"0x{value:064x}"}
 
 
-def field(header: Json, name: str) -> Any:
-    text = header[name]
-    if name in (*QUANTITIES, "slotNumber"):
-        return int(text, 16)
-    return bytes.fromhex(text[2:])
-
-
 def bloom(logs: list[Json]) -> str:
-    """Three bits of 2048 for each address and topic (Yellow Paper, section 4.3.1)."""
-    bits = 0
-    for log in logs:
-        for text in (log["address"], *log["topics"]):
-            hash_ = keccak(bytes.fromhex(text[2:]))
-            for at in (0, 2, 4):
-                bits |= 1 << (int.from_bytes(hash_[at : at + 2]) % 2048)
-    return f"0x{bits:0512x}"
+    parts = [bytes.fromhex(text[2:]) for log in logs for text in (log["address"], *log["topics"])]
+    return f"0x{bloom_of(parts):0512x}"
 
 
 def encode_receipt(receipt: Json) -> bytes:
@@ -158,36 +142,3 @@ def encode_receipt(receipt: Json) -> bytes:
     encoded: bytes = rlp.encode([status, gas, data(receipt["logsBloom"]), logs])
     type_ = int(receipt["type"], 16)
     return bytes([type_]) * bool(type_) + encoded
-
-
-def root(items: list[bytes]) -> bytes:
-    """The root of a trie of items by rlp(index) (Yellow Paper, appendix D)."""
-    leaves = [(nibbles(rlp.encode(index)), item) for index, item in enumerate(items)]
-    return bytes(keccak(rlp.encode(node_of(leaves) if leaves else b"")))
-
-
-def nibbles(key: bytes) -> list[int]:
-    return [nibble for byte in key for nibble in (byte >> 4, byte & 15)]
-
-
-def node_of(leaves: list[tuple[list[int], bytes]]) -> Any:
-    if len(leaves) == 1:
-        return [hex_prefix(leaves[0][0], is_leaf=True), leaves[0][1]]
-    shared = 0
-    while len({path[shared] for path, _ in leaves}) == 1:
-        shared += 1
-    if shared:
-        inner = [(path[shared:], item) for path, item in leaves]
-        return [hex_prefix(leaves[0][0][:shared], is_leaf=False), reference(node_of(inner))]
-    branches = [[(p[1:], item) for p, item in leaves if p[0] == n] for n in range(16)]
-    return [*(reference(node_of(of)) if of else b"" for of in branches), b""]
-
-
-def reference(node: Any) -> Any:
-    encoded = rlp.encode(node)
-    return node if len(encoded) < 32 else keccak(encoded)
-
-
-def hex_prefix(path: list[int], *, is_leaf: bool) -> bytes:
-    flagged = [2 * is_leaf + len(path) % 2, *([] if len(path) % 2 else [0]), *path]
-    return bytes(16 * a + b for a, b in zip(flagged[::2], flagged[1::2], strict=True))

@@ -18,24 +18,16 @@ from scan.ethereum.block_hashing import receipts_root
 from scan.ethereum.blocks import ReceiptsJson, read_json
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.rehashed_chain import OLDEST, field
 from tests.support.renamed_hashes import RenamedHashes
 
 REWARD = 5 * 10**18
-FIELDS = (
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
-    *("mixHash", "nonce"),
-)
 # Which anvil's genesis block has nevertheless.
 LATER = ("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas")
-QUANTITIES = ("difficulty", "number", "gasLimit", "gasUsed", "timestamp")
 
 
 def fields_of(header: dict[str, Any]) -> list[Any]:
-    return [
-        int(header[name], 16) if name in QUANTITIES else bytes.fromhex(header[name][2:])
-        for name in FIELDS
-    ]
+    return [field(header, name) for name in OLDEST]
 
 
 def hash_of(value: Any) -> str:
@@ -105,7 +97,7 @@ class MinedChain:
         result = answer.get("result")
         if method.startswith("eth_getBlockBy") and result:
             own = self.headers[int(result["number"], 16)]
-            result |= {name: own[name] for name in ("uncles", *FIELDS)} | dict.fromkeys(LATER)
+            result |= {name: own[name] for name in ("uncles", *OLDEST)} | dict.fromkeys(LATER)
         elif method == "eth_getUncleByBlockHashAndIndex":
             own_uncles = self.uncles[int(self._number_of(params[0]), 16)]
             answer.pop("error", None)

@@ -9,29 +9,21 @@ import rlp
 from eth_utils import keccak
 
 from tests.support.anvil import Anvil
+from tests.support.chain_forms.made_chain import HEADER_FIELDS
 from tests.support.faulty_node import Calls, Forward, Reply
 from tests.support.renamed_hashes import RenamedHashes
 
 Json = dict[str, Any]
-OLDEST = (
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
-    *("mixHash", "nonce"),
-)
+OLDEST = HEADER_FIELDS[:15]
 QUANTITIES = (
     *("difficulty", "number", "gasLimit", "gasUsed", "timestamp", "baseFeePerGas"),
-    *("extDataGasUsed", "blockGasCost", "blobGasUsed", "excessBlobGas"),
+    *("extDataGasUsed", "blockGasCost", "blobGasUsed", "excessBlobGas", "slotNumber"),
 )
 
 
 def field(header: Json, name: str) -> Any:
     text = header[name]
     return int(text, 16) if name in QUANTITIES else bytes.fromhex(text[2:])
-
-
-def root_of_one(value: bytes) -> str:
-    """Of a list of one item: a leaf alone, whose path is rlp(0), nibbles 8 and 0 after prefix 2."""
-    return "0x" + keccak(rlp.encode([b"\x20\x80", value])).hex()
 
 
 class RehashedChain:

@@ -318,7 +318,7 @@ def _receipts(pending: Sequence[Made]) -> Iterator[Json]:
         for entry in made.receipt["logs"]:
             logs.append({**entry, "logIndex": log_index})
             log_index += 1
-        bloom = _union([_bloom(b) for e in logs for b in (e["address"], *e["topics"])])
+        bloom = bloom_of([b for e in logs for b in (e["address"], *e["topics"])])
         yield {
             **made.receipt,
             **{"logs": logs, "cumulativeGasUsed": gas, "logsBloom": int.to_bytes(bloom, 256)},
@@ -332,10 +332,10 @@ def _union(blooms: Sequence[bytes | int]) -> int:
     return bits
 
 
-def _bloom(content: bytes) -> int:
-    """Yellow Paper, section 4.3.1."""
-    hash_ = keccak(content)
-    return _union([1 << (int.from_bytes(hash_[n : n + 2]) % 2048) for n in (0, 2, 4)])
+def bloom_of(parts: Sequence[bytes]) -> int:
+    """Of addresses and topics: three bits of 2048 for each, Yellow Paper, section 4.3.1."""
+    hashes = [keccak(part) for part in parts]
+    return _union([1 << int.from_bytes(h[n : n + 2]) % 2048 for h in hashes for n in (0, 2, 4)])
 
 
 def list_root(values: Sequence[bytes]) -> bytes:
