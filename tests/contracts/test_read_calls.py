@@ -189,12 +189,3 @@ def test_a_beacon_proxy_is_followed(explorer: Explorer, many: str) -> None:
     proxy = deploy(explorer, PROXY, "Proxy", f"{int(beacon, 16):064x}" + BEACON_SLOT)
     explorer.verify(proxy, PROXY, VERSION, contractName="Proxy", optimizationUsed=0)
     assert explorer.contract(proxy).json["proxy"]["implementation"] == many
-
-
-def test_a_minimal_proxy_is_verified_by_its_implementation(explorer: Explorer, many: str) -> None:
-    clone = explorer.place(f"363d3d373d3d3d363d73{many[2:]}5af43d82803e903d91602b57fd5bf3")
-    stored = explorer.contract(clone).json
-    assert (stored["address"], stored["verifiedBy"]) == (clone, many)
-    assert stored["proxy"] == {"type": "eip1167", "implementation": many}
-    answer = explorer.call(clone, "over(uint256)", 5)
-    assert answer.json == {"result": "number", "implementation": many}

@@ -10,7 +10,7 @@ import psycopg2
 import pytest
 
 from tests.conftest import Played
-from tests.indexer.test_node_faults import head_hash, status, wait_until
+from tests.indexer.test_node_faults import status, wait_until
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
@@ -136,21 +136,6 @@ def test_a_full_disk_is_told_and_waited_for(anvil: Anvil, database_url: str) -> 
             cursor.execute("DROP TRIGGER fill ON blocks")
         indexing.wait_for(1)
         wait_until(lambda: status(database_url)["problem"] is None)
-
-
-def test_a_second_indexer_waits_and_takes_over(anvil: Anvil, database_url: str) -> None:
-    anvil.mine(3)
-    newest = anvil.call("eth_getBlockByNumber", "latest", False)
-    with IndexerProcess(database_url, anvil.url) as first:
-        first.wait_for(3, newest["hash"])
-        with IndexerProcess(database_url, anvil.url) as second:
-            wait_until(lambda: "waiting to take over" in second.output())
-            assert status(database_url)["problem"] is None
-            first.kill()
-            anvil.mine()
-            newest = anvil.call("eth_getBlockByNumber", "latest", False)
-            wait_until(lambda: head_hash(database_url) == newest["hash"])
-            assert second.terminate() == 0
 
 
 def test_two_indexers_at_once_write_every_block_once(

@@ -13,19 +13,23 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer import block_rows, coin_token
 from scan.indexer.block_source import BlockSource
-from tests.conftest import Played
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support import scenario as acts
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
+from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
+from tests.support.kept_answers import kept_answers
+from tests.support.scenario import Stage
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 from tests.support.truth import Truth, comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
+ACTS = (acts.honest_tokens, acts.wrappers, acts.creations, acts.failures, acts.purses)
 
 
 class Forked(NamedTuple):
@@ -37,15 +41,31 @@ class Forked(NamedTuple):
     traces: str
 
 
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Anvil]:
+    """The node that has the chain without the fork."""
+    with Anvil() as node:
+        stage = Stage(node)
+        for act in ACTS:
+            act(stage)
+        yield node
+
+
 @pytest.fixture(scope="module", params=["auto", "off"], ids=["traced", "untraced"])
 def forked(
     request: pytest.FixtureRequest,
-    scenario: Played,
+    plain: Anvil,
     postgres: Postgres,
     template: str,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Forked]:
-    with FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
-        node.fault = chain = AmsterdamChain(scenario.anvil, FORKS[request.param])
+    folder = tmp_path_factory.mktemp("answers")
+    with (
+        FaultyNode(plain.url) as node,
+        kept_answers(node.url, folder),
+        postgres.cloned(template) as url,
+    ):
+        node.fault = chain = AmsterdamChain(plain, FORKS[request.param])
         settings = settings_for(url, node.url, traces=request.param)
         follow(settings, len(chain.headers) - 1)
         truth = read_truth(PlainNode(node.url), traces=request.param == "auto")
@@ -95,10 +115,10 @@ def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked: Forked) -> None:
         assert SYSTEM not in {row["contractAddress"] for row in rows}
 
 
-def test_histories_add_up_through_the_fork(forked: Forked, scenario: Played) -> None:
+def test_histories_add_up_through_the_fork(forked: Forked, plain: Anvil) -> None:
     """Of all that have their coin by the chain, not by the test node's orders."""
     addresses = [a for a, record in forked.truth.addresses.items() if record["isContract"]]
-    for address in [*scenario.anvil.accounts, *addresses]:
+    for address in [*plain.accounts, *addresses]:
         page = forked.client.get(f"/api/v1/addresses/{address}/history?limit=100").json
         assert (page["complete"], page["unexplained"]) == (True, "0"), (address, page)
     body = forked.client.post("/api/v1/query", json={"entity": "internal_transfers"}).json
@@ -125,6 +145,12 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked: Forked) -> None:
     assert ("by its log" in overview) == (moved["source"] == "log")
 
 
+@pytest.mark.parametrize(
+    "forked",
+    ["auto", pytest.param("off", marks=pytest.mark.long)],
+    ids=["traced", "untraced"],
+    indirect=True,
+)
 def test_bulk_and_audit_have_the_same(
     forked: Forked, postgres: Postgres, template: str, tmp_path: Path
 ) -> None:
@@ -163,7 +189,7 @@ def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
     assert "transfers of coin were taken for a token's: indexing block" in caplog.text
 
 
-def test_a_block_whose_traces_and_logs_differ_is_refused(forked: Forked, scenario: Played) -> None:
+def test_a_block_whose_traces_and_logs_differ_is_refused(forked: Forked, plain: Anvil) -> None:
     if forked.traces == "off":
         return
     moved = forked.truth.internal_transfers[0]
@@ -178,7 +204,7 @@ def test_a_block_whose_traces_and_logs_differ_is_refused(forked: Forked, scenari
                 answer |= json.loads(text)
         return reply
 
-    with FaultyNode(scenario.anvil.url) as node:
+    with FaultyNode(plain.url) as node:
         node.fault = lying
         reason = f"block {number}: traces and logs of coin .* differ in transaction {hash_}"
         with pytest.raises(MalformedBlock, match=reason):

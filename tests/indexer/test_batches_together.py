@@ -11,12 +11,10 @@ from scan.ethereum import retries
 from scan.indexer import (
     batch_reader,
     catch_up,
-    contract_inspection,
     fetch_limit,
     status_report,
 )
 from scan.indexer.writer import Append, InspectedBatch
-from tests.conftest import Played
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -88,22 +86,6 @@ def node(indexed_once: Indexed, database_url: str) -> Iterator[Anvil]:
     yield indexed_once.node
     assert head_of(database_url) == indexed_once.node.head()
     assert digest(database_url) == digest(indexed_once.url)
-
-
-@pytest.mark.parametrize("remembered", [0, 200_000])
-def test_tables_are_the_same(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    transactions: list[int],
-    monkeypatch: pytest.MonkeyPatch,
-    remembered: int,
-) -> None:
-    """Also where it is forgotten what was read of contracts, unless the database lacks it."""
-    monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", remembered)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
-    assert transactions[0] == 1 and max(transactions) > 4
-    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 def test_a_transaction_ends_where_partitions_are_to_be_made(

@@ -1,6 +1,5 @@
 """A standby that misses the last blocks becomes primary, and connections move to it at once."""
 
-import logging
 import os
 import random
 import time
@@ -13,7 +12,6 @@ import pytest
 
 from scan.errors import ScanError
 from scan.extensions.audit import audit_command as audit
-from scan.indexer import follower
 from tests.support import scenario
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -115,46 +113,6 @@ def wait_for(indexing: Indexing, number: int) -> None:
 
 def delivery_ids(url: str) -> list[int]:
     return [row[0] for row in execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
-
-
-def test_blocks_lost_in_a_failover_are_indexed_anew(
-    anvil: Anvil,
-    postgres: Postgres,
-    template: str,
-    database_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    monkeypatch.setattr(follower, "HEAD_POLL_S", 1.0)  # the failover fits between two steps
-    stage = Stage(anvil, seed=14)
-    for act in ACTS:
-        act(stage)
-    watch(database_url, stage.people[1])
-    Indexing(database_url, anvil.url).run_until(anvil.head())
-    time.sleep(0.2)  # until its connections have ended
-    with (
-        postgres.cloned(name_of(database_url)) as standby,
-        Indexing(database_url, anvil.url) as indexing,
-        caplog.at_level(logging.INFO),
-    ):
-        indexing.wait_for(anvil.head())
-        add_novelties(stage)
-        indexing.wait_for(anvil.head())
-        use_novelties(stage)
-        indexing.wait_for(anvil.head())
-        kept, given = delivery_ids(standby), delivery_ids(database_url)
-        time.sleep(0.1)
-        fail_over(postgres, name_of(database_url), name_of(standby))
-        use_novelties(stage)
-        indexing.wait_for(anvil.head())
-        renewed = delivery_ids(database_url)[len(kept) :]
-    assert "the head does not advance" not in caplog.text  # a fault alone would begin anew
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
-    assert "beginning anew" in caplog.text
-    assert audit.audit(indexing.settings, AUDIT) == audit.EXACT
-    assert len(renewed) >= len(given) - len(kept) > 0
-    assert min(renewed) > max(given)
-    assert max(renewed) < 2**53
 
 
 def test_many_failovers_leave_what_a_fresh_index_has(

@@ -7,13 +7,8 @@ import pytest
 
 from scan.ethereum import retries
 from scan.ethereum.client import RateLimited
-from scan.indexer import fetch_limit, prefetch_process
+from scan.indexer import fetch_limit
 from scan.indexer.fetch_limit import FetchLimit
-from tests.conftest import Played
-from tests.support import faulty_node
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
-from tests.support.indexing import Indexing
-from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.long
 
@@ -60,35 +55,3 @@ def test_large_blocks_come_fewer_at_a_time(
     for _ in range(40):
         limit.record_answer(1, transactions, was_waited_for=False)
     assert limit.blocks == blocks
-
-
-@pytest.mark.parametrize("has_process", [False, True])
-def test_a_node_that_takes_two_requests_at_a_time_is_indexed(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    has_process: bool,
-) -> None:
-    monkeypatch.setattr(prefetch_process, "MIN_PROCESS_BLOCKS", 1 if has_process else 10**9)
-    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
-    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.05)
-    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.2)
-    places = threading.Semaphore(2)
-    refused = []
-
-    def takes_two(calls: Calls, forward: Forward) -> Reply:
-        if not places.acquire(blocking=False):
-            refused.append(calls)
-            return faulty_node.too_many_requests(0)(calls, forward)
-        try:
-            time.sleep(0.01)
-            return Reply(body=forward(calls))
-        finally:
-            places.release()
-
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = takes_two
-        Indexing(database_url, node.url).run_until(scenario.anvil.head())
-    assert refused
-    assert digest(database_url) == digest(indexed.settings.database_url)

@@ -38,8 +38,8 @@ INSERT INTO token_holders (holder, token_address, balance)
 SELECT substr(sha256(n::text::bytea), 1, 20), %(token)s, CASE n % 5
         WHEN 0 THEN 1 + n % 3 WHEN 1 THEN 1000000000000000000 WHEN 2 THEN 1200000 + n % 9
         WHEN 3 THEN -n ELSE trunc((n % 97 + 1) * 10::numeric ^ (n % 70) + n) END
-FROM generate_series(1, 30000) AS n;
-UPDATE tokens SET holder_count = 24000 WHERE address = %(token)s;
+FROM generate_series(1, 15000) AS n;
+UPDATE tokens SET holder_count = 12000 WHERE address = %(token)s;
 INSERT INTO token_holder_ranges
 SELECT token_address, holder_range(balance, holder), count(*) FROM token_holders
 WHERE balance > 0 GROUP BY 1, 2;
@@ -127,19 +127,19 @@ def test_ranges_follow_each_other_as_holders_do(seeded: Explained) -> None:
 
 def test_every_page_has_the_holders_that_follow(seeded: Explained) -> None:
     expected = [(str(balance), f"0x{holder.hex()}") for balance, holder in holders(seeded.url)]
-    assert len(expected) == 24_000
+    assert len(expected) == 12_000
     read = []
-    for number in range(1, 241):
+    for number in range(1, 121):
         _, answer = page(seeded, number)
-        assert answer["total"] == 24_000
+        assert answer["total"] == 12_000
         read += [(record["balance"], record["address"]) for record in answer["holders"]]
     assert read == expected
 
 
 @pytest.mark.parametrize("limit", [25, 100])
 def test_pages_in_the_middle_are_read_from_near_by(seeded: Explained, limit: int) -> None:
-    """Not from an end, from which half of the 24,000 would be passed."""
-    pages = 24_000 // limit
+    """Not from an end, from which half of the 12,000 would be passed."""
+    pages = 12_000 // limit
     counted, _ = page(seeded, pages // 2, limit)
     for plan in (page(seeded, n * pages // 10, limit)[0] for n in range(1, 10)):
         plan.require_indexes(limit)
@@ -177,20 +177,20 @@ def test_empty_balances_are_removed_by_key(seeded: Explained) -> None:
             " FROM pg_stat_xact_user_tables WHERE relname ~ '^token_holders_.$'); END $$"
         )
     database.close()
-    assert execute(seeded.url, "SELECT count(*) FROM token_holders") == [(30_000,)]
+    assert execute(seeded.url, "SELECT count(*) FROM token_holders") == [(15_000,)]
 
 
 def test_pages_are_exact_where_ranges_are_not(seeded: Explained) -> None:
     """A count that is not the token's is not used; `scan audit` finds and mends it."""
     settings = settings_for(seeded.url, NOWHERE)
-    _, before = page(seeded, 120)
+    _, before = page(seeded, 60)
     spoil(
         settings,
         "UPDATE token_holder_ranges SET holder_count = holder_count + 1"
         " WHERE balance_range = (SELECT max(balance_range) FROM token_holder_ranges)",
     )
     try:
-        _, after = page(seeded, 120)
+        _, after = page(seeded, 60)
         assert after["holders"] == before["holders"]
         database = Database(seeded.url, statement_timeout_ms=0)
         with database.transaction() as tx:

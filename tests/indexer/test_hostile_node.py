@@ -154,12 +154,3 @@ def test_a_call_answered_twice_is_asked_again(node: FaultyNode) -> None:
     node.fault = faulty_node.limit_batch(1, faulty_node.duplicate_ids)
     calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in ("0x0", "latest")]
     assert [block["number"] for block in Node([node.url]).batch(calls)] == ["0x0", "0x0"]
-
-
-def test_the_next_node_is_asked_where_one_answers_without_end(
-    node: FaultyNode, anvil: Anvil
-) -> None:
-    node.fault = faulty_node.endless_body
-    both = Node([node.url, anvil.url])
-    assert both.call("eth_chainId") == hex(31337)
-    assert node.requests == 1

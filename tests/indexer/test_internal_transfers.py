@@ -12,7 +12,6 @@ from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.extensions.audit import audit_command as audit
 from scan.hex import to_hex
-from scan.indexer import block_traces
 from tests.extensions.audit.test_audit import run
 from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
@@ -89,30 +88,6 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(
         burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
         assert (burns, body["unexplained"]) == ([burnt] if burnt else [], "0")
         assert run(indexing.settings, node=True) == audit.EXACT
-
-
-def test_a_node_with_flat_traces_gives_the_same(
-    postgres: Postgres, template: str, database_url: str, anvil: Anvil
-) -> None:
-    purses(Stage(anvil))
-    with FaultyNode(anvil.url) as node:
-        node.fault = refuse_method("debug_traceBlockByHash")
-        Indexing(database_url, node.url).run_until(anvil.head())
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
-
-
-def test_blocks_in_which_much_value_moves_are_read_few_at_a_time(
-    postgres: Postgres,
-    template: str,
-    database_url: str,
-    anvil: Anvil,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    purses(Stage(anvil))
-    expected = fresh_digest(postgres, template, anvil)
-    monkeypatch.setattr(block_traces, "MAX_TRANSFERS", 0)
-    Indexing(database_url, anvil.url).run_until(anvil.head())
-    assert digest(database_url) == expected
 
 
 class Untraceable:

@@ -3,9 +3,8 @@
 import itertools
 import json
 import logging
-import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -14,10 +13,8 @@ import pytest
 from scan.database.connection import Database
 from scan.ethereum import retries
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.indexer import batch_reader, fetch_limit
 from tests.conftest import Played
 from tests.support import faulty_node
-from tests.support.altered_fields import AlteredFields
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.faulty_node import Fault, FaultyNode
@@ -117,66 +114,6 @@ def test_batches_shrink_to_what_the_node_takes(scenario: Played, fault: Fault) -
     assert [int(block["number"], 16) for block in answers] == list(range(60))
 
 
-def test_a_node_that_offers_less_gives_the_same_tables(
-    scenario: Played, indexed: Indexing, database_url: str
-) -> None:
-    """No receipts by block, no debug traces, no state by hash, and small batches."""
-
-    def poor(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        if len(calls) > 50:
-            return faulty_node.batch_error(calls, forward)
-        answers = faulty_node.refuse_block_hashes(calls, forward).body
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
-                answer.pop("result", None)
-                answer["error"] = {"code": -32601, "message": "Method not found"}
-        return faulty_node.Reply(body=answers)
-
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = poor
-        Indexing(database_url, node.url).run_until(scenario.anvil.head())
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-def altered_headers(alter: Callable[[dict[str, Any]], None]) -> Fault:
-    def reply(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = forward(calls)
-        for answer in answers:
-            header = answer.get("result")
-            if isinstance(header, dict) and "receiptsRoot" in header:
-                alter(header)
-        return faulty_node.Reply(body=answers)
-
-    return reply
-
-
-def test_a_header_with_one_wrong_field_is_read_again(
-    scenario: Played, indexed: Indexing, database_url: str
-) -> None:
-    dice = random.Random(1)
-
-    def alter(header: dict[str, Any]) -> None:
-        if dice.random() < 0.3:
-            field = dice.choice(("timestamp", "gasUsed", "gasLimit", "baseFeePerGas"))
-            header[field] = hex(int(header[field], 16) + dice.randint(1, 10**6))
-
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = altered_headers(alter)
-        Indexing(database_url, node.url).run_until(scenario.anvil.head())
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-def test_a_transaction_or_receipt_with_one_wrong_field_is_read_again(
-    scenario: Played, indexed: Indexing, database_url: str
-) -> None:
-    alter = AlteredFields(seed=2)
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = alter
-        Indexing(database_url, node.url).run_until(scenario.anvil.head())
-    assert alter.covers_a_third
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
 def whole_transactions(result: Any) -> list[dict[str, Any]]:
     transactions = result.get("transactions", []) if isinstance(result, dict) else []
     return [transaction for transaction in transactions if isinstance(transaction, dict)]
@@ -204,29 +141,6 @@ def test_a_block_that_never_matches_is_told_before_anything_is_indexed(
         node.fault = None
         indexing.wait_for(anvil.head())
         assert status(database_url)["problem"] is None
-
-
-def test_headers_that_a_hard_fork_changes_are_taken(
-    scenario: Played, indexed: Indexing, database_url: str
-) -> None:
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = altered_headers(lambda header: header.pop("withdrawalsRoot"))
-        Indexing(database_url, node.url).run_until(scenario.anvil.head())
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-@pytest.mark.parametrize("blocks", [1, 7])
-def test_tables_are_the_same_however_blocks_are_put_into_batches(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    blocks: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", blocks)
-    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", blocks)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
-    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 def test_a_slow_node_is_asked_for_less(scenario: Played) -> None:

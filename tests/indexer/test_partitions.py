@@ -67,8 +67,8 @@ def both(
 
 
 def lists(first: FlaskClient, scenario: Played) -> list[str]:
-    people = [*scenario.stage.people[:3], "0x" + 40 * "0"]
-    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=20").json["tokens"]]
+    people = [*scenario.stage.people[:2], "0x" + 40 * "0"]
+    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=10").json["tokens"]]
     own = ("history", "internal", "items", "tokens", "trades", "transactions", "transfers")
     return [
         *("blocks", "transactions", "token-transfers", "internal-transfers", "dex-trades", "logs"),
@@ -94,37 +94,7 @@ def test_lists_and_their_cursors_answer_as_over_one_partition(
                 break
             query = f"limit=6&cursor={cursor}"
             cursors += 1
-    assert cursors > 200
-
-
-def test_details_and_files_answer_as_over_one_partition(
-    both: tuple[FlaskClient, FlaskClient, str], scenario: Played
-) -> None:
-    first, second, _ = both
-    people = scenario.stage.people
-    hashes = [t["hash"] for t in first.get("/api/v1/transactions?limit=100").json["transactions"]]
-    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=20").json["tokens"]]
-    pools = [p["address"] for p in first.get("/api/v1/pools?limit=5").json["pools"]]
-    paths = [
-        *(f"/api/v1/transactions/{h}" for h in hashes[::5]),
-        *(f"/tx/{h}" for h in hashes[::25]),
-        *(f"/api/v1/blocks/{number}" for number in range(0, scenario.anvil.head(), 10)),
-        *(f"/api/v1/addresses/{a}" for a in (*people, *tokens)),
-        *(f"/api/v1/tokens/{a}" for a in tokens),
-        *(f"/address/{a}" for a in people[:3]),
-        *(f"/token/{a}" for a in tokens[:3]),
-        *(f"/api/v1/pools/{a}{below}" for a in pools for below in ("", "/candles", "/volume")),
-        *("/api/v1/stats", "/api/v1/stats/daily", "/api/v1/gas", "/txs", "/blocks", "/charts"),
-        *("/api/v1/transactions?format=csv", f"/api/v1/addresses/{people[0]}/history?format=csv"),
-        *(f"/api?module=account&action=txlist&address={a}" for a in people[:3]),
-        *(f"/api?module=account&action=tokentx&address={a}" for a in people[:3]),
-        *(f"/api?module=account&action=txlistinternal&address={a}" for a in people[:3]),
-        f"/api?module=logs&action=getLogs&address={tokens[0]}&fromBlock=0&toBlock=latest",
-    ]
-    for path in paths:
-        expected, answer = first.get(path), second.get(path)
-        assert expected.status_code == 200, (path, expected.text)
-        assert (answer.status_code, answer.text) == (200, expected.text), path
+    assert cursors > 100
 
 
 def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(
@@ -145,11 +115,6 @@ def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(
 def transaction(url: str) -> Iterator[Any]:
     with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
         yield cursor
-
-
-def wait_for_head(indexer: IndexerProcess, anvil: Anvil) -> None:
-    head = anvil.call("eth_getBlockByNumber", "latest", False)
-    indexer.wait_for(int(head["number"], 16), head["hash"])
 
 
 @pytest.mark.long

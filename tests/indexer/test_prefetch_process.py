@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from scan.ethereum import retries
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError, RpcError, TimedOut
-from scan.indexer import batch_reader, contract_inspection, fetch_limit, prefetch_process
+from scan.indexer import prefetch_process
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.fetch_limit import FetchLimit
 from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded, ProcessNotStarted
@@ -121,57 +120,6 @@ def test_tables_are_the_same(
     with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
         wait_until(lambda: all(map(is_gone, processes)))
     assert processes
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-def test_tables_are_the_same_when_nearly_all_is_forgotten_between_batches(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    processes: list[int],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A batch is inspected before the one before it can be asked of the database."""
-    monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", 0)
-    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
-    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", 2)
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-def test_faults_of_the_node_cost_nothing(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    processes: list[int],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 5)
-    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.2)
-    with (
-        FaultyNode(scenario.anvil.url, seed=3, rate=0.1) as node,
-        Indexing(database_url, node.url) as indexing,
-    ):
-        indexing.wait_for(scenario.anvil.head())
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-def test_a_node_that_offers_less_is_read_with_what_it_offers(
-    scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
-) -> None:
-    """No receipts by block, no traces by geth's method."""
-
-    def poor(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
-                answer.pop("result", None)
-                answer["error"] = {"code": -32601, "message": "Method not found"}
-        return Reply(body=answers)
-
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = poor
-        Indexing(database_url, node.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 

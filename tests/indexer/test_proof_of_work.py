@@ -23,6 +23,7 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
+from tests.support.kept_answers import kept_answers
 from tests.support.lists import Listed, by_links
 from tests.support.mined_chain import REWARD, MinedChain
 from tests.support.table_digest import digest
@@ -61,10 +62,13 @@ def play(node: Anvil) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def mined(postgres: Postgres, template: str) -> Iterator[Mined]:
+def mined(
+    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mined]:
     with (
         Anvil("--chain-id", "1", hardfork="homestead") as anvil,
         FaultyNode(anvil.url) as node,
+        kept_answers(node.url, tmp_path_factory.mktemp("answers")),
         postgres.cloned(template) as url,
     ):
         failed = play(anvil)

@@ -77,7 +77,7 @@ def pruned(postgres: Postgres, template: str, scenario: Played) -> Iterator[Prun
 
 
 def queries(first: FlaskClient, scenario: Played) -> Iterator[dict[str, Any]]:
-    """Of every entity: all, by one key and by several, with ranges of blocks, at several pages."""
+    """Of every entity: all, by one key and by several, in ranges of blocks, each at some page."""
     head = scenario.anvil.head()
     people = [*scenario.stage.people[:3], "0x" + 40 * "0", "0x" + 40 * "9"]
     tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=5").json["tokens"]]
@@ -100,10 +100,12 @@ def queries(first: FlaskClient, scenario: Played) -> Iterator[dict[str, Any]]:
         ],
     }
     ranges = ({}, {"blockFrom": head // 3, "blockTo": head // 2}, {"blockFrom": head - 5})
-    pages = ({"limit": 7}, {"limit": 100}, {"limit": 9, "offset": 30, "orderBy": "asc"})
+    pages = itertools.cycle(
+        ({"limit": 7}, {"limit": 100}, {"limit": 9, "offset": 30, "orderBy": "asc"})
+    )
     for entity, chosen in filters.items():
-        for keys, blocks, page in itertools.product(chosen, ranges, pages):
-            yield {"entity": entity, "filter": keys | blocks, **page}
+        for blocks, keys in itertools.product(ranges, chosen):
+            yield {"entity": entity, "filter": keys | blocks, **next(pages)}
 
 
 def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(
@@ -123,7 +125,7 @@ def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(
         assert answer | {"next": None} == expected | {"next": None}, body
         assert (answer["next"] is None) == (expected["next"] is None), body
         rows[body["entity"]] += len(answer["data"])
-    assert min(rows.values()) > 100, rows
+    assert min(rows.values()) > 10, rows
 
 
 def timestamp(client: FlaskClient, block: int) -> str:
@@ -161,7 +163,7 @@ def test_lists_and_their_cursors_end_at_the_first_kept_block(
                     break
                 places = [f"&cursor={cursor}" for cursor in following]
                 cursors += 1
-    assert cursors > 200
+    assert cursors > 100
 
 
 def test_items_follow_the_place_of_one_whose_transfers_are_removed(

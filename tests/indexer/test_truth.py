@@ -3,9 +3,8 @@
 import pytest
 
 from tests.conftest import Played
-from tests.support.anvil import ZERO, RpcError
+from tests.support.anvil import ZERO
 from tests.support.scenario import STRANGERS
-from tests.support.truth import created_in, direction, text_of
 
 KEEP_THEIR_BOOKS = (
     *("dollar", "harbor", "gold", "keepers", "weth", "dweth"),
@@ -84,77 +83,3 @@ def test_the_liar_has_the_holders_its_events_make(scenario: Played) -> None:
     address = scenario.stage.contracts["Liar"].address
     expected = {STRANGERS[5]: 15, STRANGERS[7]: 10, STRANGERS[8]: 12 * (2**256 - 1)}
     assert scenario.truth.holders[address] == expected
-
-
-def test_every_dex_name_the_scenario_can_make_is_there(scenario: Played) -> None:
-    unknown = [scenario.stage.contracts[key].address for key in ("unknown-v2", "unknown-v3")]
-    names = {trade["dex"] for trade in scenario.truth.dex_trades}
-    assert names >= {
-        *("uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"),
-        *(f"v2-{unknown[0]}", f"v3-{unknown[1]}"),
-        *("v2-unconfirmed", "v3-unconfirmed"),
-    }
-
-
-def test_pools_without_tokens_make_no_trades(scenario: Played) -> None:
-    pools = {trade["pairAddress"] for trade in scenario.truth.dex_trades}
-    for key in ("pool without tokens", "pool with one token", "raw"):
-        assert scenario.stage.contracts[key].address not in pools
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(
-    ("amounts", "expected"),
-    [
-        ((10, -9), (True, 10, 9)),
-        ((-9, 10), (False, 10, 9)),
-        ((10, 0), (True, 10, 0)),
-        ((0, 10), (False, 10, 0)),
-        ((5, 7), (True, 5, 0)),
-        ((-3, -4), (False, 0, 3)),
-        ((0, -4), (True, 0, 4)),
-        ((0, 0), (True, 0, 0)),
-    ],
-)
-def test_direction(amounts: tuple[int, int], expected: tuple[bool, int, int]) -> None:
-    assert direction(*amounts) == expected
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        (None, ""),
-        (b"", ""),
-        (b"MKR".ljust(32, b"\0"), "MKR"),
-        (bytes(32), ""),
-        ((32).to_bytes(32, "big") + (3).to_bytes(32, "big") + b"abc".ljust(32, b"\0"), "abc"),
-        ((32).to_bytes(32, "big") + (3).to_bytes(32, "big") + b"a\0c".ljust(32, b"\0"), "ac"),
-        ((32).to_bytes(32, "big") + (99).to_bytes(32, "big") + b"abc".ljust(32, b"\0"), ""),
-    ],
-)
-def test_text_of(answer: bytes | None, expected: str) -> None:
-    assert text_of(answer, 50) == expected
-
-
-@pytest.mark.check
-def test_creations_that_were_undone_are_none() -> None:
-    undone = {"type": "CREATE", "to": "0xaa", "error": "execution reverted", "calls": []}
-    frame = {"type": "CALL", "to": "0xbb", "calls": [undone, {"type": "CREATE2", "to": "0xCC"}]}
-    assert created_in(frame) == ["0xcc"]
-
-
-def test_the_chain_holds_every_kind_of_transaction(scenario: Played) -> None:
-    blocks = [
-        scenario.anvil.call("eth_getBlockByNumber", hex(n), True)
-        for n in range(scenario.anvil.head() + 1)
-    ]
-    assert {t["type"] for b in blocks for t in b["transactions"]} == {f"0x{n}" for n in range(5)}
-    assert any(t["gasPrice"] == "0" for t in scenario.truth.transactions)
-    assert {t["status"] for t in scenario.truth.transactions} == {True, False}
-
-
-def test_a_poisoned_name_really_is_poison(scenario: Played) -> None:
-    burner = scenario.stage.contracts["GasBurner"]
-    with pytest.raises(RpcError):
-        scenario.anvil.read(burner, "name")

@@ -74,7 +74,7 @@ class AlteredFields:
         self._names: set[str] = set()
 
     @property
-    def covers_a_third(self) -> bool:
+    def is_met(self) -> bool:
         """Whether a third of the fields were altered at some time."""
         return len(self._names) > len(ALTERED) / 3
 

@@ -29,7 +29,7 @@ from scan.verification.compiler_install import (
     install,
 )
 from scan.verification.compiler_places import RUNNING, CompilerPlaces
-from scan.verification.compiler_releases import default_evm_version, dotted, parse_version
+from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import (
     MOST_OUTPUT_VALUES,
     OutOfLimits,
@@ -107,43 +107,18 @@ def test_a_version_that_is_none_is_refused(text: object) -> None:
         parse_version(text)
 
 
-def test_releases_know_their_default_evm_version() -> None:
-    known = [(0, 4, 20), (0, 4, 26), (0, 5, 17), (0, 7, 6), (0, 8, 19), (0, 8, 24), (0, 8, 26)]
-    assert [default_evm_version(each) for each in known] == [
-        None,
-        "byzantium",
-        "istanbul",
-        "istanbul",
-        "paris",
-        "shanghai",
-        "cancun",
-    ]
-
-
-def test_installed_compilers_are_listed(compilers: InstalledCompilers) -> None:
-    listed = [dotted(each) for each in compilers.versions()]
-    assert listed == [
-        *(f"0.4.{patch}" for patch in (11, *range(13, 27))),
-        "0.5.16",
-        "0.6.12",
-        "0.7.6",
-        "0.8.4",
-        "0.8.28",
-    ]
-
-
 @pytest.mark.parametrize("wanted", [(0, 4, 26), (0, 8, 28)])
 def test_no_file_of_this_machine_is_read(
     compilers: InstalledCompilers, wanted: tuple, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret.sol"
     secret.write_text("contract Secret {}")
-    for path in ("/etc/passwd", str(secret), f"file://{secret}", f"../../../../..{secret}"):
-        output = run(compilers, f'import "{path}"; contract A {{}}', wanted=wanted)
-        [error, *_] = [each for each in output["errors"] if each["severity"] == "error"]
-        assert error["type"] == "ParserError"
-        assert "Secret" not in str(output)
-        assert "root:" not in str(output)
+    paths = ("/etc/passwd", str(secret), f"file://{secret}", f"../../../../..{secret}")
+    imports = "".join(f'import "{path}";\n' for path in paths)
+    output = run(compilers, f"{imports} contract A {{}}", wanted=wanted)
+    errors = [each["type"] for each in output["errors"] if each["severity"] == "error"]
+    assert errors == ["ParserError"] * len(paths)
+    assert "Secret" not in str(output) and "root:" not in str(output)
 
 
 @pytest.mark.parametrize(
@@ -161,31 +136,15 @@ def test_a_source_of_the_largest_size_is_compiled(
     assert run(compilers, source, wanted=wanted)["contracts"]["a.sol"]["C"]
 
 
-def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers: InstalledCompilers) -> None:
+def test_a_source_that_needs_too_much_memory_meets_the_limit(
+    compilers: InstalledCompilers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "MEMORY_KIB", 400 * 1024)
     modifiers = "".join(f"modifier m{n}() {{ _; _; }} " for n in range(24))
     used = " ".join(f"m{n}" for n in range(24))
     source = f"contract A {{ uint x; {modifiers} function f() public {used} {{ x++; }} }}"
     with pytest.raises(OutOfLimits, match=r"1024 MB|memory"):
         run(compilers, source)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "contract A { uint x = " + "+".join("1" for _ in range(20_000)) + "; }",
-        "contract A { function f() public { " + "{" * 5000 + "}" * 5000 + " } }",
-        "contract A { uint x = " + "(" * 5000 + "1" + ")" * 5000 + "; }",
-    ],
-    ids=["long sum", "deep blocks", "deep parentheses"],
-)
-def test_a_source_that_nests_too_deep_ends_by_itself(
-    compilers: InstalledCompilers, source: str
-) -> None:
-    try:
-        output = run(compilers, source)
-    except OutOfLimits:
-        return
-    assert "contracts" in output or output["errors"]
 
 
 def test_a_compilation_without_end_is_ended_with_its_children(tmp_path: Path) -> None:

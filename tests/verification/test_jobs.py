@@ -213,27 +213,6 @@ def test_few_requests_wait_at_once(jobs: VerificationJobs, address: str) -> None
     assert sum(seconds >= 2 for seconds in waited) == 2  # see WaitingThreads
 
 
-def test_two_runners_share_jobs_and_run_each_once(
-    idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Four compilers at once, which run at low priority: where other tests take both cores, none of
-    # them ends in the 40 seconds that one has, and the job fails as it should.
-    monkeypatch.setattr("scan.verification.compiler_run.COMPILE_TIMEOUT_S", 170.0)
-    monkeypatch.setattr("scan.verification.verifier.BUDGET_S", 170.0)
-    # Nobody dies here, but a machine that hangs for longer than a lease lets it expire.
-    monkeypatch.setattr("scan.verification.job_runner.LEASE_S", 170.0)
-    ids = [jobs.submit(request(address), f"192.0.2.{number}") for number in range(6)]
-    other: Services = create_app(idle.settings).extensions["scan"]
-    runner = JobRunner(other.writes, other.verifier, other.jobs)
-    with idle.running_jobs():
-        runner.start()
-        ended = [finished(jobs, job_id) for job_id in ids]
-        runner.stop()
-    assert {job.status for job in ended} == {"done"}
-    rows = execute(idle.settings.database_url, "SELECT attempts FROM verification_jobs")
-    assert rows == [(1,)] * 6
-
-
 def test_a_claim_takes_one_job_however_it_is_planned(
     idle: Explorer, jobs: VerificationJobs, address: str
 ) -> None:

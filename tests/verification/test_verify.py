@@ -8,9 +8,7 @@ import pytest
 from scan.errors import VerificationFailed
 from scan.verification.bytecode_comparison import LinkedCode
 from scan.verification.submission_compilations import CompiledContract
-from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
-from tests.support.serving import wait_until
 from tests.support.solidity import NODE, artifact
 
 pytestmark = pytest.mark.long
@@ -54,13 +52,6 @@ contract Uses {
     function four(uint256 x) public pure returns (uint256) {
         return Maths.twice(Maths.twice(x));
     }
-}
-"""
-FACTORY = """pragma solidity >=0.4.22;
-contract Child { uint256 public age = 3; function grow() public { age += 1; } }
-contract Factory {
-    Child public last;
-    function make() public { last = new Child(); }
 }
 """
 
@@ -211,15 +202,6 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
     assert stored["sources"]["contracts/told/Nobody.sol"]["content"] == MODERN_BOX
 
 
-def test_another_release_of_the_same_code_is_at_most_partial(explorer: Explorer) -> None:
-    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
-    address = deployed(explorer, case)
-    told = {"optimizationUsed": 1, "runs": 200, "viaIR": False}
-    answer = explorer.verify(address, MODERN_BOX, "0.8.4", **told)
-    assert answer.status_code == 422
-    assert "compiled by 0.8.28" in answer.json["error"]
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
 def test_libraries_are_linked_and_called(explorer: Explorer, version: str) -> None:
@@ -243,72 +225,6 @@ def test_libraries_are_linked_and_called(explorer: Explorer, version: str) -> No
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert library_address in json.dumps(answer.json["settings"]["libraries"])
     assert explorer.call(address, "four", "5").json == {"result": "20"}
-
-
-@pytest.mark.parametrize(
-    "settings", [{"optimizer": ON}, {"optimizer": ON, "viaIR": True}], ids=["legacy", "via IR"]
-)
-def test_metadata_of_embedded_contracts_may_differ_too(
-    explorer: Explorer, settings: dict[str, Any]
-) -> None:
-    case = Case("0.8.28", FACTORY, "Factory", settings)
-    address = deployed(explorer, case)
-    commented = FACTORY.replace("contract Child", "/* a child */ contract Child")
-    told = {**TOLD, "viaIR": "viaIR" in settings}
-    answer = explorer.verify(address, commented, "0.8.28", **told)
-    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
-    assert answer.json["creationMatch"] == "partial"
-    changed = FACTORY.replace("age = 3", "age = 4")
-    assert explorer.verify(address, changed, "0.8.28", **told).status_code == 422
-
-
-def test_planted_metadata_is_a_mismatch(explorer: Explorer) -> None:
-    """Bytes that look like a hash in the source's own constants are no metadata."""
-    prefix = "646970667358221220"  # "ipfs" and the heads of its CBOR
-    source = f"""pragma solidity >=0.8.0;
-    contract Planted {{
-        function rate() public pure returns (bytes32) {{ return hex"{prefix}{"11" * 23}"; }}
-    }}"""
-    honest = compiled("0.8.28", standard_input({"P.sol": source}), "P.sol", "Planted").runtime
-    assert prefix + "11" * 23 in honest
-    address = explorer.place(honest.replace("11" * 23, "11" * 19 + "22" * 4))
-    answer = explorer.verify(address, source, "0.8.28", **{**TOLD, "optimizationUsed": 0})
-    assert answer.status_code == 422, answer.json
-    assert "3 compilations" in answer.json["error"]  # two more to see what moves
-
-
-def test_wrong_constructor_arguments_void_the_creation_match_alone(explorer: Explorer) -> None:
-    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON})
-    address = explorer.deploy(_compiled(case).creation, SEVEN + "00")  # one byte too many
-    given = {"optimizationUsed": 1, "contractName": "contracts/told/Nobody.sol:Box"}
-    answer = explorer.verify(address, MODERN_BOX, "0.8.28", **given)
-    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", None)
-    address = explorer.deploy(_compiled(case).creation, SEVEN)
-    answer = explorer.verify(
-        address, MODERN_BOX, "0.8.28", constructorArguments="0x" + f"{8:064x}", **given
-    )
-    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", None)
-    assert answer.json["constructorArguments"] == "0x" + SEVEN
-    assert "differ from those of the creating transaction" in answer.json["warning"]
-    assert explorer.contract(address).json["creationMatch"] == "full"  # as the chain shows
-    answer = explorer.verify(address, MODERN_BOX, "0.8.28", constructorArguments=SEVEN, **given)
-    assert (answer.json["creationMatch"], answer.json["warning"]) == ("full", None)
-
-
-def test_the_same_bytecode_elsewhere_is_verified_by_the_first(explorer: Explorer) -> None:
-    source = "pragma solidity >=0.8.0; contract Twin { uint256 public born = 1; }"
-    creation = compiled("0.8.28", standard_input({"T.sol": source}), "T.sol", "Twin").creation
-    first, second = explorer.deploy(creation), explorer.deploy(creation)
-    assert explorer.contract(second).status_code == 404
-    assert explorer.call(second, "born").status_code == 404
-    explorer.verify(first, source, "0.8.28", optimizationUsed=0)
-    compared = "SELECT address FROM creation_comparisons WHERE is_equal AND address = %s"
-    key = bytes.fromhex(second[2:])
-    wait_until(lambda: execute(explorer.settings.database_url, compared, key), timeout_s=10.0)
-    stored = explorer.contract(second).json
-    assert (stored["address"], stored["verifiedBy"]) == (second, first)
-    assert stored["constructorArguments"] == "0x"
-    assert explorer.call(second, "born").json == {"result": "1"}
 
 
 def openzeppelin(name: str) -> tuple[dict[str, str], str]:
@@ -357,35 +273,6 @@ def test_uniswap_v2_as_published(explorer: Explorer) -> None:
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
     assert answer.json["creationMatch"] == "full"
     assert answer.json["constructorArguments"] == "0x" + "00" * 32
-
-
-def test_uniswap_v3_s_mathematics(explorer: Explorer) -> None:
-    """The package holds V3's libraries, not its factory and pool, as source."""
-    package = "@uniswap/v3-core/contracts/libraries/"
-    names = ("FullMath", "LowGasSafeMath", "SafeCast", "SqrtPriceMath", "SwapMath", "TickMath")
-    more = ("FixedPoint96", "UnsafeMath")
-    sources = from_node_modules(*(f"{package}{name}.sol" for name in (*names, *more)))
-    sources["Prices.sol"] = f"""pragma solidity =0.7.6;
-    import "{package}TickMath.sol";
-    import "{package}SwapMath.sol";
-    contract Prices {{
-        function at(int24 tick) external pure returns (uint160) {{
-            return TickMath.getSqrtRatioAtTick(tick);
-        }}
-        function step(uint160 a, uint160 b, uint128 liquidity, int256 left, uint24 fee)
-            external pure returns (uint160 next, uint256 paid, uint256 got, uint256 fees)
-        {{
-            return SwapMath.computeSwapStep(a, b, liquidity, left, fee);
-        }}
-    }}"""
-    settings = {"optimizer": {"enabled": True, "runs": 800}, "metadata": {"bytecodeHash": "none"}}
-    given = standard_input(sources, **settings)
-    address = explorer.deploy(compiled("0.7.6", given, "Prices.sol", "Prices").creation)
-    answer = explorer.verify(address, given, "0.7.6")
-    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
-    assert explorer.call(address, "at", 0).json == {"result": str(2**96)}
-    answer = explorer.call(address, "at", 887273)
-    assert (answer.status_code, answer.json["error"]) == (422, "The call reverted: T")
 
 
 def test_an_abi_that_is_nested_too_deep_is_refused_with_a_reason() -> None:

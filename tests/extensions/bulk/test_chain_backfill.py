@@ -19,7 +19,7 @@ from tests.conftest import Played
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.altered_fields import OF_HEADER, AlteredFields
-from tests.support.amsterdam_chain import PRAGUE
+from tests.support.chain_forms.made_chain import HEADER_FIELDS
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
@@ -82,7 +82,7 @@ def test_blocks_that_a_node_alters_are_read_again(
         lying = replace(settings, rpc_urls=(node.url,))
         audit = partial(_differences, Node([node.url]), lying, None)
         assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
-    assert alter.covers_a_third
+    assert alter.is_met
     follow(settings, head)
     assert digest(database_url) == digest(indexed.settings.database_url)
 
@@ -102,7 +102,7 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
         lying = settings_for(database_url, node.url)
         audit = partial(_differences, Node([node.url]), lying, None)
         assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
-    assert alter.covers_a_third and alter.count > head / 3
+    assert alter.is_met and alter.count > head / 3
     follow(settings_for(database_url, scenario.anvil.url), head)
     assert digest(database_url) == digest(url)
 
@@ -131,7 +131,7 @@ def test_withdrawals_are_those_of_the_indexer(
 ) -> None:
     head, digests = scenario.anvil.head(), []
     first = scenario.anvil.call("eth_getBlockByNumber", "0x0", False)
-    fields = [name for name in PRAGUE if name in first]
+    fields = [name for name in HEADER_FIELDS if name in first]
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = RehashedChain(scenario.anvil, add_withdrawals, fields, lambda _: {})
         for is_bulk in (True, False):

@@ -1,11 +1,5 @@
-"""Ranges fetched by a cluster: a scheduler and workers that are killed, frozen, or late.
+"""Ranges fetched by a cluster: a scheduler and workers that are killed, frozen, or late."""
 
-CLUSTER_LOSSES=30 loses more workers in the long test; CLUSTER_SEED=7 at other moments.
-"""
-
-import os
-import random
-import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -37,8 +31,6 @@ from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 UNREACHABLE = "http://127.0.0.1:9"
-LOSSES = int(os.environ.get("CLUSTER_LOSSES", "3"))
-SEED = int(os.environ.get("CLUSTER_SEED", "24"))
 
 
 @pytest.fixture(scope="module")
@@ -140,46 +132,6 @@ def test_a_scheduler_takes_nobody_without_its_certificates(
     for settings in (stranger, plain):
         with pytest.raises(SpoolFailed, match="no scheduler answers at"):
             ClusterPool(settings, chain(scenario), RangeFiles(tmp_path))
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1800)  # 10 s a loss on a busy machine
-def test_workers_are_lost_at_random(
-    dask: DaskCluster,
-    scenario: Played,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each loss is by SIGKILL or SIGSTOP, at any moment, and another worker joins then."""
-    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 2.0)
-    monkeypatch.setattr(range_scheduler, "LEAST_SLOW_S", 2.0)
-    chance, url = random.Random(SEED), scenario.anvil.url
-    ranges = split(0, scenario.anvil.head(), 2)
-    tasks = [RangeTask((url,), "", "auto", NO_LOGS, blocks) for blocks in ranges]
-    plain = RangeFiles(tmp_path / "plain")
-    for task in tasks:
-        spool_range(task, plain.folder)
-    running, frozen = [dask.add_worker() for _ in range(3)], []
-    for loss in range(LOSSES):
-        files = RangeFiles(tmp_path / f"{loss}")
-        files.folder.mkdir()
-        pool = ClusterPool(dask.settings(str(tmp_path / "shared")), chain(scenario), files)
-        wait_for_workers(pool, 2)
-        moment = chance.randrange(len(tasks) // 2)
-        for number, _ in enumerate(spool(pool, tasks)):
-            if number == moment:
-                lost = running.pop(chance.randrange(len(running)))
-                if chance.random() < 0.5:
-                    lost.kill()
-                else:
-                    lost.send_signal(signal.SIGSTOP)
-                    frozen.append(lost)
-                running.append(dask.add_worker())
-        for blocks in ranges:
-            assert content(files, blocks) == content(plain, blocks)
-        shutil.rmtree(files.folder)
-        while frozen:
-            frozen.pop().kill()
 
 
 @pytest.mark.long

@@ -1,0 +1,132 @@
+"""However a chain is read, its tables are the same: from nodes that offer less, refuse or alter
+answers, in batches and transactions of any size, by one process or two."""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.conftest import Played
+from tests.support import faulty_node
+from tests.support.altered_fields import AlteredFields
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+RETRIES = {"ethereum.retries.MAX_PAUSE_S": 0.2, "ethereum.retries.REFUSAL_PAUSE_S": 0.05}
+PROCESS = {"indexer.prefetch_process.MIN_PROCESS_BLOCKS": 1}  # a second one, also for few blocks
+FORGETFUL = {"indexer.contract_inspection.MAX_CONTRACTS": 0}  # unless the database has it
+TOGETHER = {"indexer.catch_up.COMMIT_SHARE": 1}  # batches in one transaction
+
+
+def batches(blocks: int) -> dict[str, int]:
+    names = ("indexer.fetch_limit.FETCH_BLOCKS", "indexer.batch_reader.BATCH_BLOCKS")
+    return dict.fromkeys(names, blocks)
+
+
+def offers_less(calls: Calls, forward: Forward) -> Reply:
+    """No receipts by block, no debug traces, no state by hash, and small batches."""
+    if len(calls) > 50:
+        return faulty_node.batch_error(calls, forward)
+    answers = faulty_node.refuse_block_hashes(calls, forward).body
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
+            answer.pop("result", None)
+            answer["error"] = {"code": -32601, "message": "Method not found"}
+    return Reply(body=answers)
+
+
+def altered_headers(alter: Callable[[dict[str, Any]], object]) -> Fault:
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for answer in answers:
+            header = answer.get("result")
+            if isinstance(header, dict) and "receiptsRoot" in header:
+                alter(header)
+        return Reply(body=answers)
+
+    return reply
+
+
+def wrong_fields() -> Fault:
+    dice = random.Random(1)
+
+    def alter(header: dict[str, Any]) -> None:
+        if dice.random() < 0.3:
+            field = dice.choice(("timestamp", "gasUsed", "gasLimit", "baseFeePerGas"))
+            header[field] = hex(int(header[field], 16) + dice.randint(1, 10**6))
+
+    return altered_headers(alter)
+
+
+class TwoAtATime:
+    """A Fault: a node that takes two requests at a time, and refuses a third."""
+
+    def __init__(self) -> None:
+        self._places = threading.Semaphore(2)
+        self.is_met = False
+
+    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+        if not self._places.acquire(blocking=False):
+            self.is_met = True
+            return faulty_node.too_many_requests(0)(calls, forward)
+        try:
+            time.sleep(0.01)
+            return Reply(body=forward(calls))
+        finally:
+            self._places.release()
+
+
+class Way(NamedTuple):
+    settings: Mapping[str, float] = {}  # attributes of modules of scan
+    fault: Callable[[], Fault | None] = lambda: None
+    rate: float = 0.0  # of requests that meet a passing fault
+
+
+QUICK = {
+    "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
+    "flat traces": Way(fault=lambda: faulty_node.refuse_method("debug_traceBlockByHash")),
+    "few transfers at a time": Way({"indexer.block_traces.MAX_TRANSFERS": 0}),
+}
+LONG = {
+    "batches together, nothing forgotten": Way(batches(2) | TOGETHER),
+    "block by block": Way(batches(1)),
+    "batches of seven blocks": Way(batches(7)),
+    "a node that offers less": Way(fault=lambda: offers_less),
+    "a node that offers less, two processes": Way(PROCESS, lambda: offers_less),
+    "two processes": Way(PROCESS),
+    "two processes that forget": Way(batches(2) | PROCESS | FORGETFUL),
+    "two processes and passing faults": Way(batches(5) | PROCESS | RETRIES, rate=0.1),
+    "two requests at a time": Way(batches(2) | RETRIES, TwoAtATime),
+    "two requests at a time, two processes": Way(batches(2) | PROCESS | RETRIES, TwoAtATime),
+    "altered headers": Way(fault=wrong_fields),
+    "altered transactions and receipts": Way(fault=lambda: AlteredFields(seed=2)),
+    "headers of another fork": Way(
+        fault=lambda: altered_headers(lambda header: header.pop("withdrawalsRoot"))
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "way",
+    [*QUICK.values(), *(pytest.param(way, marks=pytest.mark.long) for way in LONG.values())],
+    ids=[*QUICK, *LONG],
+)
+def test_tables_are_the_same(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    way: Way,
+) -> None:
+    for name, value in way.settings.items():
+        monkeypatch.setattr(f"scan.{name}", value)
+    with FaultyNode(scenario.anvil.url, seed=3, rate=way.rate) as node:
+        node.fault = fault = way.fault()
+        Indexing(database_url, node.url).run_until(scenario.anvil.head())
+    if isinstance(fault, AlteredFields | TwoAtATime):
+        assert fault.is_met
+    assert digest(database_url) == digest(indexed.settings.database_url)
