@@ -16,10 +16,10 @@ _RATE = re.compile(
 )
 # Paths of Scan itself, which cannot be the beginning of a base path.
 _OWN_PATHS = {
-    *("accounts", "blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys"),
-    *("live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "trades", "txs", "watchlist"),
+    *("accounts", "blocks", "chains", "charts", "contracts", "decode", "dex", "encode", "gas"),
+    *("healthz", "keys", "live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "trades"),
     *("favicon.ico", "internal-transfers", "robots.txt", "token-transfers", "user-operations"),
-    *("verified-contracts", "verify", "webhooks"),
+    *("txs", "verified-contracts", "verify", "watchlist", "webhooks"),
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),

@@ -152,7 +152,7 @@ def call_contract(address: str) -> Response:
     contract = parameters.address(address)
     body = json_object()
     json_bodies.only_known(body, ("functionName", "args"), "field")
-    function, arguments = _function_and_arguments(body)
+    function, arguments = function_and_arguments(body)
     result = contracts.call(reader(), contract, function, arguments, block_argument(sent))
     value: dict[str, object] = {"result": result.value}
     if result.proxy is not None:
@@ -261,7 +261,7 @@ def encode_call(address: str) -> Response:
     key = parameters.address(address)
     body = json_object()
     json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
-    function, arguments = _function_and_arguments(body)
+    function, arguments = function_and_arguments(body)
     sender = parameters.optional_address(body, "from")
     encoded = contracts.encode(reader(), key, function, arguments, body.get("value", 0), sender)
     called = encoded.prepared.function
@@ -279,7 +279,8 @@ def encode_call(address: str) -> Response:
     return json_value(value)
 
 
-def _function_and_arguments(body: dict[str, object]) -> tuple[str, list[object]]:
+def function_and_arguments(body: dict[str, object]) -> tuple[str, list[object]]:
+    """Return functionName and args of a body; raises InvalidParameter."""
     function = parameters.text(parameters.required(body, "functionName"), "functionName", most=500)
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:

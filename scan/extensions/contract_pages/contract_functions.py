@@ -1,12 +1,15 @@
 """Functions of an ABI as the tabs Read and Write show them, and the units of their amounts."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
+from scan import json_bodies
 from scan.contracts.abi import AbiError, AbiType
+from scan.contracts.abi_json import MAX_NAME
 from scan.contracts.function_lookup import READ_ONLY, function_of
 from scan.errors import InvalidParameter
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_base_units
@@ -179,3 +182,32 @@ def in_base_units_within(value: Any, shape: Shape, units: Mapping[str, int | Non
         labelled = dict(shape)
         return {k: in_base_units_within(v, labelled.get(k), units) for k, v in value.items()}
     return value
+
+
+def in_base_units_of_text(text: str, shape: Shape, units: Mapping[str, int | None]) -> str:
+    value = text if shape in (None, INTEGER) else argument_of(text)
+    converted = in_base_units_within(value, shape, units)
+    if converted == value:
+        return text
+    return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False)
+
+
+def with_parameter(message: str, inputs: Sequence[Parameter]) -> str:
+    """Return a message with the field's label in place of the API's `args[0]` at its beginning."""
+    labels = [input_.name[:MAX_NAME] or f"argument {n}" for n, input_ in enumerate(inputs, 1)]
+    position = re.match(r"args\[([0-9]+)\](.*)", message, re.DOTALL)
+    if position is None or int(position[1]) >= len(labels):
+        return message
+    return f"{labels[int(position[1])]}{position[2]}"
+
+
+def argument_of(text: str) -> object:
+    """Return an argument from its field: arrays and objects are JSON, other texts are converted
+    by the argument's type."""
+    stripped = text.strip()
+    if stripped[:1] not in ("[", "{"):
+        return text
+    try:
+        return json_bodies.parse_json(stripped)
+    except (ValueError, RecursionError):
+        raise InvalidParameter("An argument is not valid JSON.") from None

@@ -2,24 +2,22 @@
 verifying a source."""
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
 from flask import Blueprint, Response, redirect, request
 from werkzeug.datastructures import MultiDict
 
-from scan import json_bodies, parameters
-from scan.contracts.abi_json import MAX_NAME
+from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.contract_pages import bytecode_page
 from scan.extensions.contract_pages.contract_functions import (
-    INTEGER,
     LONGEST_SIGNATURE,
     Parameter,
-    Shape,
-    in_base_units_within,
+    argument_of,
+    in_base_units_of_text,
+    with_parameter,
 )
 from scan.extensions.contract_pages.contract_page import (
     contract_page,
@@ -128,13 +126,13 @@ def call_function(address: str) -> Response:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
-        value = contracts.call(reader(), key, name, [*map(_argument, call["sent"])]).value
+        value = contracts.call(reader(), key, name, [*map(argument_of, call["sent"])]).value
         call["value"] = Value(
             name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
         )
         status = 200
     except ScanError as error:
-        call["error"], status = _with_parameter(error.message, inputs), error.status
+        call["error"], status = with_parameter(error.message, inputs), error.status
     return contract_page(key, contract, status, call=call)
 
 
@@ -147,26 +145,9 @@ def _converted(
     names = names_of([], to_hex(key), *contract.returned_addresses)
     units = units_of(key, contract, names).all
     return [
-        _in_base_units(text, parameter.shape if parameter else None, units)
+        in_base_units_of_text(text, parameter.shape if parameter else None, units)
         for text, parameter in zip_longest(arguments, inputs[: len(arguments)])
     ]
-
-
-def _in_base_units(text: str, shape: Shape, units: Mapping[str, int | None]) -> str:
-    value = text if shape in (None, INTEGER) else _argument(text)
-    converted = in_base_units_within(value, shape, units)
-    if converted == value:
-        return text
-    return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False)
-
-
-def _with_parameter(message: str, inputs: Sequence[Parameter]) -> str:
-    """Return a message with the field's label in place of the API's `args[0]` at its beginning."""
-    labels = [input_.name[:MAX_NAME] or f"argument {n}" for n, input_ in enumerate(inputs, 1)]
-    position = re.match(r"args\[([0-9]+)\](.*)", message, re.DOTALL)
-    if position is None or int(position[1]) >= len(labels):
-        return message
-    return f"{labels[int(position[1])]}{position[2]}"
 
 
 def _in_words(error: ScanError) -> str:
@@ -174,18 +155,6 @@ def _in_words(error: ScanError) -> str:
     name = error.field or ""
     message = error.message.replace(name, WORDS[name], 1) if name in WORDS else error.message
     return f"{message[:1].upper()}{message[1:]}"
-
-
-def _argument(text: str) -> object:
-    """Return an argument from its field: arrays and objects are JSON, other texts are converted
-    by the argument's type."""
-    stripped = text.strip()
-    if stripped[:1] not in ("[", "{"):
-        return text
-    try:
-        return json_bodies.parse_json(stripped)
-    except (ValueError, RecursionError):
-        raise InvalidParameter("An argument is not valid JSON.") from None
 
 
 @blueprint.post("/address/<address>/verify")

@@ -72,7 +72,7 @@ def bundled_operations(calldata: bytes) -> list[BundledOperation]:
 def account_calls(sender: bytes, call_data: bytes) -> Calls:
     """Return the calls of an operation; where the account's function is unknown, the call of the
     account itself; [] where the operation only deploys its account."""
-    call = call_data[4:] if call_data.startswith(_EXECUTE_USER_OP) else call_data
+    call = without_prefix(call_data)
     if call[:4] in _EXECUTIONS:
         types, read = _EXECUTIONS[call[:4]]
         try:
@@ -80,6 +80,11 @@ def account_calls(sender: bytes, call_data: bytes) -> Calls:
         except (AbiError, ValueError):
             pass
     return [AccountCall(sender, 0, call_data)] if call_data else []
+
+
+def without_prefix(call_data: bytes) -> bytes:
+    """Return the account's own call, which may follow the selector of executeUserOp()."""
+    return call_data[4:] if call_data.startswith(_EXECUTE_USER_OP) else call_data
 
 
 def _unpacked(operations: Sequence[Any]) -> list[BundledOperation]:
@@ -119,14 +124,14 @@ def _of_aggregators(read: _Read) -> _Read:
     return lambda bundles: [operation for packed, *_ in bundles for operation in read(packed)]
 
 
-_BUNDLES = _functions(
-    {
-        f"handleOps({_UNPACKED}[],address)": _unpacked,
-        f"handleOps({_PACKED}[],address)": _packed,
-        f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _of_aggregators(_unpacked),
-        f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _of_aggregators(_packed),
-    }
-)
+# By the function's signature, what reads the operations in its arguments.
+BUNDLES: dict[str, _Read] = {
+    f"handleOps({_UNPACKED}[],address)": _unpacked,
+    f"handleOps({_PACKED}[],address)": _packed,
+    f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _of_aggregators(_unpacked),
+    f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _of_aggregators(_packed),
+}
+_BUNDLES = _functions(BUNDLES)
 
 
 def _one(to: bytes, value: int, data: bytes, operation: int = 0) -> Calls:
@@ -156,17 +161,17 @@ def _by_mode(mode: bytes, data: bytes) -> Calls:
 
 
 [_CALLS] = parse_signature("f((address,uint256,bytes)[] calls)")["inputs"]
-_EXECUTIONS = _functions(
-    {
-        "execute(address,uint256,bytes)": _one,
-        "execute(address,uint256,bytes,uint8)": _one,
-        "execute_ncC(address,uint256,bytes)": _one,
-        "executeUserOp(address,uint256,bytes,uint8)": _one,
-        "executeUserOpWithErrorString(address,uint256,bytes,uint8)": _one,
-        "executeBatch(address[],bytes[])": lambda targets, inputs: _lists(targets, (), inputs),
-        "executeBatch(address[],uint256[],bytes[])": _lists,
-        "executeBatch_y6U(address[],uint256[],bytes[])": _lists,
-        "executeBatch((address,uint256,bytes)[])": _several,
-        "execute(bytes32,bytes)": _by_mode,
-    }
-)
+# By the signature of an account's function, what reads the calls in its arguments.
+EXECUTIONS: dict[str, _Read] = {
+    "execute(address,uint256,bytes)": _one,
+    "execute(address,uint256,bytes,uint8)": _one,
+    "execute_ncC(address,uint256,bytes)": _one,
+    "executeUserOp(address,uint256,bytes,uint8)": _one,
+    "executeUserOpWithErrorString(address,uint256,bytes,uint8)": _one,
+    "executeBatch(address[],bytes[])": lambda targets, inputs: _lists(targets, (), inputs),
+    "executeBatch(address[],uint256[],bytes[])": _lists,
+    "executeBatch_y6U(address[],uint256[],bytes[])": _lists,
+    "executeBatch((address,uint256,bytes)[])": _several,
+    "execute(bytes32,bytes)": _by_mode,
+}
+_EXECUTIONS = _functions(EXECUTIONS)
