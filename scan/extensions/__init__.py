@@ -11,7 +11,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | sql/ | statements, in the same rooms as sql/; a file of sql/schema/ is read after the core's of the same name; lists.toml is merged into sql/lists.toml, and [fragments.<statement>] of it is SQL that a statement of the core includes where the extension is on |
 | sql_values.py | VALUES: what templates of statements use, by name |
 | api.py | BLUEPRINTS below /api/v1; transaction_fields(): fields that it adds to a transaction |
-| openapi.toml | its records, operations and parameters, and the fields that it `added` to records of others, as scan/api/openapi/schemas.py and operations.py describe them |
+| openapi.toml | its records, operations and parameters, the fields that it `added` to records of others, and the columns of its lists' CSV files, as scan/api/openapi/schemas.py and operations.py and scan/extensions/exports/csv_columns.py describe them |
 | openapi.py | RESPONSES, PARAMETERS and TAGS of the document; outside_paths(base_path): paths outside /api/v1 |
 | interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
 | pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include; LINKED: lists that an address's head links; SEARCHES: template -> function of a search's text, which returns the records to show; path_of_hash(), transaction_records(); block_lists(): lists that a block's page shows; transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(): the values of its section of the home page; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page |
@@ -29,7 +29,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | services.py | services(core): what lives as long as the process, by type |
 
 A module with the name of another extension is what it adds to that one, which alone imports it:
-exports.py has COLUMNS of lists as CSV files and headers() of a file's last page, blockscout.py a
+exports.py has CELLS of CSV files that no field has and headers() of a file's last page, blockscout.py a
 blueprint, etherscan.py items_held(), audit.py CHECKS_OF_KEPT_ROWS and OF_KEPT_ROWS, bulk.py the
 statements DERIVED, COPY and ACCEPT, or add_arguments() and open_history() for blocks of another
 source than the node, exports.py also FILES: what `scan export` writes besides tables. Tests are in

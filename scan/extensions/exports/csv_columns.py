@@ -1,162 +1,155 @@
-"""The columns of each list's CSV file."""
+"""The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
 
-from collections.abc import Mapping, Sequence
+A column is a field of the record, whose name in snake case it has unless it says `name = field`;
+TIME, PARTIES and BALANCE are several columns. Its cell is the value as it stands, `as` one of
+FORMATS, or a number `in` the decimals that another field has. `name()` is one of CELLS instead of a
+field.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 from scan import registry
-from scan.extensions.exports.csv_cells import (
-    BALANCE,
-    BALANCE_SINCE,
-    COIN,
-    PARTIES,
-    TIME,
-    TOKEN_ID,
-    YES_NO,
-    Column,
-    Context,
-    Record,
-    coins_field,
-    fee_in_wei,
-    fee_part,
-    field,
-    text_field,
-    token_amount,
-    token_type,
-    trade_side,
-    transferred,
-    wei_field,
-)
+from scan.api.openapi.declarations import declared
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.exports.csv_format import (
     BYTE_ORDER_MARK,
+    Cell,
     amount,
     coins,
+    date_time,
     lines,
     text,
+    token_id,
     units,
     wei,
 )
+from scan.queries.network import token_standard
 
-COLUMNS: Mapping[str, tuple[Column, ...]] = {
-    "contractCreations": (
-        *TIME,
-        field("contract", "address"),
-        *(field("creator"), field("factory"), field("transaction", "transactionHash")),
-        *(text_field("label"), text_field("token_name", "tokenName")),
-        text_field("token_symbol", "tokenSymbol"),
-        text_field("contract_name", "contractName"),
-        Column("source_verified", lambda record, _: YES_NO[record["verified"]]),
-        Column("is_proxy", lambda record, _: YES_NO[record["isProxy"]]),
+Record = Mapping[str, Any]
+
+
+class Context(NamedTuple):
+    """Values that cells need beside their record: `own` is the address in the list's path, `coin`
+    the coin's symbol, `token` the record of the token whose holders are listed."""
+
+    own: str | None
+    coin: str
+    token: Record
+    chain_id: str | None = None
+
+
+class Column(NamedTuple):
+    name: str
+    cell: Callable[[Record, Context], Cell]
+    of_own: bool = False  # only in the list of an address
+
+
+GROUPS = {
+    "TIME": ("time_utc = timestamp", "date_time = timestamp as date_time", "block = blockNumber"),
+    "PARTIES": ("direction()", "from = fromAddress", "to = toAddress"),
+    "BALANCE": (
+        *("amount = balance in decimals", "symbol as text", "name as text"),
+        *("units = balance as units", "token = tokenAddress", "token_type = type as standard"),
+        "balance_since_block = balanceSince",
     ),
-    "blocks": (
-        *(TIME[0], TIME[1], field("block", "number")),
-        *(field("hash"), field("parent_hash", "parentHash"), field("miner")),
-        field("transactions", "txCount"),
-        *(field("gas_used", "gasUsed"), field("gas_limit", "gasLimit")),
-        wei_field("base_fee_wei", "baseFeePerGas"),
-        field("size"),
-    ),
-    "transactions": (
-        *TIME,
-        field("transaction", "hash"),
-        Column("status", lambda record, _: "success" if record["status"] else "failed"),
-        *PARTIES,
-        field("contract_created", "contractAddress"),
-        Column("amount", transferred),
-        COIN,
-        Column("fee", lambda record, context: coins(fee_in_wei(record, context))),
-        wei_field("value_wei", "value"),
-        Column("fee_wei", lambda record, context: wei(fee_in_wei(record, context))),
-        field("gas_used", "gasUsed"),
-        wei_field("gas_price_wei", "gasPrice"),
-        *(field("nonce"), field("method_id", "methodId"), field("type")),
-        Column("l1_fee_wei", fee_part("l1")),
-        Column("operator_fee_wei", fee_part("operator")),
-        Column("mint_wei", lambda record, _: wei(record.get("mint"))),
-    ),
-    "transfers": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        *(field("log_index", "logIndex"), field("batch_index", "batchIndex")),
-        *PARTIES,
-        Column("amount", token_amount("value", "token")),
-        text_field("symbol", "tokenSymbol"),
-        Column("units", lambda record, _: units(record["value"])),
-        field("token", "tokenAddress"),
-        token_type("tokenType"),
-        TOKEN_ID,
-    ),
-    "internalTransfers": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        field("transfer_index", "transferIndex"),
-        field("type"),
-        *PARTIES,
-        coins_field("amount", "value"),
-        COIN,
-        wei_field("value_wei", "value"),
-    ),
-    "trades": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        field("log_index", "logIndex"),
-        Column("dex", lambda record, _: text(record["dex"])),
-        field("pool", "pairAddress"),
-        field("maker"),
-        *trade_side("in", "tokenIn", "amountIn"),
-        *trade_side("out", "tokenOut", "amountOut"),
-        Column("backed_by_transfers", lambda r, _: YES_NO[r["backedByTransfers"]]),
-    ),
-    "holders": (
-        field("address"),
-        Column(
-            "amount",
-            lambda record, context: amount(record["balance"], context.token["decimals"]),
-        ),
-        Column("symbol", lambda _, context: text(context.token["symbol"])),
-        Column("units", lambda record, _: units(record["balance"])),
-        BALANCE_SINCE,
-    ),
-    "contracts": (
-        field("contract", "address"),
-        Column("name", lambda record, _: text(record["contractName"])),
-        field("compiler", "compilerVersion"),
-        field("match"),
-        Column("license", lambda record, _: text(record["license"] or "")),
-        field("verified_utc", "verifiedAt"),
-    ),
-    "tokens": (
-        field("token", "address"),
-        Column("symbol", lambda record, _: text(record["symbol"])),
-        Column("name", lambda record, _: text(record["name"])),
-        token_type("type"),
-        field("decimals"),
-        Column("total_supply", lambda r, _: amount(r["totalSupply"], r["decimals"])),
-        Column("total_supply_units", lambda record, _: units(record["totalSupply"])),
-        field("holders", "holderCount"),
-        Column("holders_since_block", lambda record, _: record.get("balancesSince")),
-        field("first_seen_utc", "firstSeen"),
-        Column("verified", lambda record, _: YES_NO[record["verified"]]),
-        Column("larger_namesake", lambda record, _: record["largerNamesake"] or ""),
-    ),
-    "days": (
-        field("date"),
-        *(
-            field(name, key)
-            for name, key in (
-                *(("blocks", "blocks"), ("transactions", "transactions")),
-                *(("failed_transactions", "failedTransactions"),),
-                *(("active_addresses", "activeAddresses"), ("new_addresses", "newAddresses")),
-                *(("contracts_created", "contractsCreated"), ("token_transfers", "tokenTransfers")),
-                *(("dex_trades", "dexTrades"), ("gas_used", "gasUsed")),
-            )
-        ),
-        coins_field("fees", "fees"),
-        coins_field("burnt_fees", "burntFees"),
-        wei_field("fees_wei", "fees"),
-        wei_field("burnt_fees_wei", "burntFees"),
-    ),
-    "tokenBalances": BALANCE,
-    **registry.merged("exports", "COLUMNS"),
-}  # fmt: skip
+}
+YES_NO = {True: "yes", False: "no", None: ""}
+FORMATS: Mapping[str, Callable[[Any, Context], Cell]] = {
+    "coins": lambda value, _: coins(value),
+    "date_time": lambda value, _: date_time(value),
+    "id": lambda value, _: token_id(value),
+    # A token's standard as pages call it; empty for the coin.
+    "standard": lambda value, context: value and token_standard(value, context.chain_id),
+    "text": lambda value, _: text(value or ""),
+    "units": lambda value, _: units(value),
+    "wei": lambda value, _: wei(value),
+    "yes_no": lambda value, _: YES_NO[value],
+}
+
+
+def direction(record: Record, context: Context) -> str:
+    """Return `in`, `out` or `self`, seen from `own`; a created contract is a recipient, too."""
+    is_sender = record["fromAddress"] == context.own
+    recipient = record["toAddress"] or record.get("contractAddress")
+    if is_sender:
+        return "self" if recipient == context.own else "out"
+    return "in"
+
+
+def fee(record: Record, context: Context) -> str | None:
+    """Return the fee in wei, also of failed transactions; None in a list of another address."""
+    if context.own is not None and record["fromAddress"] != context.own:
+        return None
+    return str(record["fee"])
+
+
+def _fee_part(name: str) -> Callable[[Record, Context], Any]:
+    return lambda r, context: r.get("feeParts", {}).get(name) if fee(r, context) else None
+
+
+def _topic(n: int) -> Callable[[Record, Context], Cell]:
+    return lambda record, _: record["topics"][n] if n < len(record["topics"]) else None
+
+
+@cache
+def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
+    """Return the CELLS that no single field has, of this extension and of others."""
+    return {
+        "direction": direction,
+        "fee": fee,
+        "l1_fee": _fee_part("l1"),
+        "operator_fee": _fee_part("operator"),
+        "outcome": lambda record, _: "success" if record["status"] else "failed",
+        # What the transaction transferred: nothing if it failed.
+        "transferred": lambda r, _: amount(r["value"], COIN_DECIMALS) if r["status"] else "0",
+        "coin": lambda _, context: context.coin,
+        "token_symbol": lambda _, context: context.token["symbol"],
+        "held": lambda record, context: amount(record["balance"], context.token["decimals"]),
+        **{f"topic{n}": _topic(n) for n in range(MAX_TOPICS)},
+        **registry.merged("exports", "CELLS"),
+    }
+
+
+_COLUMN = re.compile(r"(?:(\w+) = )?(\w+)(\(\))?(?: as (\w+)| in (\w+))?")
+
+
+def _column(written: str) -> Column:
+    parsed = _COLUMN.fullmatch(written)
+    if parsed is None:
+        raise LookupError(f"[csv] of openapi.toml has {written!r}, which is no column")
+    name, source, is_cell, as_, decimals = parsed.groups()
+    column_name = name or re.sub(r"(?=[A-Z])", "_", source).lower()
+    cell = _cell(_cells()[source] if is_cell else _field(source), as_, decimals)
+    return Column(column_name, cell, of_own=bool(is_cell) and source == "direction")
+
+
+def _field(name: str) -> Callable[[Record, Context], Any]:
+    return lambda record, _: record.get(name)
+
+
+def _cell(
+    read: Callable[[Record, Context], Any], as_: str | None, decimals: str | None
+) -> Callable[[Record, Context], Cell]:
+    if as_:
+        shown = FORMATS[as_]
+        return lambda record, context: shown(read(record, context), context)
+    if decimals:
+        # Items have no decimals, and those of a token may not be known: null.
+        return lambda r, context: _amount(read(r, context), r.get(decimals, 0))
+    return read
+
+
+def _amount(value: str, decimals: int | None) -> str | None:
+    return None if decimals is None else amount(value, decimals)
+
+
+def _columns(names: Sequence[str]) -> Iterator[Column]:
+    for name in names:
+        yield from map(_column, GROUPS.get(name, (name,)))
 
 
 def csv_text(kind: str, records: Sequence[Record]) -> bytes:
@@ -168,4 +161,5 @@ def csv_text(kind: str, records: Sequence[Record]) -> bytes:
 
 def columns(kind: str, own: str | None) -> Sequence[Column]:
     """Return the columns of a list; `own` is the address in its path, if it has one."""
-    return [column for column in COLUMNS[kind] if own is not None or not column.of_own]
+    every = _columns(declared("csv")[kind])
+    return [column for column in every if own is not None or not column.of_own]

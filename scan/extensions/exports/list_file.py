@@ -14,8 +14,7 @@ import orjson
 
 from scan.errors import Unavailable
 from scan.extensions.exports import csv_format
-from scan.extensions.exports.csv_cells import Context, Record
-from scan.extensions.exports.csv_columns import columns
+from scan.extensions.exports.csv_columns import Context, Record, columns
 from scan.http.list_format import Format
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
@@ -33,7 +32,7 @@ PAGE_ROWS_OF = {"logs": 100}
 
 
 class ListSource(NamedTuple):
-    """A list to write: `kind` is its key in COLUMNS, `own` the address in its path, `coin` the
+    """A list to write: `kind` is its key in [csv], `own` the address in its path, `coin` the
     coin's symbol."""
 
     kind: str

@@ -34,7 +34,7 @@ def send(
     arguments: Mapping[str, str],
     own: bytes | None,
 ) -> flask.Response:
-    """Return a list as a file: `kind` is its key among COLUMNS, `own` the address in its path."""
+    """Return a list as a file: `kind` is its key in [csv], `own` the address in its path."""
     own_address = None if own is None else to_hex(own)
     coin = network.coin_symbol(reader())
     chain_id = reader().sources.chain_id.read()

@@ -3,18 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scan.extensions.exports.csv_cells import (
-    COIN,
-    TIME,
-    TOKEN_ID,
-    YES_NO,
-    Column,
-    Context,
-    Record,
-    coins_field,
-    field,
-    token_type,
-)
+from scan.extensions.exports.csv_columns import Context, Record
 from scan.extensions.exports.csv_format import text, units, wei
 from scan.extensions.history.queries import HistoryPage
 from scan.queries.pages import Page
@@ -64,35 +53,13 @@ def headers(page: Page) -> Mapping[str, str]:
     return {"X-Scan-History-Complete": "false" if page.reason else "true"}
 
 
-COLUMNS = {
-    "history": (
-        *TIME,
-        *(field("type"), field("direction")),
-        Column("change", _change),
-        field("amount", "amountDecimal"),
-        Column("symbol", lambda record, _: text(record["symbol"])),
-        Column("units", lambda r, _: (units if r["tokenAddress"] else wei)(r["amount"])),
-        field("counterparty"),
-        field("token", "tokenAddress"),
-        token_type("tokenType"),
-        TOKEN_ID,
-        field("transaction", "transactionHash"),
-        field("transaction_index", "transactionIndex"),
-        field("log_index", "logIndex"),
-        field("method_id", "methodId"),
-    ),
-    "historyEntries": (
-        *TIME,
-        field("transaction", "transactionHash"),
-        field("method_id", "methodId"),
-        Column("in", lambda record, _: _assets(record["rows"], "in")),
-        Column("out", lambda record, _: _assets(record["rows"], "out")),
-        Column("self", lambda record, _: _assets(record["rows"], "self")),
-        Column("fee", lambda record, _: _fee(record["rows"])),
-        coins_field("coin_change", "coinChange"),
-        COIN,
-        Column("counterparties", lambda record, _: _counterparties(record["rows"])),
-        Column("rows", lambda record, _: len(record["rows"])),
-        Column("has_more", lambda record, _: YES_NO[record["hasMore"]]),
-    ),
+CELLS = {
+    "change": _change,
+    "units": lambda row, _: (units if row["tokenAddress"] else wei)(row["amount"]),
+    "in": lambda entry, _: _assets(entry["rows"], "in"),
+    "out": lambda entry, _: _assets(entry["rows"], "out"),
+    "self": lambda entry, _: _assets(entry["rows"], "self"),
+    "fee_of_rows": lambda entry, _: _fee(entry["rows"]),
+    "counterparties": lambda entry, _: _counterparties(entry["rows"]),
+    "row_count": lambda entry, _: len(entry["rows"]),
 }

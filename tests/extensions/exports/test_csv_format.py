@@ -2,13 +2,17 @@
 
 import csv
 import io
+import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scan.api.openapi.declarations import declared
+from scan.api.openapi.schemas import schemas
 from scan.extensions.exports import csv_format
-from scan.extensions.exports.csv_columns import Context, columns
+from scan.extensions.exports.csv_columns import GROUPS, Context, columns
 
 pytestmark = pytest.mark.check
 
@@ -89,3 +93,13 @@ def test_parts_of_a_fee_stand_where_the_fee_does(own: str | None) -> None:
         **{"fee_wei": "12 wei" if paid else None, "l1_fee_wei": "7 wei" if paid else None},
         **{"operator_fee_wei": None, "mint_wei": "3 wei"},
     }
+
+
+def test_every_column_shows_a_field_of_a_record() -> None:
+    records = json.dumps(schemas())
+    for kind, written in declared("csv").items():
+        assert len({column.name for column in columns(kind, None)}) == len(columns(kind, None))
+        for column in written:
+            source = re.split(" as | in ", column.rpartition(" = ")[2])[0]
+            is_known = column in GROUPS or source.endswith("()") or f'"{source}": ' in records
+            assert is_known, f"[csv] {kind}: {column}"
