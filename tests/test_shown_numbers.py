@@ -17,7 +17,7 @@ SHOWING = (
     "etherscan",
     "blockscout",
     "sourcify",
-    "contract_pages",
+    "contract_details",
 )  # extensions that do nothing else
 SHOWN_BY = ("pages.py", "exports.py", "blockscout.py")  # modules of all other extensions
 # They are given numbers, and no record: units, percentages, cells.
@@ -37,9 +37,8 @@ REASONS = {
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",
     "charts/svg_charts.py:": "the geometry of a chart",
-    "contract_pages/contract_code.html:file.lines": "a link to the line after those that are shown",
-    "contract_pages/contract_read.html:most": "characters that are shown of a result's part",
-    "contract_pages/source_files.py:": "how many lines fit into the page, and their numbers",
+    "contract_details/contract_code.html:file.lines": "a link to the line after the last shown one",
+    "contract_details/contract_read.html:most": "characters that are shown of a result's part",
     "charts/chart.html:chart.": "the grid of a chart",
     "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
     "pages/records.py:first": "places in a list, by the number of its page",

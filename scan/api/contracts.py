@@ -6,7 +6,6 @@ from flask import Blueprint, request
 
 from scan import json_bodies, parameters
 from scan.contracts.calldata_encoding import constructor_values
-from scan.contracts.disassembly import disassemble
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
@@ -23,17 +22,12 @@ from scan.http.requests import (
 from scan.http.responses import Response, json_body, json_fragment, json_value
 from scan.http.services import services
 from scan.queries import (
-    bytecode,
-    contract_claims,
     contract_creations,
     contract_sources,
-    contract_values,
     contracts,
 )
-from scan.queries.bytecode import Bytecode
 from scan.queries.contract_creations import IndexedCreation, creation_record
 from scan.queries.contracts import Contract
-from scan.verification.bytecode_metadata import compiler_version, hash_kind
 from scan.verification.compiler_releases import dotted
 from scan.verification.contract_match import RUNTIME
 from scan.verification.request import parse
@@ -72,7 +66,7 @@ def _verified(verified: Verified) -> dict[str, object]:
         "filePath": verified.file_path,
         "compilerVersion": verified.compiler_version,
         "settings": verified.settings,
-        "constructorArguments": _hex(arguments),
+        "constructorArguments": hex_or_none(arguments),
         "warning": verified.warning,
     }
 
@@ -127,22 +121,16 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "abi": json_fragment(contract.abi),
         "sources": json_fragment(contract.sources),
         "license": contract.license,
-        "constructorArguments": _hex(contract.constructor_arguments),
-        "codeHash": _hex(contract.code_hash),
+        "constructorArguments": hex_or_none(contract.constructor_arguments),
+        "codeHash": hex_or_none(contract.code_hash),
         "verifiedAt": contract.verified_at,
-        "verifiedBy": _hex(contract.verifier),
+        "verifiedBy": hex_or_none(contract.verifier),
         "proxy": proxy and proxy.record(),
     }
 
 
-def _hex(content: bytes | None) -> str | None:
+def hex_or_none(content: bytes | None) -> str | None:
     return None if content is None else to_hex(bytes(content))
-
-
-@blueprint.get("/contracts/<address>/claims")
-def get_claims(address: str) -> Response:
-    query_arguments()
-    return json_value({"claims": contract_claims.of(reader(), parameters.address(address))})
 
 
 @blueprint.post("/contracts/<address>/call")
@@ -158,49 +146,6 @@ def call_contract(address: str) -> Response:
     if result.proxy is not None:
         value["implementation"] = to_hex(result.proxy.implementation)
     return json_value(value)
-
-
-@blueprint.get("/contracts/<address>/bytecode")
-def get_bytecode(address: str) -> Response:
-    arguments = query_arguments("disassembly")
-    is_disassembled = parameters.flag(arguments.get("disassembly", "false"), "disassembly")
-    key = parameters.address(address)
-    held = bytecode.get(reader(), key)
-    record: dict[str, object] = {
-        "address": to_hex(key),
-        "codeHash": to_hex(held.code_hash),
-        "size": len(held.code),
-        "bytecode": to_hex(held.code),
-        "metadata": _metadata(held),
-        "delegate": _hex(held.delegate),
-        "verified": held.is_verified,
-        "similarTo": _hex(held.similar_to),
-    }
-    if is_disassembled:
-        reader().do_not_cache()  # it is a hundred times as large as the code
-        record["disassembly"] = [
-            {
-                "offset": instruction.offset,
-                "opcode": instruction.name,
-                "data": to_hex(instruction.data) if instruction.data else None,
-            }
-            for instruction in disassemble(held.code[: held.instructions_end])
-        ]
-    return json_value(record)
-
-
-def _metadata(held: Bytecode) -> dict[str, object] | None:
-    """Return the CBOR map at the end of the code."""
-    if held.metadata is None:
-        return None
-    kind = hash_kind(held.metadata)
-    content = held.metadata.values.get(kind) if kind else None
-    return {
-        "offset": held.metadata.start,
-        "compilerVersion": compiler_version(held.metadata),
-        "hashType": kind,
-        "hash": to_hex(content) if isinstance(content, bytes) else None,
-    }
 
 
 @blueprint.get("/contracts/<address>/source")
@@ -228,55 +173,6 @@ def list_compilers() -> Response:
             ]
         }
     )
-
-
-@blueprint.get("/contracts/<address>/values")
-@requires(Prerequisite.NODE)
-def get_values(address: str) -> Response:
-    query_arguments()
-    values = contract_values.get(reader(), parameters.address(address))
-    return json_value(
-        {
-            "address": address.lower(),
-            "block": values.block,
-            "implementation": _hex(values.implementation),
-            "complete": values.is_complete,
-            "values": [
-                {
-                    "function": value.signature,
-                    "outputs": [output._asdict() for output in value.outputs],
-                    "result": value.result,
-                    "error": value.error,
-                }
-                for value in values.values
-            ],
-        }
-    )
-
-
-@blueprint.post("/contracts/<address>/encode")
-def encode_call(address: str) -> Response:
-    """Return a transaction for the client's own wallet to sign; nothing is sent from here."""
-    query_arguments()
-    key = parameters.address(address)
-    body = json_object()
-    json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
-    function, arguments = function_and_arguments(body)
-    sender = parameters.optional_address(body, "from")
-    encoded = contracts.encode(reader(), key, function, arguments, body.get("value", 0), sender)
-    called = encoded.prepared.function
-    chain_id = reader().sources.chain_id.read()
-    value: dict[str, object] = {
-        "to": to_hex(key),
-        "data": to_hex(encoded.prepared.calldata),
-        "value": str(encoded.value_wei),
-        "chainId": None if chain_id is None else int(chain_id),
-        "function": called.signature,
-        "stateMutability": called.mutability,
-    }
-    if encoded.proxy is not None:
-        value["implementation"] = to_hex(encoded.proxy.implementation)
-    return json_value(value)
 
 
 def function_and_arguments(body: dict[str, object]) -> tuple[str, list[object]]:

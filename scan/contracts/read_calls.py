@@ -1,4 +1,4 @@
-"""Calls of view and pure functions of verified contracts, and the calldata of any function."""
+"""Calls of view and pure functions of verified contracts."""
 
 import re
 import time
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import MAX_VALUES, AbiError, AbiType
+from scan.contracts.abi import MAX_VALUES, AbiError
 from scan.contracts.abi_index import AbiIndex, index_abi
-from scan.contracts.abi_json import coerce
 from scan.contracts.calldata_encoding import PreparedCall, prepare, result
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.function_lookup import Function, NoSuchFunction, NotReadOnly, name_of
@@ -27,7 +26,6 @@ GAS = 30_000_000
 FACETS_S = 0.5  # the time for looking up a function in a diamond's facets
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 
-_WEI = AbiType("uint", "uint256", 256)
 _STOPPED = re.compile(
     r"revert|insufficient (funds|balance)|out of gas|gas required"
     r"|invalid (opcode|jump|instruction)|bad (instruction|jump)"
@@ -44,16 +42,8 @@ class CallResult(NamedTuple):
     proxy: Proxy | None
 
 
-class EncodedCall(NamedTuple):
-    """The call of a function for a wallet to sign; `proxy` as in CallResult."""
-
-    prepared: PreparedCall
-    value_wei: int
-    proxy: Proxy | None
-
-
 class ReadCalls:
-    """Calls and encodes functions, with ABIs from the database."""
+    """Calls functions, with ABIs from the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -69,41 +59,12 @@ class ReadCalls:
         """Call a function on the state after `block`, or after the node's newest block. Raises
         NotFound, InvalidParameter, CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable.
         """
-        prepared, proxy = self._prepared(node, address, function, arguments, read_only=True)
+        prepared, proxy = self.prepared(node, address, function, arguments, read_only=True)
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
-        returned = self._execute(node, call, _abis(address, proxy), block)
+        returned = self.execute(node, call, abis_of(address, proxy), block)
         return CallResult(value_of(prepared.function, returned), proxy)
 
-    def encode(
-        self,
-        node: NodeSession,
-        address: bytes,
-        function: str,
-        arguments: Sequence[object],
-        value: object = 0,
-        sender: bytes | None = None,
-    ) -> EncodedCall:
-        """Encode a call of any function. With a sender, the call is first tried on the node's
-        newest state. Raises as call() does."""
-        prepared, proxy = self._prepared(node, address, function, arguments, read_only=False)
-        try:
-            value_wei = int(coerce(_WEI, value, "value"))
-        except AbiError as error:
-            raise InvalidParameter(f"{error}.", field="value") from None
-        if value_wei and prepared.function.mutability != "payable":
-            signature = prepared.function.signature[:500]
-            raise InvalidParameter(f"The function {signature} is not payable.", field="value")
-        if sender is not None:
-            call = {
-                "from": to_hex(sender),
-                "to": to_hex(address),
-                "data": to_hex(prepared.calldata),
-                "value": hex(value_wei),
-            }
-            self._execute(node, call, _abis(address, proxy), None)
-        return EncodedCall(prepared, value_wei, proxy)
-
-    def _prepared(
+    def prepared(
         self,
         node: NodeSession,
         address: bytes,
@@ -115,7 +76,7 @@ class ReadCalls:
         """Encode the call by the contract's own ABI, or else by an implementation's, which is then
         in the returned proxy."""
 
-        def prepared(entries: dict[str, Any]) -> PreparedCall:
+        def by(entries: dict[str, Any]) -> PreparedCall:
             functions, others = entries["functions"], entries["others"]
             return prepare(functions, function, arguments, others, read_only=read_only)
 
@@ -123,7 +84,7 @@ class ReadCalls:
         try:
             with suppress(NoSuchFunction):
                 if own is not None:
-                    return prepared(own), None
+                    return by(own), None
             row = self._database.row("contracts/contracts_get_code", address=address)
             proxy = (
                 proxy_at(node, address, bytes(row[1])) if row else delegating_account(node, address)
@@ -136,13 +97,13 @@ class ReadCalls:
                 delegated = self._function(implementation, function)
                 try:
                     if delegated is not None and proxy:
-                        return prepared(delegated), Proxy(proxy.kind, implementation)
+                        return by(delegated), Proxy(proxy.kind, implementation)
                 except NoSuchFunction as error:  # another facet may have it
                     unknown = error
             if unknown is not None:
                 raise unknown
             if own is not None:
-                return prepared(own), None
+                return by(own), None
         except AbiError as error:
             raise _bad_request(error) from None
         raise NotFound("The contract at this address is not verified.", field="address")
@@ -157,7 +118,7 @@ class ReadCalls:
         )
         return entries
 
-    def _execute(
+    def execute(
         self,
         node: NodeSession,
         call: dict[str, str],
@@ -197,7 +158,7 @@ class ReadCalls:
         return UpstreamFailed(f"The node rejected the call: {reason}")
 
 
-def _abis(address: bytes, proxy: Proxy | None) -> tuple[bytes, ...]:
+def abis_of(address: bytes, proxy: Proxy | None) -> tuple[bytes, ...]:
     return (address, proxy.implementation) if proxy else (address,)
 
 

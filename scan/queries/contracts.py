@@ -6,7 +6,7 @@ from typing import NamedTuple
 import orjson
 
 from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
-from scan.contracts.read_calls import CallResult, EncodedCall
+from scan.contracts.read_calls import CallResult
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.hex import BadHex
@@ -141,19 +141,6 @@ def call(
 ) -> CallResult:
     """Call a view function after a block, or at the node's newest; see ReadCalls.call()."""
     return reader.sources.read_calls.call(reader.node, address, function, arguments, block)
-
-
-def encode(
-    reader: Reader,
-    address: bytes,
-    function: str,
-    arguments: Sequence[object],
-    value: object = 0,
-    sender: bytes | None = None,
-) -> EncodedCall:
-    """Encode a call of any function for a wallet to sign; see ReadCalls.encode()."""
-    calls = reader.sources.read_calls
-    return calls.encode(reader.node, address, function, arguments, value, sender)
 
 
 def verified_page(reader: Reader, window: Window) -> Page:

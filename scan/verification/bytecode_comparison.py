@@ -9,11 +9,13 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.disassembly import operand_size
 from scan.verification.bytecode_metadata import read_metadata
 
 ADDRESS_BYTES = 20
-PUSH20, PUSH0 = 0x73, 0x5F
+PUSH0, PUSH1, PUSH20, PUSH32 = 0x5F, 0x60, 0x73, 0x7F
+# The largest operand below 128 of DUPN, SWAPN and EXCHANGE (EIP-8024). With one from there to 127,
+# which may be a JUMPDEST or a PUSH of older code, they are invalid and have none.
+STACK_OPERANDS = {0xE6: 90, 0xE7: 90, 0xE8: 79}
 JUMPDEST = b"\x5b"
 _NOTHING_FOLLOWS = bytes.fromhex("0056f3fdfeff")  # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT
 _HASH_KEYS = ("ipfs", "bzzr1", "bzzr0")
@@ -249,3 +251,12 @@ def uses_push0(code: bytes) -> bool:
         if opcode in _NOTHING_FOLLOWS and code[position : position + 1] != JUMPDEST:
             return False
     return False
+
+
+def operand_size(code: bytes, offset: int) -> int:
+    """Return the size of the operand of the instruction at `offset`, which may pass the end."""
+    opcode = code[offset]
+    if opcode in STACK_OPERANDS:
+        operand = code[offset + 1] if offset + 1 < len(code) else 0
+        return int(operand >= 128 or operand <= STACK_OPERANDS[opcode])
+    return opcode - PUSH1 + 1 if PUSH1 <= opcode <= PUSH32 else 0

@@ -17,7 +17,8 @@ from scan.contracts.proxy_contracts import (
     is_proxy_code,
 )
 from scan.ethereum.client import Call
-from scan.queries import contract_values, contracts
+from scan.extensions.contract_details import contract_values
+from scan.queries import contracts
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy
 

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.chain_statistics import largest_transfers
-from scan.extensions.contract_pages.source_files import MAX_SHOWN_LINES
+from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
 from scan.pages.formatting import short_price
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scan.queries import bytecode
+from scan.extensions.contract_details import bytecode
 from scan.verification.bytecode_comparison import (
     ByteRange,
     Comparison,

@@ -9,5 +9,6 @@ Start with importer.py, then source_records.py (the forms of the sources), sourc
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "verified contracts taken over from other explorers, by `scan contracts`", needs=("exports",)
+    "verified contracts taken over from other explorers, by `scan contracts`",
+    needs=("exports", "contract_details"),
 )

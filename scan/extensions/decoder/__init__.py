@@ -7,5 +7,5 @@ and encoding.py (calldata of a function and its arguments).
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "calldata, logs and errors decoded, and calls encoded, for anybody", needs=("contract_pages",)
+    "calldata, logs and errors decoded, and calls encoded, for anybody", needs=("contract_details",)
 )

@@ -8,8 +8,8 @@ from scan.contracts.calldata_encoding import PreparedCall, prepare
 from scan.contracts.function_lookup import NoSuchFunction
 from scan.contracts.signature_text import parse_signature
 from scan.errors import InvalidParameter
+from scan.extensions.contract_details import encoded_calls
 from scan.hex import to_hex
-from scan.queries import contracts
 from scan.queries.reader import Reader
 
 FIELD = "functionName"
@@ -47,7 +47,7 @@ def encode(
     Raises InvalidParameter, NotFound for an address without a verified source, Unavailable.
     """
     if address is not None:
-        encoded = contracts.encode(reader, address, function, arguments)
+        encoded = encoded_calls.encode(reader, address, function, arguments)
         return EncodedCall(encoded.prepared, address)
     entry = entry_of(function)
     try:

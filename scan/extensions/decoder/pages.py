@@ -9,7 +9,8 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
-from scan.extensions.contract_pages.contract_functions import (
+from scan.extensions.contract_details import contract_values
+from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     AmountUnits,
     Function,
@@ -27,7 +28,7 @@ from scan.http.requests import form, reader
 from scan.pages.argument_values import addresses_in
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page, site
-from scan.queries import contract_values, contracts
+from scan.queries import contracts
 
 LONGEST_LINK = 6000  # characters; the server reads 8 kB of a request's first line
 MAX_ARGUMENTS = 100

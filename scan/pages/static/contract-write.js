@@ -22,7 +22,7 @@ const amountUnits = {
   },
 
   // JSON text with the amounts in it as base units, as in_base_units_within() of
-  // scan/extensions/contract_pages/contract_functions.py has them. Integers become text, which keeps all their digits.
+  // scan/extensions/contract_details/contract_functions.py has them. Integers become text, which keeps all their digits.
   within(text, shape, units) {
     const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g, (token) => (/^-?[0-9]+$/.test(token) ? `"${token}"` : token));
     const value = JSON.parse(exact);

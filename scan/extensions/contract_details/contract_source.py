@@ -8,12 +8,14 @@ from scan.contracts.abi_decoding import Argument
 from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
-from scan.extensions.contract_pages.contract_functions import Functions, functions_of
-from scan.extensions.contract_pages.source_files import Shown, SourceFiles, file_of, shown_files
+from scan.extensions.contract_details import bytecode, contract_values
+from scan.extensions.contract_details import claims as claims_of_others
+from scan.extensions.contract_details.contract_functions import Functions, functions_of
+from scan.extensions.contract_details.contract_values import ContractValues
+from scan.extensions.contract_details.source_files import Shown, SourceFiles, file_of, shown_files
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.queries import bytecode, contract_claims, contract_values, contracts
-from scan.queries.contract_values import ContractValues
+from scan.queries import contracts
 from scan.queries.contracts import Contract
 from scan.verification.contract_match import FULL, RUNTIME
 
@@ -111,7 +113,7 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
     claims: Sequence[Mapping[str, Any]] = ()
     if not contract.is_verified:
         similar = bytecode.similar_to(reader(), bytes(contract.code))
-        claims = contract_claims.of(reader(), address)
+        claims = claims_of_others.of(reader(), address)
     return ShownContract(
         view,
         has_code=True,

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import orjson
 from eth_hash.auto import keccak
 
-from scan.contracts.disassembly import can_reach
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import RpcError
+from scan.extensions.contract_details.disassembly import can_reach
 from scan.hex import BadHex, data, to_hex
 from scan.queries import contracts
 from scan.queries.contracts import Contract

@@ -5,9 +5,13 @@ from typing import Any
 from flask import Response, request
 
 from scan import parameters
-from scan.extensions.contract_pages.contract_functions import AmountUnits, amount_units, token_units
-from scan.extensions.contract_pages.contract_source import VIEWS, ShownContract, read_contract
-from scan.extensions.contract_pages.source_files import Shown
+from scan.extensions.contract_details.contract_functions import (
+    AmountUnits,
+    amount_units,
+    token_units,
+)
+from scan.extensions.contract_details.contract_source import VIEWS, ShownContract, read_contract
+from scan.extensions.contract_details.source_files import Shown
 from scan.hex import to_hex
 from scan.http.services import services
 from scan.pages.address_head import address_head

@@ -11,24 +11,25 @@ from werkzeug.datastructures import MultiDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.extensions.contract_pages import bytecode_page
-from scan.extensions.contract_pages.contract_functions import (
+from scan.extensions.contract_details import bytecode_page
+from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     Parameter,
     argument_of,
     in_base_units_of_text,
     with_parameter,
 )
-from scan.extensions.contract_pages.contract_page import (
+from scan.extensions.contract_details.contract_page import (
     contract_page,
     read_contract_view,
     units_of,
 )
-from scan.extensions.contract_pages.contract_source import (
+from scan.extensions.contract_details.contract_source import (
     ShownContract,
     read_contract,
     read_source_file,
 )
+from scan.extensions.contract_details.contract_values import Output, Value
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, form, note_changed_index, reader
@@ -39,7 +40,6 @@ from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import Tab
 from scan.queries import contracts
-from scan.queries.contract_values import Output, Value
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.search_progress import BY_PATH
 from scan.verification.verifier import message, verify

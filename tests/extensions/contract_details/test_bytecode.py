@@ -10,7 +10,7 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts.disassembly import can_reach, disassemble, opcodes
+from scan.extensions.contract_details.disassembly import can_reach, disassemble, opcodes
 from scan.queries.contract_sources import archive, safe_path
 from scan.queries.contracts import Contract
 from tests.support.database import execute

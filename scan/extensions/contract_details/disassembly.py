@@ -7,11 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from scan.verification.bytecode_comparison import STACK_OPERANDS, operand_size
+
 MAX_CODE_BYTES = 65_536  # EIP-7954
-PUSH1, PUSH32 = 0x60, 0x7F
-# The largest operand below 128 of DUPN, SWAPN and EXCHANGE (EIP-8024). With one from there to 127,
-# which may be a JUMPDEST or a PUSH of older code, they are invalid and have none.
-_STACK_OPERANDS = {0xE6: 90, 0xE7: 90, 0xE8: 79}
 JUMPDEST = 0x5B
 # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: only a jump leads to the code after one of these.
 _HALTS = frozenset(bytes.fromhex("0056f3fdfeff"))
@@ -50,19 +48,10 @@ def _instructions(code: bytes) -> Iterator[Instruction]:
         opcode, size = code[offset], operand_size(code, offset)
         data = code[offset + 1 : offset + 1 + size]
         name = names.get(opcode, f"UNKNOWN_0x{opcode:02x}")
-        if opcode in _STACK_OPERANDS and not size:
+        if opcode in STACK_OPERANDS and not size:
             name = f"INVALID_{name}"
         yield Instruction(offset, name, data, len(data) < size)
         offset += 1 + size
-
-
-def operand_size(code: bytes, offset: int) -> int:
-    """Return the size of the operand of the instruction at `offset`, which may pass the end."""
-    opcode = code[offset]
-    if opcode in _STACK_OPERANDS:
-        operand = code[offset + 1] if offset + 1 < len(code) else 0
-        return int(operand >= 128 or operand <= _STACK_OPERANDS[opcode])
-    return opcode - PUSH1 + 1 if PUSH1 <= opcode <= PUSH32 else 0
 
 
 def can_reach(code: bytes, offset: int) -> bool:

@@ -2,15 +2,15 @@
 
 from flask import Blueprint, Response
 
-from scan.contracts.disassembly import disassemble
 from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.extensions.contract_details import bytecode
+from scan.extensions.contract_details.bytecode import Bytecode
+from scan.extensions.contract_details.disassembly import disassemble
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
-from scan.queries import bytecode
-from scan.queries.bytecode import Bytecode
 from scan.verification.bytecode_metadata import compiler_version
 
 # A text has all of them: those of the largest contracts take 700 kB.

@@ -6,14 +6,14 @@ import re
 import pytest
 
 from scan.errors import InvalidParameter, NotFound
-from scan.extensions.contract_pages.source_files import (
+from scan.extensions.contract_details.source_files import (
     FIRST_PAGE_BYTES,
     MAX_MATCHES,
     MAX_SHOWN_LINES,
     Shown,
     shown_files,
 )
-from scan.extensions.contract_pages.source_highlighting import MAX_HIGHLIGHTED, highlighted_lines
+from scan.extensions.contract_details.source_highlighting import MAX_HIGHLIGHTED, highlighted_lines
 
 pytestmark = pytest.mark.check
 

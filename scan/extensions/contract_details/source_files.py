@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.extensions.contract_pages.source_highlighting import highlighted_lines
+from scan.extensions.contract_details.source_highlighting import highlighted_lines
 from scan.pages.formatting import visible, visible_block
 
 # The most of a file shown alone: a page with a source of 300,000 lines took 0.9 s.

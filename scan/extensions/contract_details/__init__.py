@@ -1,0 +1,10 @@
+"""Contracts beyond verification and calls: bytecode, values, encoded calls, claims, and pages.
+
+Input: what the core has verified, the ABI, code and the node's values. Output: records in the API,
+and tabs, lists and forms on pages. Start with api.py, or with pages.py, then contract_source.py
+(what a view of the tab shows), contract_functions.py (forms of functions) and source_files.py.
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension("bytecode, values and encoded calls of contracts; their source on pages")

@@ -1,0 +1,115 @@
+"""Below /api/v1/contracts/:address: bytecode, values, calls encoded for wallets, others' claims."""
+
+from flask import Blueprint
+
+from scan import json_bodies, parameters
+from scan.api.contracts import function_and_arguments, hex_or_none
+from scan.extensions.contract_details import bytecode, claims, contract_values, encoded_calls
+from scan.extensions.contract_details.bytecode import Bytecode
+from scan.extensions.contract_details.disassembly import disassemble
+from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import json_object, query_arguments, reader
+from scan.http.responses import Response, json_value
+from scan.verification.bytecode_metadata import compiler_version, hash_kind
+
+blueprint = Blueprint("contract_details", __name__)
+BLUEPRINTS = (blueprint,)
+
+
+@blueprint.get("/contracts/<address>/claims")
+def get_claims(address: str) -> Response:
+    query_arguments()
+    return json_value({"claims": claims.of(reader(), parameters.address(address))})
+
+
+@blueprint.get("/contracts/<address>/bytecode")
+def get_bytecode(address: str) -> Response:
+    arguments = query_arguments("disassembly")
+    is_disassembled = parameters.flag(arguments.get("disassembly", "false"), "disassembly")
+    key = parameters.address(address)
+    held = bytecode.get(reader(), key)
+    record: dict[str, object] = {
+        "address": to_hex(key),
+        "codeHash": to_hex(held.code_hash),
+        "size": len(held.code),
+        "bytecode": to_hex(held.code),
+        "metadata": _metadata(held),
+        "delegate": hex_or_none(held.delegate),
+        "verified": held.is_verified,
+        "similarTo": hex_or_none(held.similar_to),
+    }
+    if is_disassembled:
+        reader().do_not_cache()  # it is a hundred times as large as the code
+        record["disassembly"] = [
+            {
+                "offset": instruction.offset,
+                "opcode": instruction.name,
+                "data": to_hex(instruction.data) if instruction.data else None,
+            }
+            for instruction in disassemble(held.code[: held.instructions_end])
+        ]
+    return json_value(record)
+
+
+def _metadata(held: Bytecode) -> dict[str, object] | None:
+    """Return the CBOR map at the end of the code."""
+    if held.metadata is None:
+        return None
+    kind = hash_kind(held.metadata)
+    content = held.metadata.values.get(kind) if kind else None
+    return {
+        "offset": held.metadata.start,
+        "compilerVersion": compiler_version(held.metadata),
+        "hashType": kind,
+        "hash": to_hex(content) if isinstance(content, bytes) else None,
+    }
+
+
+@blueprint.get("/contracts/<address>/values")
+@requires(Prerequisite.NODE)
+def get_values(address: str) -> Response:
+    query_arguments()
+    values = contract_values.get(reader(), parameters.address(address))
+    return json_value(
+        {
+            "address": address.lower(),
+            "block": values.block,
+            "implementation": hex_or_none(values.implementation),
+            "complete": values.is_complete,
+            "values": [
+                {
+                    "function": value.signature,
+                    "outputs": [output._asdict() for output in value.outputs],
+                    "result": value.result,
+                    "error": value.error,
+                }
+                for value in values.values
+            ],
+        }
+    )
+
+
+@blueprint.post("/contracts/<address>/encode")
+def encode_call(address: str) -> Response:
+    """Return a transaction for the client's own wallet to sign; nothing is sent from here."""
+    query_arguments()
+    key = parameters.address(address)
+    body = json_object()
+    json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
+    function, arguments = function_and_arguments(body)
+    sender = parameters.optional_address(body, "from")
+    encoded = encoded_calls.encode(reader(), key, function, arguments, body.get("value", 0), sender)
+    called = encoded.prepared.function
+    chain_id = reader().sources.chain_id.read()
+    value: dict[str, object] = {
+        "to": to_hex(key),
+        "data": to_hex(encoded.prepared.calldata),
+        "value": str(encoded.value_wei),
+        "chainId": None if chain_id is None else int(chain_id),
+        "function": called.signature,
+        "stateMutability": called.mutability,
+    }
+    if encoded.proxy is not None:
+        value["implementation"] = to_hex(encoded.proxy.implementation)
+    return json_value(value)
