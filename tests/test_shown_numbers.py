@@ -12,13 +12,7 @@ from tests.support.serving import ROOT
 pytestmark = pytest.mark.check
 
 EXTENSIONS = ROOT / "scan" / "extensions"
-SHOWING = (
-    "exports",
-    "etherscan",
-    "blockscout",
-    "sourcify",
-    "contract_details",
-)  # extensions that do nothing else
+SHOWING = ("exports", "etherscan", "blockscout", "sourcify")  # extensions that do nothing else
 SHOWN_BY = ("pages.py", "exports.py", "blockscout.py")  # modules of all other extensions
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
