@@ -190,23 +190,43 @@ def test_mantle_s_l1_fee_is_within_its_gas_until_arsia() -> None:
     assert [t.fee for t in since.transactions] == [PRICE * GAS + 1000, PRICE * GAS + 1]
 
 
-BATCH, REQUEST = {"l1BatchNumber": "0x8"}, {"requestId": HASH}
+BATCH = {"l1BatchNumber": "0x8"}
 
 
 @pytest.mark.parametrize(
-    ("type_", "fields", "header", "name"),
+    ("type_", "fields", "header", "kept"),
     [
-        ("0x69", REQUEST, {"sendRoot": HASH}, "submit retryable"),
-        ("0x64", REQUEST, {"sendRoot": HASH}, "deposit"),
-        ("0x7e", {"queueIndex": "0x7"}, {}, "L1 message"),
-        ("0x71", BATCH, BATCH, "EIP-712"),
-        ("0xff", BATCH, BATCH, "priority"),
+        ("0x7e", {"queueIndex": "0x7"}, {}, {"typeName": "L1 message", "queueIndex": "7"}),
+        ("0x71", BATCH, BATCH, {"typeName": "EIP-712", "l1BatchNumber": "8"}),
+        ("0xff", BATCH, BATCH, {"typeName": "priority", "l1BatchNumber": "8"}),
     ],
 )
-def test_types_are_named(type_: str, fields: Json, header: Json, name: str) -> None:
+def test_types_are_named_and_their_fields_kept(
+    type_: str, fields: Json, header: Json, kept: Json
+) -> None:
     own = sent(0, type_, **fields)
     l1_fee = {"l1Fee": "0x0"} if "queueIndex" in fields else {}
-    assert fields_of(decoded((own, received(own, **l1_fee)), **header))["typeName"] == name
+    block = decoded((own, received(own, **l1_fee)), **header)
+    assert fields_of(block) == kept
+    assert json.loads(block.chain_fields or "{}") == ({"l1BatchNumber": "8"} if header else {})
+
+
+def test_fields_of_arbitrum_are_kept() -> None:
+    ticket = sent(0, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER)
+    paying = sent(1)
+    block = decoded(
+        (ticket, received(ticket, gasUsedForL1="0x0", effectiveGasPrice="0x0")),
+        (paying, received(paying, gasUsedForL1="0x64", timeboosted=True)),
+        **{"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
+    )
+    assert fields_of(block) == {
+        **{"typeName": "submit retryable", "requestId": HASH, "gasUsedForL1": "0"},
+        **{"depositValue": "2000", "retryTo": OTHER},
+    }
+    assert fields_of(block, 1) == {"gasUsedForL1": "100", "timeboosted": True}
+    assert json.loads(block.chain_fields or "") == {
+        **{"l1BlockNumber": "16", "sendCount": "2", "sendRoot": HASH}
+    }
 
 
 def test_fields_of_another_meaning_are_left_out() -> None:

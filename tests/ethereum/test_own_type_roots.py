@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import rlp
 
+from scan.ethereum.block_hashing import uncompared
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
@@ -103,6 +104,28 @@ def test_a_deposit_creates_at_the_nonce_of_its_receipt() -> None:
     assert contradicting_fields(block, receipts) == ""
     receipts[0].contractAddress = OTHER
     assert contradicting_fields(block, receipts) == "contractAddress and its creator"
+
+
+@pytest.mark.parametrize(
+    ("fields", "tail"),
+    [
+        ({"ethValue": "0x1"}, [b"\1", b"\x01\x02"]),
+        ({"ethValue": "0x1", "ethTxValue": "0x2"}, [b"\1", b"\x01\x02", b"\2"]),
+        ({}, [b"", b"\x01\x02"]),
+    ],
+    ids=["minting", "moving", "plain"],
+)
+def test_a_deposit_of_mantle_has_more_fields(fields: dict[str, str], tail: list[bytes]) -> None:
+    """core/types/deposit_tx.go of mantlenetworkio/op-geth."""
+    transaction = deposit(mint=None, **fields)
+    encoded = [bytes_of(HASH), bytes_of(SENDER), bytes_of(OTHER), b"", 0, GAS, 0, *tail]
+    roots = b"\x7e" + rlp.encode(encoded), encoded_receipt()
+    receipt = receipt_of(transaction, depositNonce="0x4")
+    block, receipts = block_of_one(transaction, receipt, roots)
+    assert contradicting_fields(block, receipts) == ""
+    assert uncompared(block, receipts) == []  # though the block names no chain
+    block.transactions[0].ethValue = "0x5"
+    assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
 
 
 SIGNED = bytes.fromhex(
