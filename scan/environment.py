@@ -19,11 +19,11 @@ _OWN_PATHS = {
     *("accounts", "blocks", "chains", "charts", "contracts", "decode", "dex", "encode", "gas"),
     *("healthz", "keys", "live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "trades"),
     *("favicon.ico", "internal-transfers", "robots.txt", "token-transfers", "user-operations"),
-    *("txs", "verified-contracts", "verify", "watchlist", "webhooks"),
+    *("txs", "verify", "watchlist", "webhooks"),
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),
-    *("static", "token", "tx", "user-operation", "v2"),
+    *("static", "token", "tx", "user-operation", "v2", "verified-contracts"),
 }
 
 

@@ -15,7 +15,7 @@ LEVEL = 2
 FILE_LEVEL = 9  # of what is compressed once an hour
 TYPES = (
     *("text/html", "text/markdown", "text/css", "text/javascript", "text/plain"),
-    *("application/json", "application/linkset+json", "image/svg+xml"),
+    *("application/json", "application/linkset+json", "application/atom+xml", "image/svg+xml"),
 )
 _GZIP_FORMAT = 31  # zlib's window bits, with gzip's header
 

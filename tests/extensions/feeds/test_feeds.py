@@ -1,0 +1,146 @@
+"""Atom feeds: valid for a reader, with what the lists have, through forks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import feedparser
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blocks import EventLog
+from tests.api.test_cursors_and_forks import NOWHERE, store_all_logs
+from tests.support.explorer import Explorer
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import TOKEN, Chain, Move, address
+from tests.support.serving import wait_until
+
+ANNA, BERT = address("anna"), address("bert")
+OF_ANNA = f"/address/0x{ANNA.hex()}/feed"
+OF_TOKEN = f"/token/0x{TOKEN.hex()}/feed"
+OF_EVENTS = f"/address/0x{TOKEN.hex()}/events/feed"
+
+
+def read(client: FlaskClient, path: str, **more: Any) -> Any:
+    """A feed that a reader finds nothing wrong with."""
+    answer = client.get(path, **more)
+    assert answer.status_code == 200, answer.data
+    assert answer.content_type == "application/atom+xml; charset=utf-8"
+    found = feedparser.parse(answer.data, sanitize_html=False)
+    assert (found.bozo, found.version) == (False, "atom10")
+    assert found.feed.id.startswith("urn:uuid:") and found.feed.title and found.feed.updated_parsed
+    assert found.feed.author and {link.rel for link in found.feed.links} == {"self", "alternate"}
+    ids = [entry.id for entry in found.entries]
+    assert len({*ids}) == len(ids) and all(one.startswith("urn:uuid:") for one in ids)
+    assert all(entry.title and entry.link and entry.updated_parsed for entry in found.entries)
+    return found
+
+
+@pytest.fixture
+def chain(database_url: str) -> Iterator[Chain]:
+    store_all_logs(database_url)
+    database = Database(database_url, statement_timeout_ms=0)
+    yield Chain(database)
+    database.close()
+
+
+@pytest.fixture
+def made(database_url: str) -> FlaskClient:
+    return create_app(settings_for(database_url, NOWHERE)).test_client()
+
+
+def links(feed: Any) -> list[str]:
+    return [entry.link for entry in feed.entries]
+
+
+def test_feeds_have_what_the_lists_have(client: FlaskClient) -> None:
+    holder = client.get("/api/v1/token-transfers?limit=1").json["transfers"][0]
+    own, token = holder["fromAddress"], holder["tokenAddress"]
+    sent = client.get(f"/api/v1/transactions?address={own}&limit=50").json["transactions"]
+    path = f"/api/v1/token-transfers?address={own}&limit=50"
+    moved = client.get(path).json["transfers"]
+    hashes = [
+        ("/tx/" + r.get("hash", r.get("transactionHash")), r["timestamp"]) for r in (*sent, *moved)
+    ]
+    newest = sorted(hashes, key=lambda pair: pair[1], reverse=True)[:50]
+    feed = read(client, f"/address/{own}/feed")
+    assert [entry.updated for entry in feed.entries] == [time for _, time in newest]
+    assert {*links(feed)} <= {path for path, _ in hashes}
+    path = f"/api/v1/token-transfers?tokenAddress={token}&limit=50"
+    listed = client.get(path).json["transfers"]
+    feed = read(client, f"/token/{token.upper().replace('0X', '0x')}/feed")
+    assert links(feed) == ["/tx/" + record["transactionHash"] for record in listed]
+    assert listed[0]["toAddress"] in feed.entries[0].content[0].value
+
+
+def test_entries_of_removed_blocks_vanish_with_their_ids(chain: Chain, database_url: str) -> None:
+    def feeds() -> dict[str, Any]:
+        fresh = create_app(settings_for(database_url, NOWHERE)).test_client()
+        return {path: read(fresh, path) for path in (OF_ANNA, OF_TOKEN, OF_EVENTS)}
+
+    def ids(feed: Any) -> set[str]:
+        return {entry.id for entry in feed.entries}
+
+    chain.append([Move(ANNA, BERT, tokens=5)])
+    kept = feeds()
+    log = EventLog(0, 0, TOKEN, (b"\1" * 32,), b"\2")
+    chain.append([Move(ANNA, BERT, tokens=7)], [log])
+    before = feeds()
+    assert [len(feed.entries) for feed in before.values()] == [4, 2, 1]
+    chain.unwind(0)
+    assert [*map(ids, feeds().values())] == [*map(ids, kept.values())]
+    chain.append([Move(ANNA, BERT, tokens=7)], [log])
+    for path, after in feeds().items():
+        assert after.feed.id == before[path].feed.id
+        assert ids(after) & ids(before[path]) == ids(kept[path])
+        assert len(after.entries) == len(before[path].entries)
+
+
+def test_a_reader_that_has_the_newest_feed_gets_304(chain: Chain, made: FlaskClient) -> None:
+    chain.append([Move(ANNA, BERT, tokens=5)])
+    made.get("/api/v1/stats")  # from then on the application knows how old the newest block is
+    for path in (OF_ANNA, OF_TOKEN, OF_EVENTS, "/verified-contracts/feed"):
+        etag = made.get(path).headers["ETag"]
+        again = made.get(path, headers={"If-None-Match": etag})
+        assert (again.status_code, again.data) == (304, b"")
+    chain.append([Move(BERT, ANNA)])
+    wait_until(lambda: made.get(OF_ANNA, headers={"If-None-Match": etag}).status_code == 200)
+
+
+def test_hostile_names_are_text(explorer: Explorer, hostile: str) -> None:
+    client = explorer.client
+    for path in (f"/token/{hostile}/feed", f"/address/{hostile}/feed", "/verified-contracts/feed"):
+        raw = client.get(path).data
+        assert b"<script" not in raw and b"<svg" not in raw and "\u202e".encode() not in raw
+        assert read(client, path).entries or "address" in path
+
+
+def test_pages_link_their_feeds(client: FlaskClient, explorer: Explorer, hostile: str) -> None:
+    for page, feeds in (
+        (f"/address/{hostile}", [f"/address/{hostile}/feed"]),
+        (
+            f"/address/{hostile}?tab=events",
+            [f"/address/{hostile}{to}feed" for to in ("/", "/events/")],
+        ),
+        (f"/token/{hostile}", [f"/token/{hostile}/feed"]),
+        ("/verified-contracts", ["/verified-contracts/feed"]),
+        ("/", []),
+    ):
+        html = explorer.client.get(page).get_data(as_text=True)
+        for feed in feeds:
+            assert 'type="application/atom+xml" title=' in html and f'href="{feed}"' in html
+        assert html.count("application/atom+xml") == len(feeds)
+
+
+def test_what_has_no_feed_is_refused(client: FlaskClient, explorer: Explorer) -> None:
+    nobody = "0x" + "12" * 20
+    assert read(client, f"/address/{nobody}/feed").entries == []
+    for path, status in (
+        (f"/token/{nobody}/feed", 404),
+        (f"/address/{nobody}/nothing/feed", 404),
+        (f"/address/{nobody}/events/feed", 404),  # whose logs are not stored
+        ("/address/0x1/feed", 400),
+        (f"/address/{nobody}/feed?page=2", 400),
+    ):
+        assert client.get(path).status_code == status, path
