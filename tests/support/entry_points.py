@@ -67,12 +67,7 @@ class EntryPoint:
         )
 
     def operation(
-        self,
-        account: Account4337,
-        call_data: str,
-        nonce: int,
-        *,
-        paymaster: str | None = None,
+        self, account: Account4337, call_data: str, nonce: int, *, paymaster: str | None = None
     ) -> tuple[Any, ...]:
         """A signed one. It deploys its account where the node has no code there."""
         is_new = self.node.call("eth_getCode", account.address, "latest") == "0x" and nonce == 0

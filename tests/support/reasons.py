@@ -48,11 +48,7 @@ SENT: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("overspend, told", "overspendLow", ()),
     ("unknown data", "unknownData", (bytes.fromhex("12345678") + bytes(40),)),
     ("short data", "unknownData", (b"\1\2",)),
-    (
-        "empty text",
-        "unknownData",
-        (bytes.fromhex("08c379a0") + (32).to_bytes(32) + bytes(32),),
-    ),
+    ("empty text", "unknownData", (bytes.fromhex("08c379a0") + (32).to_bytes(32) + bytes(32),)),
     ("bad Error", "unknownData", (bytes.fromhex("08c379a0") + b"\xff" * 40,)),
     ("write", "writeWhileReading", ()),
     ("library", "byLibrary", ("nothing",)),

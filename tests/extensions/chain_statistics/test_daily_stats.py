@@ -18,7 +18,6 @@ from tests.conftest import Played
 from tests.indexer.test_daily_stats import MIDNIGHT_S, counted, moves
 from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
-from tests.support.explain import ExplainingDatabase
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain
 
@@ -144,23 +143,6 @@ def test_before_the_first_block_there_are_no_days(database_url: str) -> None:
     assert client.get(PATH).json == {"from": None, "to": None, "complete": True, "days": []}
     body = client.get(f"{PATH}?from=2026-01-01&to=2026-01-02").json
     assert body["days"] == [] and body["from"] == "2026-01-01"
-
-
-def test_a_year_of_days_is_read_by_index(database_url: str) -> None:
-    """However many days there are: 30 years of them are made here."""
-    fill(database_url)
-    execute(
-        database_url,
-        "INSERT INTO daily_stats SELECT DATE '1990-01-01' + n::integer, -20000 + n, -20000 + n,"
-        " 1, 0, 1, 0, 0, 0, 0, 1, 1, 1 FROM generate_series(1, 11000) AS n",
-    )
-    database = ExplainingDatabase(database_url)
-    dates = {"date_from": None, "date_to": None, "default_days": 366, "max_days": 366}
-    database.prepared_row("queries/daily_stats_list", **dates)
-    [plan] = database.plans
-    database.close()
-    assert plan.sequential_scans() == set()
-    assert plan.buffers < 366 * 8
 
 
 @pytest.fixture(scope="module")

@@ -353,11 +353,7 @@ def test_a_balance_after_a_block_or_on_a_day_is_the_node_s(
             last = min(number, head)
             at = client.get(path, query_string={"blockTo": number, "": most}).json["at"]
             expected = int(scenario.anvil.call("eth_getBalance", key, hex(last)), 16)
-            assert at == {
-                "blockNumber": last,
-                "timestamp": times[last],
-                "balance": str(expected),
-            }
+            assert at == {"blockNumber": last, "timestamp": times[last], "balance": str(expected)}
             newest = max(n for n in times if times[n] <= times[last])
             by_time = client.get(path, query_string={"timeTo": times[last], "": most}).json
             assert by_time["at"]["blockNumber"] == newest
@@ -764,27 +760,6 @@ def test_a_direction_takes_a_place_where_an_address_often_paid_itself(
 def status_of(made: Made, key: bytes, direction: str) -> int:
     path = f"/api/v1/addresses/0x{key.hex()}/history?direction={direction}"
     return made.client.get(path).status_code
-
-
-def test_long_lists_count_a_range_by_their_checkpoints(made: Made) -> None:
-    """Longer than the distance of checkpoints, with zero values and transfers to oneself."""
-    chance = random.Random(3)
-    for _ in range(30):
-        made.chain.append(
-            [
-                Move(*chance.choice(((ME, YOU), (YOU, ME), (ME, ME))), chance.choice((0, 1, 2)))
-                for _ in range(20)
-            ]
-        )
-    rows = history(made.client, "0x" + ME.hex())
-    assert len(rows) > 600
-    for _ in range(20):
-        first, last = sorted(chance.sample(range(32), 2))
-        way = chance.choice(({}, *({"direction": way} for way in ("in", "out", "self"))))
-        wanted = {"blockFrom": first, "blockTo": last, **way}
-        expected = [row for row in rows if is_listed(row, **wanted)]
-        page = mine(made, limit=100, **wanted)
-        assert (page["history"], page["total"]) == (expected[:100], len(expected))
 
 
 def test_a_node_that_fails_is_asked_once_for_a_file(

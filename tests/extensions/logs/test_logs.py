@@ -16,7 +16,7 @@ from tests.support import faulty_node
 from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
-from tests.support.lists import get, pages, query, same
+from tests.support.lists import get, pages, same
 from tests.support.truth import TRANSFER, Record
 
 UNKNOWN = "0x" + 64 * "7"
@@ -76,14 +76,6 @@ def test_every_page_is_the_nodes(service: Service, scenario: Played) -> None:
     for asked, limit in [({}, 100), *zip(filters, itertools.cycle((7, 100)), strict=False)]:
         expected = matching(scenario.truth.logs, asked)
         same(pages(service.client, "/logs", "logs", limit, **asked), expected)
-
-
-def test_queries_in_either_order_are_the_nodes(service: Service, scenario: Played) -> None:
-    for asked in filters_of(scenario.truth.logs, 25):
-        expected = matching(scenario.truth.logs, asked)
-        same(list(query(service.client, "logs", 100, filter=asked)), expected)
-        oldest_first = query(service.client, "logs", 33, filter=asked, orderBy="asc")
-        same(list(oldest_first), expected[::-1])
 
 
 def test_what_is_stored_needs_no_node(service: Service, scenario: Played) -> None:

@@ -20,7 +20,7 @@ from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
 from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 
 getcontext().prec = 700
 POOL, EMPTY, HOSTILE = ("0x" + byte * 20 for byte in ("aa", "bb", "cc"))
@@ -294,24 +294,6 @@ def test_too_many_trades_are_counted_and_not_read(
     assert {node["Actual Loops"] for node in trades} == {0}
 
 
-def test_candles_are_read_by_index_at_any_depth(traded: str) -> None:
-    database = ExplainingDatabase(traded)
-    for block in (0, BLOCKS - 20):
-        database.prepared_row(
-            "queries/pool_candles_list_by_block",
-            address=bytes.fromhex(POOL[2:]),
-            span_s=300,
-            block_from=block,
-            block_to=block + 19,
-            max_trades=20_000,
-        )
-    early, late = database.plans
-    database.close()
-    assert early.sequential_scans() == late.sequential_scans() == set()
-    assert late.buffers < 1.5 * early.buffers
-    assert execute(traded, "SELECT count(*) FROM list_checkpoints") != [(0,)]
-
-
 @pytest.mark.parametrize("span_s", [3_600, 86_400])
 def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str, span_s: int) -> None:
     """Of 30 pools with two years of hours, no more hours than the page needs."""
@@ -342,18 +324,3 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str, span
         hours = [n for n in plan.nodes if n.get("Relation Name") == "pool_candles"]
         assert [node["Actual Rows"] for node in hours] == [21 * span_s // 3_600]
     assert late.buffers < 1.5 * early.buffers
-
-
-def test_a_range_of_blocks_has_as_many_trades_as_its_pool(indexed: Indexing) -> None:
-    database = Database(indexed.settings.database_url, statement_timeout_ms=0)
-    pools = execute(indexed.settings.database_url, "SELECT address, trade_count FROM pools")
-    assert any(count for _, count in pools)
-    for address, count in pools:
-        if count:
-            found = database.row(
-                "queries/pool_candles_list_by_block",
-                **{"address": address, "span_s": 60, "max_trades": 1000},
-                **{"block_from": 0, "block_to": 10**6},
-            )
-            assert found is not None and found[1] == count
-    database.close()

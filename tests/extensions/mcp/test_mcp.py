@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -328,13 +327,3 @@ def test_integers_beyond_64_bits_and_optional_nulls_are_passed_on(demo_url: str)
     arguments = {"functionName": "f(uint256)", "args": [2 * 10**19], "block": None}
     answer = call(f"{demo_url}/mcp", "call_contract", address="0x" + 40 * "9", **arguments)
     assert answer["code"] == "not_found"
-
-
-def test_a_malformed_body_is_an_error_of_the_client(demo_url: str) -> None:
-    host, port = demo_url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
-        connection.sendall(
-            b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n\r\n"
-        )
-        assert b" 400 " in connection.recv(4096).split(b"\r\n")[0]

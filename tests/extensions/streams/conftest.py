@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from scan.database.connection import Database
+from tests.http.conftest import clients  # noqa: F401  # a fixture
 from tests.support.database import Postgres, execute
 from tests.support.made_blocks import Chain
 from tests.support.serving import gunicorn

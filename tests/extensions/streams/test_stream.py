@@ -133,9 +133,7 @@ def test_where_a_replica_is_read_blocks_come_without_notifications(streaming: St
         assert [e.data["number"] for e in source.take(3)][-1] == streaming.chain.number
 
 
-def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(
-    streaming: Streaming,
-) -> None:
+def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming: Streaming) -> None:
     port, chain = free_port(), streaming.chain
     with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
         with EventSource(wait_for(port, process), types=ALL) as source:
@@ -152,7 +150,7 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(
             second = again.take(2)
     newest = chain.number
     assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == [
-        *(newest - 1, newest - 1, newest, newest),
+        *(newest - 1, newest - 1, newest, newest)
     ]
 
 
@@ -179,19 +177,6 @@ def test_a_slow_reader_is_disconnected_and_resumes(streaming: Streaming) -> None
         first = int(last_id.split("-")[0]) + 1
         rest = source.take(number + BLOCKS + 1 - first)
     assert [e.data["number"] for e in rest] == [*range(first, number + BLOCKS + 1)]
-
-
-def test_behind_nginx_events_come_at_once(streaming: Streaming, tmp_path: Path) -> None:
-    with (
-        gunicorn(streaming.database_url, SCAN_TRUSTED_PROXIES="1", **WITHOUT_LIMITS) as instance,
-        nginx(tmp_path, [instance] * 3) as front,
-        EventSource(front, timeout_s=10) as source,
-    ):
-        for _ in range(3):
-            streaming.chain.append()
-            [event] = source.take(1)
-            assert event.data["number"] == streaming.chain.number
-        assert requests.head(f"{front}/api/v1/stream", timeout=5).status_code == 200
 
 
 def test_many_streams_behind_nginx_each_get_what_concerns_them(
@@ -227,7 +212,7 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(
         for source in eleventh:
             open_sources.callback(source.close)
         assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == [
-            *(200, 200, 429),
+            *(200, 200, 429)
         ]
 
 

@@ -1,7 +1,6 @@
 """Responses that clients leave unread: whose connections are closed, and who goes on."""
 
 import socket
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from http.client import HTTPResponse
 from pathlib import Path
@@ -15,13 +14,6 @@ from tests.support.serving import NOWHERE, free_port, gunicorn_started, wait_for
 MIB = 1024 * 1024
 BUNDLE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"  # 1.4 MB, never charged
 STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n"
-
-
-@pytest.fixture
-def clients() -> Iterator[ExitStack]:
-    """Closes what a test has connected."""
-    with ExitStack() as stack:
-        yield stack
 
 
 def send(clients: ExitStack, port: int, host: str, request: bytes) -> socket.socket:

@@ -34,17 +34,7 @@ def test_numbers_are_exact_and_addresses_lower_case() -> None:
         ),
         *(
             ({"coin": bad}, "price")
-            for bad in (
-                "-1",
-                "1e9",
-                "",
-                "NaN",
-                True,
-                [],
-                "9" * 21,
-                "٣",
-                "0." + "1" * 31,
-            )
+            for bad in ("-1", "1e9", "", "NaN", True, [], "9" * 21, "٣", "0." + "1" * 31)
         ),
         ({"coin": float("inf")}, "JSON"),
         ({"tokens": {TOKEN: None}}, "price"),

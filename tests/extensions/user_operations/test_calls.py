@@ -80,10 +80,7 @@ EXECUTIONS = {
         call("executeBatch(address[],uint256[],bytes[])", TARGETS, [], INPUTS),
         [each._replace(value=0) for each in SEVERAL],
     ),
-    "calls": (
-        call("executeBatch((address,uint256,bytes)[])", BATCHED),
-        SEVERAL,
-    ),
+    "calls": (call("executeBatch((address,uint256,bytes)[])", BATCHED), SEVERAL),
     "ERC-7579, one": (by_mode("00", TO + (5).to_bytes(32) + b"data"), ONE),
     "ERC-7579, several": (by_mode("01", BATCH), SEVERAL),
     "ERC-7579, delegated": (

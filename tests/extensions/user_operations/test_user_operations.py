@@ -89,11 +89,7 @@ def play(node: Anvil) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
-    with (
-        Anvil() as node,
-        postgres.cloned(template) as url,
-        pytest.MonkeyPatch.context() as patch,
-    ):
+    with Anvil() as node, postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
         played = play(node)
         patch.setattr(batch_reader, "BATCH_BLOCKS", 5)
         patch.setattr(Writer, "can_take", lambda *_: False)
@@ -256,11 +252,7 @@ def test_operations_without_traces_have_no_calls(chain: Chain) -> None:
 
 
 def test_bulk_and_reorganisations_have_the_same_operations(
-    chain: Chain,
-    postgres: Postgres,
-    template: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    chain: Chain, postgres: Postgres, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(derivation, "CHECKPOINT_EVERY", SHORT_CHECKPOINTS)
     node, head = chain.node, chain.node.head()
