@@ -110,43 +110,34 @@ def test_statements_of_pages_read_a_bounded_part_of_indexes(
     assert plan.buffers <= most_buffers
 
 
-def test_charts_of_one_token_and_one_address_are_bounded(
-    database: ExplainingDatabase, token: bytes
-) -> None:
-    database.plans.clear()
-    newest(database, "queries/token_transfers_count_over_time", address=token)
-    no_token = {"token": None, "has_token": False, "read_by": "address"}
-    blocks = {"block_from": 0, "block_to": 2**62, "balance": 0}
-    newest(
-        database, "queries/balances_list", address=token, **no_token, **blocks, most=100, points=40
-    )
-    for plan in database.plans:
-        plan.require_indexes()
-        assert plan.buffers <= 2_000
+COIN = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
 
 
-def test_a_balance_after_a_block_reads_the_changes_since_alone(
-    database: ExplainingDatabase, token: bytes
+def test_statements_about_one_address_token_or_transaction_are_bounded(
+    service: Explained, database: ExplainingDatabase, token: bytes
 ) -> None:
+    """A balance after a block reads the changes since alone; events are found in their block."""
     _, head, _ = newest(database, "queries/chain_get_newest_block")
-    database.plans.clear()
-    after = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}
-    for own in (
-        {"token": None, "has_token": False, "read_by": "address", "balance": 0},
-        {"token": token, "has_token": True, "read_by": "address", "balance": None},
-        {"token": token, "has_token": True, "read_by": "token", "balance": None},
+    sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    all_blocks = {"block_from": 0, "block_to": 2**62, "most": 100, "points": 40}
+    since = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}
+    of_token = {"token": token, "has_token": True, "balance": None}
+    for statement, params, most_buffers in (
+        ("queries/token_transfers_count_over_time", {"address": token}, 2_000),
+        ("queries/balances_list", {"address": token, **COIN, **all_blocks}, 2_000),
+        ("queries/balances_list", {"address": token, **COIN, **since}, 1_000),
+        *(
+            ("queries/balances_list", {"address": token, **of_token, "read_by": by, **since}, 1_000)
+            for by in ("address", "token")
+        ),
+        ("queries/selectors_find", {"name": "transfer", "most": 500}, 10_000),
+        ("queries/transactions_get_events", {"hash": bytes.fromhex(sent["hash"][2:])}, 2_000),
     ):
-        newest(database, "queries/balances_list", address=token, **own, **after)
-    for plan in database.plans:
+        database.plans.clear()
+        newest(database, statement, **params)
+        [plan] = database.plans
         plan.require_indexes()
-        assert plan.buffers <= 1_000
-
-
-def test_a_method_s_name_is_found_by_indexes(database: ExplainingDatabase) -> None:
-    database.plans.clear()
-    newest(database, "queries/selectors_find", name="transfer", most=500)
-    [plan] = database.plans
-    assert plan.sequential_scans() == set()
+        assert plan.buffers <= most_buffers, (statement, plan.buffers)
 
 
 def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service: Explained) -> None:
@@ -206,18 +197,6 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(
         day: sum(first <= block <= last for block in blocks) for day, (first, last) in days.items()
     }
     assert sum(counted.values()) > 0
-
-
-def test_events_of_a_transaction_are_found_in_its_block_alone(
-    service: Explained, database: ExplainingDatabase
-) -> None:
-    sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
-    hash_ = bytes.fromhex(sent["hash"][2:])
-    database.plans.clear()
-    newest(database, "queries/transactions_get_events", hash=hash_)
-    [plan] = database.plans
-    plan.require_indexes()
-    assert plan.buffers <= 2_000
 
 
 def test_a_pending_transaction_reads_little(

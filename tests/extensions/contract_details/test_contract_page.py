@@ -189,19 +189,6 @@ def test_what_a_wallet_refuses_is_told(
     assert page.errors == []
 
 
-def test_a_wallet_without_accounts_gets_no_key_but_a_sentence(
-    page: Page, explorer_url: str
-) -> None:
-    page.before_scripts(
-        "if (location.pathname === '/keys')"
-        " window.ethereum = {request: async () => window.noAccounts ?? []};"
-    )
-    page.open(f"{explorer_url}/keys")
-    page.click("#get-key button")
-    page.wait("document.getElementById('message').textContent.includes('no account')")
-    assert page.errors == []
-
-
 def test_events_are_decoded_and_paged(page: Page, explorer: Explorer, explorer_url: str) -> None:
     source = VAULT.replace("contract Vault", "contract Emitter")
     address = deploy(explorer, source, "Emitter", CONSTRUCTOR)
