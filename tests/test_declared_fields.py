@@ -47,8 +47,7 @@ MADE = {
 # Columns that a place leaves out, and why.
 NOT_IN_RECORDS = {
     **dict.fromkeys(
-        ["requests_hash", "block_access_list_hash", "slot_number"],
-        "the record of one block has it",
+        ["requests_hash", "block_access_list_hash", "slot_number"], "the record of one block has it"
     ),
     "unproven": "/readyz and the pages' footer have it",
     "blob_gas_price": "it is part of the fee",
@@ -139,10 +138,7 @@ def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
 
 @pytest.mark.parametrize(
     ("values", "place"),
-    [
-        (PARSERS, "PARSERS of scan/queries/filters.py"),
-        (declared("filters"), TABLE),
-    ],
+    [(PARSERS, "PARSERS of scan/queries/filters.py"), (declared("filters"), TABLE)],
 )
 def test_a_kind_of_filters_without_an_entry_is_named(
     values: Mapping[str, object], place: str

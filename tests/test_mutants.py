@@ -30,10 +30,7 @@ pytestmark = pytest.mark.check
             ["SELECT a FROM t  JOIN u ON u.a = t.a", "SELECT a FROM t LEFT JOIN u ON true"],
         ),
         ("SELECT -a + %(b)s", ["SELECT -a - %(b)s"]),
-        (
-            "SELECT CASE WHEN a THEN b ELSE c END",
-            ["SELECT CASE WHEN false THEN b ELSE c END"],
-        ),
+        ("SELECT CASE WHEN a THEN b ELSE c END", ["SELECT CASE WHEN false THEN b ELSE c END"]),
         ("SELECT CASE a WHEN 'x' THEN b END", []),
         ("SELECT DISTINCT a, '1 + 1' -- 1 + 1", ["SELECT  a, '1 + 1' -- 1 + 1"]),
         (

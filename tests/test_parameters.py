@@ -99,8 +99,7 @@ def test_json_objects(body: bytes, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
-    ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""'],
+    "value", ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""']
 )
 def test_values_are_counted_before_they_are_parsed(
     monkeypatch: pytest.MonkeyPatch, value: str
@@ -143,14 +142,7 @@ def test_what_is_within_bounds_is_parsed(value: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "uint[] x = [1, 2];{ }",
-        'string s = "a\\"b\\\\";',
-        '"' * 10,
-        "\\",
-        '\\"',
-        "é, 🦄, \\u0022,",
-    ],
+    ["uint[] x = [1, 2];{ }", 'string s = "a\\"b\\\\";', '"' * 10, "\\", '\\"', "é, 🦄, \\u0022,"],
 )
 @pytest.mark.parametrize("is_ascii", [True, False])
 def test_what_stands_in_strings_is_no_value(source: str, is_ascii: bool) -> None:

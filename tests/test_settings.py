@@ -107,16 +107,8 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         *(
             ("SCAN_BASE_PATH", text)
             for text in (
-                "bsc",
-                "//bsc",
-                '/"',
-                "https://h/bsc",
-                "/api",
-                "/api/",
-                "/tx/bsc",
-                "/chains",
-                "/../bsc",
-                "/.",
+                *("bsc", "//bsc", '/"', "https://h/bsc", "/api", "/api/", "/tx/bsc", "/chains"),
+                *("/../bsc", "/."),
             )
         ),
         *(

@@ -168,8 +168,7 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(
             assert "serves chain 4242 with genesis 0x" in scan.output()
             with Anvil(port=port) as third:  # as the first was, and begins before it ended
                 wait_until(
-                    lambda: (folder / "var" / "database_url").read_text() == before,
-                    timeout_s=60,
+                    lambda: (folder / "var" / "database_url").read_text() == before, timeout_s=60
                 )
                 assert third.head() == 0
                 third.mine(2)

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.contracts.abi import (
-    AbiError,
-    decode,
-    encode,
-    parse_type,
-    parse_types,
-    selector,
-)
+from scan.contracts.abi import AbiError, decode, encode, parse_type, parse_types, selector
 from scan.contracts.abi_index import index_abi
 from scan.contracts.abi_json import coerce, render, render_outputs
 from scan.contracts.calldata_encoding import prepare

@@ -19,11 +19,7 @@ def test_a_call_answers_result_alone(explorer: Explorer, many: str) -> None:
         ("nothing", [], None),
         ("blob", [], "0x00ff"),
         ("flags", [CHECKSUMMED, "7"], False),
-        (
-            "echo",
-            ["-128", "0xDEADBEEF", "true", "ünï\0"],
-            ["-128", "0xdeadbeef", True, "ünï\0"],
-        ),
+        ("echo", ["-128", "0xDEADBEEF", "true", "ünï\0"], ["-128", "0xdeadbeef", True, "ünï\0"]),
         ("list", [[1, "2", "0x3"]], ["1", "2", "3"]),
         ("list(uint256[])", [[]], []),
         ("over", [5], "number"),

@@ -27,11 +27,7 @@ INDEXED = {
     *("addresses", "chain"),
     *("list_checkpoints", "daily_stats", "indexer_status", "migrations", "schema_state"),
     *(
-        "pool_candles",
-        "pool_volumes",
-        "filled_tables",
-        "label_state",
-        "bulk_backfill",
+        *("pool_candles", "pool_volumes", "filled_tables", "label_state", "bulk_backfill"),
         "transaction_failures",
     ),
     *("verification_jobs", "token_items", "item_balances"),

@@ -56,10 +56,7 @@ def has_database(replica: Postgres, name: str) -> bool:
 
 
 def replays(replica: Postgres, *, pause: bool) -> None:
-    execute(
-        replica.url("postgres"),
-        f"SELECT pg_wal_replay_{'pause' if pause else 'resume'}()",
-    )
+    execute(replica.url("postgres"), f"SELECT pg_wal_replay_{'pause' if pause else 'resume'}()")
 
 
 def ready(server: str) -> tuple[int, Any]:

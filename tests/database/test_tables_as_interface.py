@@ -204,11 +204,7 @@ def test_the_role_changes_nothing(cursor: "psycopg2.extensions.cursor", statemen
 def test_the_role_has_four_connections_and_a_time_out(
     indexed: Indexing, role: tuple[str, str], cursor: "psycopg2.extensions.cursor"
 ) -> None:
-    fields = {
-        **parse_dsn(indexed.settings.database_url),
-        "user": role[0],
-        "password": role[1],
-    }
+    fields = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
     cursor.execute("SHOW statement_timeout")
     assert cursor.fetchone() == ("1min",)
     with ExitStack() as stack:
@@ -223,11 +219,7 @@ def test_sessions_that_lift_the_time_out_are_ended(
 ) -> None:
     """PostgreSQL lets a role lift it, also for all of its later sessions; a statement that catches
     being cancelled is ended, too."""
-    fields = {
-        **parse_dsn(indexed.settings.database_url),
-        "user": role[0],
-        "password": role[1],
-    }
+    fields = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
     administrator = indexed.settings.database_url
     allowed = "COMMENT ON ROLE %s IS 'made by scan sql-role, statement_timeout=%s'"
     execute(administrator, allowed % (role[0], "500ms"))

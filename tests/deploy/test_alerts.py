@@ -99,21 +99,11 @@ def database(postgres: Postgres, template: str) -> Iterator[tuple[str, Anvil]]:
 
 
 GAUGES = [
-    "scan_database_up",
-    "scan_head_stalled",
-    "scan_lag_blocks",
-    "scan_head_age_seconds",
-    "scan_http_busy_threads",
-    "scan_rate_limit_storage_up",
-    "scan_disk_free_bytes",
-    "scan_disk_full_seconds",
-    "scan_deliveries_untried_seconds",
-    "scan_webhooks_stopped",
-    "scan_transaction_id_age",
-    "scan_transaction_id_freeze_age",
-    "scan_wal_archive_failing",
-    "scan_slot_inactive_bytes",
-    "process_start_time_seconds",
+    *("scan_database_up", "scan_head_stalled", "scan_lag_blocks", "scan_head_age_seconds"),
+    *("scan_http_busy_threads", "scan_rate_limit_storage_up", "scan_disk_free_bytes"),
+    *("scan_disk_full_seconds", "scan_deliveries_untried_seconds", "scan_webhooks_stopped"),
+    *("scan_transaction_id_age", "scan_transaction_id_freeze_age", "scan_wal_archive_failing"),
+    *("scan_slot_inactive_bytes", "process_start_time_seconds"),
 ]
 
 

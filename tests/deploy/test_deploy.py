@@ -18,8 +18,7 @@ UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/metrics", "/metrics/", "//metrics", "/%6detrics", "/api/../metrics", "/metrics?x=1"],
+    "path", ["/metrics", "/metrics/", "//metrics", "/%6detrics", "/api/../metrics", "/metrics?x=1"]
 )
 def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path) -> None:
     with nginx(tmp_path, [shared_server] * 3) as front:

@@ -69,10 +69,7 @@ ISTHMUS = {"operatorFeeScalar": hex(2_000_000), "operatorFeeConstant": "0x5"}
 
 @pytest.mark.parametrize(
     ("extra_data", "operator"),
-    {
-        "0x00" + "00" * 8: GAS * 2 + 5,
-        "0x01" + "00" * 16: GAS * 2_000_000 * 100 + 5,
-    }.items(),
+    {"0x00" + "00" * 8: GAS * 2 + 5, "0x01" + "00" * 16: GAS * 2_000_000 * 100 + 5}.items(),
     ids=["isthmus", "jovian"],
 )
 def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data: str, operator: int) -> None:

@@ -13,14 +13,7 @@ import pytest
 
 from scan.ethereum.block_hashing import header_hash
 from scan.ethereum.block_validation import contradicting_fields
-from scan.ethereum.client import (
-    AnswerTooLarge,
-    BatchRefused,
-    Call,
-    Node,
-    NodeError,
-    TimedOut,
-)
+from scan.ethereum.client import AnswerTooLarge, BatchRefused, Call, Node, NodeError, TimedOut
 from scan.hex import data
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil

@@ -153,8 +153,7 @@ def test_cip_64_and_its_receipt_have_their_roots(
     transaction = sent(0, "0x7b", **CIP_64)
     own = {} if base_fee is None else {"baseFee": base_fee}
     receipt = receipt_of(
-        transaction,
-        **{"effectiveGasPrice": base_fee and "0x34", "gasUsed": hex(CUMULATIVE), **own},
+        transaction, **{"effectiveGasPrice": base_fee and "0x34", "gasUsed": hex(CUMULATIVE), **own}
     )
     encoded = encoded_receipt(*tail, type_=b"\x7b")
     block, receipts = block_of_one(transaction, receipt, (SIGNED, encoded))

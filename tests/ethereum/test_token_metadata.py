@@ -122,8 +122,7 @@ def answers(**changes: bytes | None) -> list[bytes | None]:
 
 
 @pytest.mark.parametrize(
-    ("decimals", "shown"),
-    [(0, 0), (18, 18), (255, 255), (256, 0), (2**255, 0), (2**256 - 1, 0)],
+    ("decimals", "shown"), [(0, 0), (18, 18), (255, 255), (256, 0), (2**255, 0), (2**256 - 1, 0)]
 )
 def test_decimals_outside_a_byte_are_none(decimals: int, shown: int) -> None:
     assert (

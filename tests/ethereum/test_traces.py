@@ -142,11 +142,7 @@ def test_a_creation_counts_without_value() -> None:
             frame("CALL", PURSE, PAID, 9),
         )
     )
-    assert [(to, value) for _, _, to, value in moved(traces)] == [
-        (MADE, 0),
-        (PAID, 0),
-        (PAID, 9),
-    ]
+    assert [(to, value) for _, _, to, value in moved(traces)] == [(MADE, 0), (PAID, 0), (PAID, 9)]
     assert [to_hex(each) for each in traces.created] == [MADE, PAID]
 
 

@@ -8,12 +8,7 @@ import pytest
 
 from scan.errors import Unavailable
 from scan.ethereum import retries
-from scan.indexer import (
-    batch_reader,
-    catch_up,
-    fetch_limit,
-    status_report,
-)
+from scan.indexer import batch_reader, catch_up, fetch_limit, status_report
 from scan.indexer.writer import Append, InspectedBatch
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
@@ -120,10 +115,7 @@ def test_what_was_read_before_a_fault_is_written(
 
 
 def test_after_a_transaction_that_failed_one_batch_is_written_alone(
-    node: Anvil,
-    database_url: str,
-    transactions: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that what fails again and again with many batches does not stop the index."""
     derive = Append.derive
@@ -141,10 +133,7 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
 
 
 def test_a_transaction_of_a_slow_database_ends_in_time(
-    node: Anvil,
-    database_url: str,
-    transactions: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
     clock = 0.0
@@ -176,10 +165,7 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
 
 
 def test_an_indexer_is_heard_of_during_a_long_transaction(
-    node: Anvil,
-    database_url: str,
-    transactions: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(status_report, "RECORD_AGAIN_AFTER_S", 0.05)
     derive = Append.derive
@@ -200,10 +186,7 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
 
 
 def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
-    node: Anvil,
-    database_url: str,
-    transactions: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a migration does."""
     add = Append.add
@@ -226,10 +209,7 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
 
 
 def test_a_stop_rolls_several_batches_back(
-    node: Anvil,
-    database_url: str,
-    transactions: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     indexing = Indexing(database_url, node.url)
     add = Append.add

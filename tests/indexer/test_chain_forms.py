@@ -94,10 +94,7 @@ def test_bulk_indexes_a_form_alike(
     name: str, postgres: Postgres, template: str, tmp_path: Path
 ) -> None:
     chain = FORMS[name]()
-    with (
-        indexed(chain, postgres, template) as (settings, node),
-        postgres.cloned(template) as bulk,
-    ):
+    with indexed(chain, postgres, template) as (settings, node), postgres.cloned(template) as bulk:
         assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=chain.head)
         assert digest(bulk) == digest(settings.database_url)
 

@@ -23,12 +23,8 @@ pytestmark = pytest.mark.long
 
 FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
 ACTS = (
-    scenario.honest_tokens,
-    scenario.collections,
-    scenario.wrappers,
-    scenario.exchanges,
-    scenario.creations,
-    scenario.failures,
+    *(scenario.honest_tokens, scenario.collections, scenario.wrappers, scenario.exchanges),
+    *(scenario.creations, scenario.failures),
 )
 AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False, first=None, last=None)
 
@@ -48,9 +44,7 @@ def standby_of(postgres: Postgres, primary: str) -> Iterator[str]:
     server = postgres.url("postgres")
     refuse_connections(postgres, primary)
     execute(
-        server,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
-        primary,
+        server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", primary
     )
     execute(server, f'CREATE DATABASE "{name}" TEMPLATE "{primary}"')
     execute(server, f'ALTER DATABASE "{primary}" ALLOW_CONNECTIONS true')

@@ -77,15 +77,8 @@ def large_input(anvil: Anvil) -> None:
 @pytest.mark.parametrize(
     "attack",
     [
-        huge_answers,
-        large_answers,
-        many_calls,
-        large_calls,
-        deep_calls,
-        many_logs,
-        large_logs,
-        many_transfers,
-        large_input,
+        *(huge_answers, large_answers, many_calls, large_calls, deep_calls, many_logs, large_logs),
+        *(many_transfers, large_input),
     ],
     ids=lambda attack: attack.__name__,
 )
@@ -95,10 +88,7 @@ def test_a_hostile_block_is_indexed_in_little_memory(
     attack(anvil)
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
     anvil.mine()
-    with (
-        IndexerProcess(database_url, anvil.url) as indexer,
-        PeakMemory(indexer.pid) as memory,
-    ):
+    with IndexerProcess(database_url, anvil.url) as indexer, PeakMemory(indexer.pid) as memory:
         newest = anvil.call("eth_getBlockByNumber", "latest", False)
         try:
             indexer.wait_for(int(newest["number"], 16), newest["hash"])

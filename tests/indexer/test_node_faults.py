@@ -297,8 +297,5 @@ def test_the_next_node_serves_while_one_fails(
 
 
 def test_each_of_several_nodes_has_to_serve_the_chain(anvil: Anvil, database_url: str) -> None:
-    with (
-        Anvil("--chain-id", "97") as other,
-        Indexing(database_url, f"{anvil.url},{other.url}"),
-    ):
+    with Anvil("--chain-id", "97") as other, Indexing(database_url, f"{anvil.url},{other.url}"):
         wait_for_problem(database_url, "but node 2 of 2 in RPC_URL serves chain 97")

@@ -136,8 +136,7 @@ def test_the_journal_keeps_what_the_block_had(branches: Branches) -> None:
     lists = ("transactions", "token_transfers", "internal_transfers", "logs")
     listed = {
         name: client.post(
-            "/api/v1/query",
-            json={"entity": name, "filter": {"blockFrom": 1}, "orderBy": "asc"},
+            "/api/v1/query", json={"entity": name, "filter": {"blockFrom": 1}, "orderBy": "asc"}
         ).get_json()["data"]
         for name in lists
     }

@@ -174,10 +174,7 @@ def test_without_a_second_process_it_goes_on_in_the_first(
 
 
 def test_one_processor_has_one_process(
-    scenario: Played,
-    database_url: str,
-    processes: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    scenario: Played, database_url: str, processes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0})
     Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())

@@ -51,10 +51,7 @@ def test_a_change_after_the_first_block_stops_the_start(anvil: Anvil, database_u
     assert "has blocks and receipts from block 5" in found.stdout
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/api/v1/blocks/2", "/api/v1/blocks/2/transactions", "/block/2"],
-)
+@pytest.mark.parametrize("path", ["/api/v1/blocks/2", "/api/v1/blocks/2/transactions", "/block/2"])
 def test_blocks_before_it_are_said_to_be_older(anvil: Anvil, database_url: str, path: str) -> None:
     anvil.mine(6)
     client = client_of(Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head()))

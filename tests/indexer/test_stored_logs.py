@@ -139,11 +139,9 @@ def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(
     made.append([Move(EMITTER, EMITTER)], [log(0, other), log(1, one)])
     assert execute(
         database_url, "SELECT number, logs_before, log_count FROM blocks ORDER BY 1"
-    ) == [
-        *((0, 0, 3), (1, 3, 0), (2, 3, 200), (3, 203, 2)),
-    ]
+    ) == [*((0, 0, 3), (1, 3, 0), (2, 3, 200), (3, 203, 2))]
     assert plain(database_url, "SELECT topic0, log_count FROM event_topics ORDER BY 1") == [
-        *((one, 204), (other, 1)),
+        *((one, 204), (other, 1))
     ]
     assert execute(database_url, "SELECT log_count FROM addresses WHERE log_count > 0") == [(205,)]
     assert execute(

@@ -97,10 +97,7 @@ def test_one_lie_about_what_no_root_covers_changes_nothing(
     [(unknown_type, "transactions of type 80"), (fee_for_l1, "fields of Scroll")],
 )
 def test_a_chain_that_nobody_named_is_indexed_and_what_is_unchecked_is_said_once(
-    plain: Anvil,
-    caplog: pytest.LogCaptureFixture,
-    alter: Callable[[Records], None],
-    words: str,
+    plain: Anvil, caplog: pytest.LogCaptureFixture, alter: Callable[[Records], None], words: str
 ) -> None:
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = fault = Altered(alter, {2, 3, 4}, times=ALWAYS)

@@ -65,10 +65,7 @@ class Postgres:
     """A running server; databases are copied from a template that holds the schema."""
 
     def __init__(
-        self,
-        primary: "Postgres | None" = None,
-        *,
-        fill: Callable[[Path], None] | None = None,
+        self, primary: "Postgres | None" = None, *, fill: Callable[[Path], None] | None = None
     ) -> None:
         """A new one; a streaming replica of `primary`; or on data that `fill` puts in a folder."""
         self._folder = new_folder("scan-postgres-")

@@ -28,11 +28,7 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"b\.number = \(SELECT max\(newest\.number\) FROM blocks newest\)",
         "it saves work: what lies before a block only grows, so that the newest has the most",
     ),
-    (
-        r"addresses_expected\(\)",
-        r"i\.owner IS NOT NULL",
-        "it saves work: no address is NULL",
-    ),
+    (r"addresses_expected\(\)", r"i\.owner IS NOT NULL", "it saves work: no address is NULL"),
     (
         r"indexer/addresses_restore_last_seen",
         r"\w\.(to|contract)_address <> \w\.from_address",
@@ -112,11 +108,7 @@ EQUIVALENT: tuple[tuple[str, str, str], ...] = (
         r"NOT %\(has_(lower|upper)\)s",
         "it saves work: no entries are before the first block, and all are up to the last",
     ),
-    (
-        r"entries_before\(\)",
-        r"''::bytea = k",
-        "the list of all rows has one key",
-    ),
+    (r"entries_before\(\)", r"''::bytea = k", "the list of all rows has one key"),
     (
         r"queries/execution_requests_by_type_list",
         r"c\.list = 'execution_requests_by_type'",

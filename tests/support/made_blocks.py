@@ -8,12 +8,7 @@ from typing import Any, NamedTuple
 from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import with_fees
-from scan.ethereum.blocks import (
-    DecodedBlock,
-    DecodedTransaction,
-    EventLog,
-    Withdrawal,
-)
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
 from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
 from scan.ethereum.traces import InternalTransfer

@@ -307,15 +307,8 @@ def odd_pools(stage: Stage) -> None:
 
 def poison_metadata(stage: Stage) -> None:
     for name in (
-        "NulName",
-        "Bytes32Name",
-        "LongName",
-        "InvalidUtf8Name",
-        "RevertingName",
-        "HugeDecimals",
-        "RevertingSupply",
-        "GasBurner",
-        "BrokenStrings",
+        *("NulName", "Bytes32Name", "LongName", "InvalidUtf8Name", "RevertingName", "HugeDecimals"),
+        *("RevertingSupply", "GasBurner", "BrokenStrings"),
     ):
         stage.deploy(name, name)
         stage.do(1, name, "mint", stage.people[1], 700)
@@ -674,13 +667,7 @@ HABITS: Sequence[tuple[Callable[[Stage], None], int]] = (
 
 
 HONEST_ACTS: Sequence[Callable[[Stage], None]] = (
-    honest_tokens,
-    collections,
-    wrappers,
-    exchanges,
-    creations,
-    failures,
-    kinds_of_transaction,
+    *(honest_tokens, collections, wrappers, exchanges, creations, failures, kinds_of_transaction),
     plain_transfers,
 )
 POISON_ACTS: Sequence[Callable[[Stage], None]] = (

@@ -5,10 +5,7 @@ from xdist.scheduler import LoadFileScheduling
 # Files whose tests share an index that takes seconds to make.
 SHARED = {
     "query plans": ("/test_query_plans.py", "/test_search.py"),
-    "demo": (
-        "api/test_back_in_time.py",
-        *("demo/test_demo.py", "mcp/test_mcp.py"),
-    ),
+    "demo": ("api/test_back_in_time.py", *("demo/test_demo.py", "mcp/test_mcp.py")),
 }
 
 

@@ -66,12 +66,7 @@ def gateway(folder: Path, instances: dict[str, str]) -> Iterator[str]:
 
 
 def start_chain(
-    stack: ExitStack,
-    postgres: Postgres,
-    template: str,
-    solc_dir: Path,
-    chain: str,
-    front: Front,
+    stack: ExitStack, postgres: Postgres, template: str, solc_dir: Path, chain: str, front: Front
 ) -> None:
     """A chain with some tokens, indexed, and one instance that serves it."""
     name, number = CHAINS[chain]

@@ -23,13 +23,8 @@ class Storm:
         self.steps: list[str] = []
         self._snapshots: list[tuple[int, str]] = []
         for act in (
-            scenario.honest_tokens,
-            scenario.collections,
-            scenario.wrappers,
-            scenario.exchanges,
-            scenario.creations,
-            scenario.failures,
-            scenario.purses,
+            *(scenario.honest_tokens, scenario.collections, scenario.wrappers, scenario.exchanges),
+            *(scenario.creations, scenario.failures, scenario.purses),
         ):
             act(self.stage)
         self._ground = anvil.head()  # below this the contracts would not be there

@@ -22,12 +22,7 @@ from scan.commands import solc
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
 from scan.verification import compiler_install, compiler_places, sandbox
-from scan.verification.compiler_install import (
-    CompilerInstaller,
-    NotFetched,
-    NotPublished,
-    install,
-)
+from scan.verification.compiler_install import CompilerInstaller, NotFetched, NotPublished, install
 from scan.verification.compiler_places import RUNNING, CompilerPlaces
 from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import (

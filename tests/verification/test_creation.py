@@ -156,9 +156,7 @@ def test_the_true_source_replaces_a_false_one(explorer: Explorer, false_token: s
     assert "source verified" not in page
 
 
-def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(
-    explorer: Explorer,
-) -> None:
+def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer: Explorer) -> None:
     true_source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Test Euro")
     address = explorer.deploy(built(true_source).creation)
     path = f"/address/{address}"

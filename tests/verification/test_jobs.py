@@ -19,12 +19,7 @@ from scan.http.services import Services
 from scan.verification import compiler_places, job_runner
 from scan.verification.compiler_places import RUNNING
 from scan.verification.job_runner import JobRunner
-from scan.verification.jobs import (
-    MOST_UNFINISHED,
-    MOST_UNFINISHED_OF_CLIENT,
-    Job,
-    VerificationJobs,
-)
+from scan.verification.jobs import MOST_UNFINISHED, MOST_UNFINISHED_OF_CLIENT, Job, VerificationJobs
 from tests.support.database import Postgres, execute
 from tests.support.explorer import Explorer, explorer_over
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy

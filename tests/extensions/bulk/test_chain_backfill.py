@@ -52,11 +52,7 @@ def test_tables_are_those_of_the_indexer(
     monkeypatch.setattr(derivation, "buckets_for", lambda *_: buckets)
     head = scenario.anvil.head()
     settings = settings_for(
-        database_url,
-        scenario.anvil.url,
-        traces=traces,
-        logs=logs,
-        partition_rows=partition_rows,
+        database_url, scenario.anvil.url, traces=traces, logs=logs, partition_rows=partition_rows
     )
     assert backfill(settings, tmp_path / "files", last_block=head - 3)
     partitions = execute(

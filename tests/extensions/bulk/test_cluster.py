@@ -246,9 +246,7 @@ def test_a_scheduler_of_this_machine_needs_no_certificates(host: str) -> None:
 
 
 @pytest.mark.check
-def test_the_command_refuses_a_cluster_without_storage(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_command_refuses_a_cluster_without_storage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["backfill", "chain", "--cluster=tcp://127.0.0.1:1"]) == 1
     assert "--cluster needs --files" in capsys.readouterr().err
     with pytest.raises(StoreFailed, match="set AWS_ACCESS_KEY_ID"):

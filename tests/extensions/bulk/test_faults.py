@@ -141,10 +141,7 @@ def pruning() -> Fault:
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [
-        (pruning(), "has pruned blocks before 30"),
-        (altered_header, "block 30 contradicts itself"),
-    ],
+    [(pruning(), "has pruned blocks before 30"), (altered_header, "block 30 contradicts itself")],
 )
 def test_a_permanent_error_ends_the_backfill_at_once(
     chain: Anvil,

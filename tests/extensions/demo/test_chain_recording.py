@@ -205,12 +205,7 @@ def test_a_range_of_no_or_too_many_blocks_is_refused(text: str) -> None:
     ],
 )
 def test_a_wrong_call_writes_nothing(
-    chain: Anvil,
-    tmp_path: Path,
-    name: str,
-    is_agreed: bool,
-    blocks: BlockRange | None,
-    reason: str,
+    chain: Anvil, tmp_path: Path, name: str, is_agreed: bool, blocks: BlockRange | None, reason: str
 ) -> None:
     (tmp_path / "old").write_text("kept")
     options = Namespace(record=tmp_path / name, yes=is_agreed, blocks=blocks)

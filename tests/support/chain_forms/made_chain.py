@@ -200,9 +200,7 @@ class MadeChain:
             **{"number": number, "parentHash": self._parent(), "sha3Uncles": EMPTY_UNCLES},
             **{"miner": self.miner, "stateRoot": word(f"state {number}"), "difficulty": 0},
             "transactionsRoot": list_root([made.encoded or b"" for made in covered]),
-            "receiptsRoot": list_root(
-                [*map(self._encoded_receipt, receipts[: len(covered)])],
-            ),
+            "receiptsRoot": list_root([*map(self._encoded_receipt, receipts[: len(covered)])]),
             "logsBloom": int.to_bytes(_union(blooms), 256),
             **{"gasLimit": 30_000_000, "gasUsed": sum(r["gasUsed"] for r in receipts)},
             **{"timestamp": 1_700_000_000 + 2 * number, "extraData": b""},

@@ -149,9 +149,7 @@ class _Arbitrum:
         priced = {"gasPrice": self.chain.base_fee, "chainId": self.chain.chain_id}
         receipt = {"gasUsed": gas_used, "gasUsedForL1": 1000}
         self.chain.add(
-            transaction | priced,
-            receipt | {"effectiveGasPrice": self.chain.base_fee},
-            fee=fee,
+            transaction | priced, receipt | {"effectiveGasPrice": self.chain.base_fee}, fee=fee
         )
 
     def deposit(self, sender: bytes, to: bytes, value: int) -> None:

@@ -80,12 +80,7 @@ class Load:
     """A chain that grows, people who read it with and without keys, and owners who ask for keys."""
 
     def __init__(
-        self,
-        stage: Stage,
-        url: str,
-        keys: Sequence[str],
-        nodes: Mapping[str, str],
-        authority: str,
+        self, stage: Stage, url: str, keys: Sequence[str], nodes: Mapping[str, str], authority: str
     ) -> None:
         """`nodes` are Patroni's addresses by the names of its nodes, whose certificates are of
         `authority`, a file."""
@@ -230,12 +225,8 @@ def prepare(anvil: Anvil, seed: int) -> Stage:
     """Tokens, collections, exchanges and people who have approved them."""
     stage = Stage(anvil, seed)
     for act in (
-        scenario.honest_tokens,
-        scenario.collections,
-        scenario.wrappers,
-        scenario.exchanges,
-        scenario.creations,
-        scenario.failures,
+        *(scenario.honest_tokens, scenario.collections, scenario.wrappers, scenario.exchanges),
+        *(scenario.creations, scenario.failures),
     ):
         act(stage)
     return stage
