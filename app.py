@@ -16,7 +16,6 @@ from scan.api import (
     documentation,
     health,
     keys,
-    metrics,
     network,
     openapi,
     root,
@@ -86,8 +85,8 @@ BLUEPRINTS = (
     webhooks,
 )
 INTERFACES = (REST,)
-OUTSIDE = (health, metrics)  # the version and the rate limits
-SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
+OUTSIDE = (health,)  # the version and the rate limits
+SERVICE_PATHS = ("/healthz", "/readyz")
 
 
 def create_app(settings: Settings | None = None) -> Flask:

@@ -18,6 +18,4 @@
 \ir sql/schema/webhooks.sql
 \ir sql/schema/verified_contracts.sql
 \ir sql/schema/verification_jobs.sql
-\ir sql/schema/views.sql
-\ir sql/schema/roles.sql
 \ir sql/schema/partitions.sql

@@ -24,6 +24,7 @@ NOT_OF_A_BLOCK = {
     **dict.fromkeys(["tokens", "pools", "rejected_emitters"], "as it does these"),
     **dict.fromkeys(["dexes", "event_topics"], "they number names and topics"),
 }
+ROLES = "scan/extensions/sql_access/sql/schema/roles.sql"
 NOT_READ_BY_ROLES = {"log_emitters": "logs and contracts have them"}
 NOT_NUMBERED = dict.fromkeys(
     ["credits", "uncles"], "its ordinal follows from the block and the place in it"
@@ -44,9 +45,9 @@ def places_without_rows(table: str, created: str) -> list[str]:
         f"SPOOLED or SELECTED of scan/extensions/bulk: {table}":
             table not in {*SPOOLED, *SELECTED},
         f"COPY of scan/extensions/bulk/loading.py: {table}": table not in COPY,
-        f"sql/schema/roles.sql: the rows of {table} that roles of `scan sql-role` read":
+        f"{ROLES}: the rows of {table} that roles of `scan sql-role` read":
             table not in {*NOT_READ_BY_ROLES, *all_entities()}
-            and not re.search(rf"\b{table}\b", read("sql/schema/roles.sql")),
+            and not re.search(rf"\b{table}\b", read(ROLES)),
         f"sql/lists.toml: the entity {table}, or NOT_NUMBERED of this test":
             "    ordinal bigint" in created and table not in {*all_entities(), *NOT_NUMBERED},
         f"UNNUMBERED of scan/indexer/block_rows.py, or scan/indexer/writer.py: {table}":

@@ -40,10 +40,8 @@ COMMANDS = {
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",
-    "status": "report whether a running service is ready, and how far it is behind the node",
     "key": "manage API keys",
     "solc": "manage the Solidity compilers that verification uses",
-    "sql-role": "create a role that reads the chain by SQL",
 }
 
 
@@ -94,7 +92,7 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(metavar="command")
     called = _called(arguments)
-    own = {name: (text, f"scan.commands.{_module(name)}") for name, text in COMMANDS.items()}
+    own = {name: (text, f"scan.commands.{name}") for name, text in COMMANDS.items()}
     for name, (text, module) in (own | registry.merged("commands", "COMMANDS")).items():
         command = add_command(commands, name, text)
         if name == called:
@@ -104,10 +102,6 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
 
 def _called(arguments: list[str]) -> str:
     return next((argument for argument in arguments if not argument.startswith("-")), "")
-
-
-def _module(command: str) -> str:
-    return command.replace("-", "_")
 
 
 def _require_extension(arguments: list[str]) -> None:

@@ -11,7 +11,6 @@ from scan.commands.startup import (
     require_database,
     require_node,
 )
-from scan.database import sql_roles
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.follower import Follower
@@ -37,8 +36,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
     )
-    sessions = Database(settings.database_url, statement_timeout_ms=5000, name="scan-sessions")
-    threading.Thread(target=sql_roles.watch, args=(sessions, stop), daemon=True).start()
+    for run_beside in registry.values("indexing", "run_beside"):
+        threading.Thread(target=run_beside, args=(settings, stop), daemon=True).start()
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(options.metrics_port)
     automatic = registry.values("automatic_backfill", "AutomaticBackfill")

@@ -25,6 +25,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | automatic_backfill.py | AutomaticBackfill: what fills an empty index that is far behind |
 | pruned_history.py | CURE: what helps where the node has pruned the blocks that an empty index needs; has_blocks(settings): whether the extension has them, so that the index is filled in bulk |
 | doctor.py | add_arguments() and run() of `scan doctor` with options of its own |
+| indexing.py | run_beside(settings, stop): what runs in a thread of the indexer's process |
 | worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |
 | services.py | services(core): what lives as long as the process, by type |
 

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.commands import COMMANDS, main
 from scan.database.connection import Database
-from scan.queries.disk_forecast import DAY_S, forecast
+from scan.extensions.monitoring.disk_forecast import DAY_S, forecast
 from tests.support import forked_python
 from tests.support.database import execute
 from tests.support.indexing import settings_for

@@ -12,7 +12,7 @@ import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 
 from scan.database.connection import Database
-from scan.database.sql_roles import end_sessions
+from scan.extensions.sql_access.sql_roles import end_sessions
 from tests.commands.test_command import scan
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
@@ -21,7 +21,7 @@ from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
-VIEWS = (ROOT / "sql/schema/views.sql").read_text(encoding="utf-8")
+VIEWS = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")
 QUERIES = [block.text for block in blocks(DOCUMENT, "sql") if not block.note]
 
 

@@ -6,7 +6,7 @@ from scan.database.migrations import read_schema
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "sql.md"
-BEGIN, END = "<!-- generated from sql/schema/views.sql -->", "<!-- end -->"
+BEGIN, END = "<!-- generated from the views of sql_access -->", "<!-- end -->"
 # Of the service's users, or of the indexer alone.
 LEFT_OUT = frozenset(
     (

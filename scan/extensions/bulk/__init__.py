@@ -9,4 +9,6 @@ column_decoder.py, contracts.py, derivation.py and loading.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("a whole chain at once (scan backfill chain)", needs=("audit", "exports"))
+EXTENSION = Extension(
+    "a whole chain at once (scan backfill chain)", needs=("audit", "exports", "monitoring")
+)

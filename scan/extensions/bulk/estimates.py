@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError
 from scan.extensions.bulk.history import History
-from scan.queries import disk_forecast
+from scan.extensions.monitoring import disk_forecast
 
 SAMPLE_BLOCKS = 100
 # Bytes for a transaction, estimated. Files: 90 bytes of hashes and addresses that do not compress,

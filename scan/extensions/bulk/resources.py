@@ -17,7 +17,7 @@ from scan.extensions.bulk.memory import (
     spool_need,
 )
 from scan.extensions.bulk.plan import CannotBackfill, Plan
-from scan.queries import disk_forecast
+from scan.extensions.monitoring import disk_forecast
 from scan.rate_limits.client_address import is_loopback
 
 

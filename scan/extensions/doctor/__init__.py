@@ -5,4 +5,6 @@ Start with doctor_command.py (the report), then node.py and database.py (their c
 
 from scan.registry import Extension
 
-EXTENSION = Extension("checks of node, database, compilers, disks and clocks (scan doctor)")
+EXTENSION = Extension(
+    "checks of node, database, compilers, disks and clocks (scan doctor)", needs=("monitoring",)
+)

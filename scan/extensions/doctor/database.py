@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from scan.database import migrations
 from scan.database.connection import Database
-from scan.queries.database_health import MOST_FREEZE_AGES, DatabaseHealth, read_health
-from scan.queries.disk_forecast import DAY_S, forecast
+from scan.extensions.monitoring.database_health import MOST_FREEZE_AGES, DatabaseHealth, read_health
+from scan.extensions.monitoring.disk_forecast import DAY_S, forecast
 from scan.queries.reader import Completeness
 
 GIB = 1024**3

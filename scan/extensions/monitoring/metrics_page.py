@@ -12,9 +12,9 @@ from prometheus_client.registry import Collector
 
 from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.extensions.monitoring.database_health import read_health
+from scan.extensions.monitoring.disk_forecast import forecast
 from scan.http.services import services
-from scan.queries.database_health import read_health
-from scan.queries.disk_forecast import forecast
 
 blueprint = Blueprint("metrics", __name__)
 

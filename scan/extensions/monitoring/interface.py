@@ -1,0 +1,16 @@
+"""GET /metrics beside the API, without a limit."""
+
+from collections.abc import Sequence
+
+from flask import Flask
+
+from scan.extensions.monitoring.metrics_page import blueprint
+from scan.http.interfaces import Interface
+from scan.http.services import Services
+
+OPEN_PATHS = ("/metrics",)
+
+
+def register(app: Flask, _services: Services) -> Sequence[Interface]:
+    app.register_blueprint(blueprint)
+    return ()
