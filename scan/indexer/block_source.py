@@ -73,6 +73,11 @@ class BlockSource:
         self._traces = TraceReader(node, self._large_lock, traces=traces)
         self._uncles = UncleReader(node)
 
+    @property
+    def can_trace(self) -> bool:
+        """Whether the node may offer traces, as far as it was asked for any."""
+        return self._traces.can_trace
+
     def head(self) -> tuple[int, int]:
         """Return the newest block number, and the chain id, in one request."""
         number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])

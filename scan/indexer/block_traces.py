@@ -73,6 +73,11 @@ class TraceReader:
         self._trace_failures: dict[bytes, int] = {}  # failures by block hash
         self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
 
+    @property
+    def can_trace(self) -> bool:
+        """Whether the node may offer a method that traces."""
+        return bool(self._tracers)
+
     def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
         """Return the traces of the blocks in their order, at least of the first one; of fewer
         blocks where they have many transfers.

@@ -232,13 +232,13 @@ class Writer:
 
     @contextmanager
     def _locked_transaction(self, head: IndexedHead | None) -> Iterator[Transaction]:
-        """Begin a transaction on top of `head`. Raises NotTheWriter if the head has changed."""
+        """Begin a transaction on top of `head`. Raises NotTheWriter if the head has changed, or the
+        numbers of rows up to it, as `scan backfill traces` changes them."""
         with self._database.transaction() as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
             # Under the lock, so that nothing can be written between the check and the write.
-            hashes = [bytes(row[1]) for row in tx.rows("indexer/blocks_get_head")]
-            if hashes != ([head.hash] if head else []):
+            if read_head(tx) != head:
                 raise NotTheWriter
             yield tx
             tx.execute("indexer/chain_notify")

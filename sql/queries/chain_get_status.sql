@@ -20,6 +20,7 @@ FROM (
         %(chain_name)s AS "chainName",
         CASE s.state_by_hash WHEN true THEN 'blockHash' WHEN false THEN 'blockNumber' END
             AS "stateReadBy",
+        head.untraced AS "untracedBlocks",
         (
             SELECT json_build_object('stage', f.stage, 'lastBlock', f.last_block,
                 'progress', f.progress, 'secondsLeft', f.seconds_left)
@@ -33,5 +34,10 @@ FROM (
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true
-    LEFT JOIN (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true
+    LEFT JOIN (
+        SELECT b.number, b.timestamp, b.untraced_before + (b.traced IS FALSE)::integer AS untraced
+        FROM blocks b
+        ORDER BY b.number DESC
+        LIMIT 1
+    ) AS head ON true
 ) AS body;

@@ -55,3 +55,11 @@ CREATE TABLE IF NOT EXISTS bulk_backfill (
     progress double precision,     -- from 0 to 1; null: not recorded yet
     seconds_left bigint            -- by the speed of the run that records it; null: not known yet
 );
+
+-- Rows of blocks that were indexed without traces, read later (scan backfill traces): they wait here until
+-- all are there, and are then put into the tables of the chain at once.
+CREATE TABLE IF NOT EXISTS trace_backfill (
+    block_number bigint PRIMARY KEY,
+    hash bytea NOT NULL,
+    rows json NOT NULL             -- lines of COPY by table, indexes of failed transactions, codes
+);

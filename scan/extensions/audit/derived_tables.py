@@ -63,11 +63,17 @@ def contradictions_of_kept_rows(tx: Transaction, first_block: int, span: str) ->
 def differing_rows(tx: Transaction, table: str, most: int, first_block: int = 0) -> list[Row]:
     """Return at most `most` rows that are not as expected, as audit/derived_compare returns them.
     Rows before `first_block` are removed."""
+    expect(tx, table, first_block)
+    return tx.rows("audit/derived_compare", table=table, most=most)
+
+
+def expect(tx: Transaction, table: str, first_block: int = 0) -> None:
+    """Compute the rows that a table should have, for audit/derived_compare and derived_repair. Rows
+    before `first_block` are removed."""
     if table == "list_checkpoints":
         tx.execute("audit/list_checkpoints_expect", first_block=first_block)
     else:
         tx.execute("audit/derived_expect", table=table)
-    return tx.rows("audit/derived_compare", table=table, most=most)
 
 
 def row_name(table: str, row: Mapping[str, Any]) -> str:

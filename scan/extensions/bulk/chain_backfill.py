@@ -37,7 +37,7 @@ from scan.extensions.bulk.plan import (
     require_plan,
 )
 from scan.extensions.bulk.progress import Progress
-from scan.extensions.bulk.range_files import SELECTED, Range, RangeFiles, remove_beside
+from scan.extensions.bulk.range_files import SELECTED, RangeFiles, remove_beside
 from scan.extensions.bulk.range_scheduler import make_tasks, spooling
 from scan.extensions.bulk.resources import Requirements, Resources
 from scan.extensions.bulk.warehouse import FILE, Warehouse
@@ -210,7 +210,7 @@ class ChainBackfill:
         files = RangeFiles(plan.folder)
         selection = log_selection.read_stored(self._database)
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
-        self._require_not_inspected(inspection, self._links.remove_refused(files, plan.ranges))
+        inspection.require_none(self._links.remove_refused(files, plan.ranges))
         missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
         if missing:
             total = len(plan.ranges)
@@ -228,15 +228,10 @@ class ChainBackfill:
             raise NodeError("the files of blocks {} to {} are not whole".format(*damaged[0]))
         removed = self._links.remove_refused(files, plan.ranges)
         removed = removed or self._links.remove_broken(files, plan.ranges)
-        self._require_not_inspected(inspection, removed)
+        inspection.require_none(removed)
         if removed:
             raise NodeError(f"blocks from {removed[0].first} on are not of one chain")
         self._set_stage("inspect")
-
-    def _require_not_inspected(self, inspection: Inspection, ranges: Sequence[Range]) -> None:
-        """Raise Forked where one of the ranges, whose files are deleted, was inspected."""
-        for blocks in filter(inspection.has, ranges):
-            raise Forked(f"block {blocks.last} was inspected already")
 
     def _inspect_behind(self, inspection: Inspection, spooling: Future[None]) -> None:
         """Inspect spooled ranges until all are spooled, or one does not link to the one before."""

@@ -26,6 +26,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.retries import Retries
 from scan.extensions.audit.node_comparison import NodeComparison
+from scan.extensions.bulk import trace_command
 from scan.indexer.chain_identity import WrongChain, WrongLogs
 from scan.indexer.pruned_history import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
@@ -53,7 +54,9 @@ are shown when all is done. After an interruption, the next run continues. See d
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "index a whole chain into an empty database, in bulk"
-    chain = add_command(add_actions(group), "chain", text, CHAIN, run)
+    actions = add_actions(group)
+    chain = add_command(actions, "chain", text, CHAIN, run)
+    trace_command.add_arguments(actions)
     chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
     chain.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
     chain.add_argument("--memory", type=count, metavar="GB", help="default: a quarter of all")

@@ -13,6 +13,7 @@ from pyarrow import compute
 
 from scan.ethereum.events import SwapEvent, TransferShape
 from scan.extensions.bulk.block_columns import SPOOLED
+from scan.extensions.bulk.plan import Forked
 from scan.extensions.bulk.range_files import Range, RangeFiles
 from scan.extensions.exports.columns import ADDRESS
 from scan.extensions.exports.parquet_files import read_file
@@ -109,6 +110,11 @@ class Inspection:
 
     def has(self, blocks: Range) -> bool:
         return not self.remaining or blocks.first < self.remaining[0].first
+
+    def require_none(self, ranges: Sequence[Range]) -> None:
+        """Raise Forked where one of the ranges, whose files are deleted, was inspected."""
+        for blocks in filter(self.has, ranges):
+            raise Forked(f"block {blocks.last} was inspected already")
 
     def is_next_there(self) -> bool:
         return self.files.has(self.remaining[0])

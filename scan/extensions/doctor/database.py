@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from scan import registry
 from scan.database import migrations
 from scan.database.connection import Database
 from scan.extensions.monitoring.database_health import MOST_FREEZE_AGES, DatabaseHealth, read_health
@@ -36,6 +37,7 @@ def check_database(database: Database) -> Iterator[Outcome]:
     yield from _check_schema(database)
     yield from _check_proof(database)
     yield from _check_extensions(database)
+    yield from _check_traces(database)
 
 
 def _check_proof(database: Database) -> Iterator[Outcome]:
@@ -50,6 +52,15 @@ def _check_extensions(database: Database) -> Iterator[Outcome]:
     for name, first in Completeness(database).incomplete().items():
         advice = "to have older rows, too, index anew into an empty database"
         yield _warning(f"{name} lacks rows before block {first}: it was off then", advice)
+
+
+def _check_traces(database: Database) -> Iterator[Outcome]:
+    blocks = database.value("commands/doctor_count_untraced")
+    if blocks:
+        cures = registry.values("untraced_blocks", "CURE")
+        advice = "; ".join(cures) or "index anew with a node that has their state"
+        text = f"{blocks:,} blocks have no traces: internal transfers and balances may be missing"
+        yield _warning(text, advice)
 
 
 def _check_server(database: Database) -> Iterator[Outcome]:
