@@ -48,22 +48,6 @@ def test_balances_are_those_of_the_block(scenario: Played, client: FlaskClient) 
         assert get(client, f"/addresses/{address}?block=latest") == now
 
 
-def test_the_sum_of_the_history_up_to_a_block_is_the_balance_there(
-    scenario: Played, client: FlaskClient
-) -> None:
-    """The check that docs/api.md describes."""
-    address = STRANGERS[3]
-    for number in range(0, scenario.anvil.head(), 17):
-        page = get(client, f"/addresses/{address}/history?blockTo={number}&limit=100")
-        assert page["next"] is None
-        total = sum(
-            {"in": 1, "out": -1, "self": 0}[row["direction"]] * int(row["amount"])
-            for row in page["history"]
-            if row["tokenAddress"] is None
-        )
-        assert get(client, f"/addresses/{address}?block={number}")["balance"] == str(total)
-
-
 def test_holdings_are_those_after_the_block(scenario: Played, client: FlaskClient) -> None:
     """Of coins that are honest, what balanceOf() returned then."""
     head = scenario.anvil.head()

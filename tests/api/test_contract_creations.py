@@ -41,18 +41,6 @@ def test_every_contract_is_listed_newest_first(client: FlaskClient, scenario: Pl
     assert listed(client, blockTo=middle) == (older, len(older))
 
 
-def test_contracts_are_listed_by_creator_and_factory(client: FlaskClient, scenario: Played) -> None:
-    rows, _ = listed(client)
-    for role in ("creator", "factory"):
-        for value in {row[role] for row in rows} - {None}:
-            same = [row for row in rows if row[role] == value]
-            assert listed(client, **{role: value}) == (same, len(same))
-    made = next(row for row in rows if row["factory"])
-    both = [row for row in rows if all(row[r] == made[r] for r in ("creator", "factory"))]
-    arguments = {role: made[role] for role in ("creator", "factory")}
-    assert listed(client, **arguments) == (both, None)
-
-
 def test_what_code_and_verifications_say_can_be_chosen(client: FlaskClient) -> None:
     rows, _ = listed(client)
     for key, field in (("verified", "verified"), ("proxy", "isProxy")):
@@ -61,12 +49,3 @@ def test_what_code_and_verifications_say_can_be_chosen(client: FlaskClient) -> N
             assert listed(client, **{key: value}) == (same, None)
     for query in ("verified=yes", "creator=0x12", "address=0x" + "11" * 20, "limit=101"):
         assert client.get(f"{PATH}?{query}").status_code == 400, query
-
-
-def test_a_file_has_all_contracts(client: FlaskClient) -> None:
-    rows, total = listed(client)
-    lines = client.get(f"{PATH}?format=csv").text.splitlines()
-    header = lines[0].lstrip("\ufeff").split(",")
-    assert header[3:7] == ["contract", "creator", "factory", "transaction"]
-    assert [line.split(",")[3] for line in lines[1:]] == [row["address"] for row in rows]
-    assert len(rows) == total

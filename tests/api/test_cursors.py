@@ -7,25 +7,15 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from app import create_app
 from scan.errors import InvalidParameter
 from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Kind, Traversal
 from tests.conftest import Played
-from tests.support.brute_force import Chain, bodies, without_bounds
 from tests.support.database import execute
 from tests.support.indexing import settings_for
-from tests.support.lists import ENTITIES, Listed, by_links, lists_of
+from tests.support.lists import Listed, by_links, lists_of
 from tests.support.truth import Record
-
-many = settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 
 
 def ask(client: FlaskClient, body: Record) -> Record:
@@ -33,57 +23,6 @@ def ask(client: FlaskClient, body: Record) -> Record:
     assert answer.status_code == 200, (body, answer.text)
     found: Record = answer.json
     return found
-
-
-@pytest.fixture(scope="module")
-def queries(scenario: Played) -> st.SearchStrategy[Record]:
-    truth = scenario.truth
-    return bodies(Chain({entity: getattr(truth, entity) for entity in ENTITIES}, truth.created))
-
-
-def query_all(client: FlaskClient, body: Record, limit: int) -> list[Record]:
-    """By cursors alone; `total` does not change on the way."""
-    rows: list[Record] = []
-    totals: set[int | None] = set()
-    cursor: Record = {}
-    while True:
-        answer = ask(client, {**body, "limit": limit, **cursor})
-        rows += answer["data"]
-        totals.add(answer["total"])
-        if answer["next"] is None:
-            assert totals <= {None, len(rows)}
-            return rows
-        assert answer["count"] == limit
-        cursor = {"cursor": answer["next"]}
-
-
-@many
-@given(data=st.data())
-def test_a_filtered_list_goes_on_where_it_ended(
-    client: FlaskClient, queries: st.SearchStrategy[Record], data: st.DataObject
-) -> None:
-    body = {k: v for k, v in data.draw(queries).items() if k != "offset"}
-    limit = body.pop("limit", 25)
-    expected = []
-    for offset in range(0, 10_000, 100):
-        expected += ask(client, {**body, "limit": 100, "offset": offset})["data"]
-        if len(expected) < offset + 100:
-            break
-    assert query_all(client, body, limit) == expected
-
-
-@pytest.mark.parametrize("order", ["asc", "desc"])
-def test_a_list_by_two_keys_goes_on_where_it_ended_while_the_index_changes(
-    client: FlaskClient, scenario: Played, order: str
-) -> None:
-    """Where it changes after the bounds of a page were read, the page is read without them."""
-    sender = scenario.truth.transactions[0]["fromAddress"]
-    both = {"address": sender, "from": sender}
-    body = {"entity": "transactions", "filter": both, "orderBy": order}
-    expected = query_all(client, body, 100)
-    assert len(expected) > 7
-    with without_bounds():
-        assert query_all(client, body, 3) == expected
 
 
 def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client: FlaskClient) -> None:
@@ -192,13 +131,6 @@ def test_no_cursor_breaks_anything(client: FlaskClient, path: str) -> None:
     for text in bad:
         answer = client.get(f"/api/v1{path}", query_string={"cursor": text})
         assert (answer.status_code, answer.json["field"]) == (400, "cursor"), text
-
-
-@many
-@given(text=st.text(max_size=80) | st.binary(max_size=80).map(base64.urlsafe_b64encode).map(str))
-def test_any_text_is_refused(client: FlaskClient, text: str) -> None:
-    answer = client.post("/api/v1/query", json={"entity": "logs", "cursor": text})
-    assert answer.status_code == 400, text
 
 
 @pytest.mark.parametrize("position", ["0", "1", str(2**62)])

@@ -12,16 +12,7 @@ from app import create_app
 from scan import VERSION
 from tests.conftest import Played
 from tests.support.indexing import Indexing
-from tests.support.lists import (
-    ENTITIES,
-    Listed,
-    by_links,
-    get,
-    lists_of,
-    pages,
-    parties,
-    same,
-)
+from tests.support.lists import ENTITIES, Listed, by_links, get, lists_of, pages, parties, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
 from tests.support.truth import Record, Truth
 

@@ -118,12 +118,6 @@ def test_a_field_shows_its_own_example_and_not_that_of_its_type() -> None:
     assert block["burntFees"]["$ref"].endswith("/AmountOrNull")
 
 
-@pytest.mark.check
-def test_ids_of_operations_differ() -> None:
-    names = [operation["operationId"] for _, _, operation in OPERATIONS]
-    assert len(set(names)) == len(names)
-
-
 def test_the_document_is_short_and_lists_what_is_offered(client: FlaskClient) -> None:
     served = client.get("/api/v1/openapi.json")
     assert served.json == DOCUMENT
@@ -131,10 +125,3 @@ def test_the_document_is_short_and_lists_what_is_offered(client: FlaskClient) ->
     offered = DOCUMENT["paths"]["/api"]["get"]["description"]
     assert "- `account`: balance, balancemulti, txlist," in offered
     assert "- `logs`: getLogs" in offered and "eth_getBlockByNumber" in offered
-
-
-@pytest.mark.check
-def test_no_parameter_is_described_twice() -> None:
-    seen = [repr(p) for _, _, operation in OPERATIONS for p in operation.get("parameters", [])]
-    inline = [parameter for parameter in seen if "$ref" not in parameter[:8]]
-    assert len(set(inline)) == len(inline)

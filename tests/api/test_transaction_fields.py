@@ -109,10 +109,7 @@ FEES: dict[str, tuple[dict[str, Any], int]] = {
         {**LEGACY, "type": 3, "blob_versioned_hashes": BLOBS, "blob_gas_price": 5},
         21_000 + 2 * 131_072 * 5,
     ),
-    "no blobs": (
-        {**LEGACY, "type": 3, "blob_versioned_hashes": (), "blob_gas_price": 5},
-        21_000,
-    ),
+    "no blobs": ({**LEGACY, "type": 3, "blob_versioned_hashes": (), "blob_gas_price": 5}, 21_000),
     "most": (
         {**LEGACY, "type": 3, "blob_versioned_hashes": BLOBS[:1], "blob_gas_price": 2**128},
         21_000 + 131_072 * 2**128,

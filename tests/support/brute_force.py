@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import strategies as st
 
 from scan.database.lists import all_entities
 from scan.queries import entities, pages
@@ -346,36 +345,3 @@ def _ways(record: list[list[Any]]) -> Iterator[tuple[Roles, tuple[Any, ...]]]:
 def _absent(key: str) -> Any:
     """A value that no record has, or, of FEW_VALUES, one that a record may have."""
     return ABSENT.get(key, NO_ADDRESS)
-
-
-def bodies(chain: Chain) -> st.SearchStrategy[dict[str, Any]]:
-    """Queries that are about this chain: most of their values stand in it."""
-    # Each reads every record.
-    of_entity = {entity: _bodies(chain, entity) for entity in chain.records}
-    return st.sampled_from(sorted(of_entity)).flatmap(of_entity.__getitem__)
-
-
-def _bodies(chain: Chain, entity: str) -> st.SearchStrategy[dict[str, Any]]:
-    keys = (*KEYS[entity], *ranges(entity))
-    values = {key: _values(chain, entity, key) for key in keys}
-    filters = st.fixed_dictionaries({}, optional=values)
-    return st.fixed_dictionaries(
-        {"entity": st.just(entity)},
-        optional={
-            "filter": filters.filter(lambda given: is_allowed(entity, tuple(given))),
-            "orderBy": st.sampled_from(["asc", "desc"]),
-            "limit": st.integers(1, 100),
-            "offset": st.integers(0, len(chain.records[entity]) + 5) | st.integers(0, 300),
-        },
-    )
-
-
-def _values(chain: Chain, entity: str, key: str) -> st.SearchStrategy[Any]:
-    if key.startswith("block"):
-        highest = max(block["number"] for block in chain.records["blocks"])
-        return st.integers(0, highest + 2)
-    if key.startswith("time"):
-        return st.sampled_from([block["timestamp"] for block in chain.records["blocks"]])
-    # As often as they stand there: busy addresses come often, and combinations that meet.
-    seen = [v for r in chain.records[entity] for v in chain.listed_by(entity, key, r)]
-    return st.sampled_from([value for value in seen if value is not None] or [_absent(key)])

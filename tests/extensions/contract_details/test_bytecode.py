@@ -11,7 +11,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.extensions.contract_details.disassembly import can_reach, disassemble, opcodes
-from scan.queries.contract_sources import archive, safe_path
+from scan.queries.contract_sources import archive
 from scan.queries.contracts import Contract
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
@@ -339,12 +339,6 @@ def test_hostile_paths_stay_in_the_archive(explorer: Explorer) -> None:
         assert not set(name) & set("\\:\0\n\u202e") and len(name) <= 220, name
     page = explorer.client.get(f"/address/{address}?tab=contract")
     assert page.status_code == 200 and "\u202e" not in page.text
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("path", HOSTILE_PATHS)
-def test_safe_paths_have_a_name(path: str) -> None:
-    assert safe_path(path) and not safe_path(path).startswith(("/", "../"))
 
 
 def test_compilers_are_listed(explorer: Explorer) -> None:
