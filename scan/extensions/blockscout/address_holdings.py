@@ -3,7 +3,6 @@
 import orjson
 
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import Object
 from scan.extensions.blockscout.lists import (
     ROWS,
     Position,
@@ -12,6 +11,7 @@ from scan.extensions.blockscout.lists import (
     list_response,
     path_address,
 )
+from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.token_objects import (
     TokenObjects,

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scan.ethereum.checksums import checksummed
+from scan.extensions.blockscout.objects import Object
 from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import addresses
-
-Object = dict[str, Any]
 
 
 class AddressObjects:

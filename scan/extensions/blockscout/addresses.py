@@ -4,7 +4,7 @@ from typing import Any
 
 from scan import parameters
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import Object, address_object
+from scan.extensions.blockscout.address_objects import address_object
 from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
 from scan.extensions.blockscout.lists import (
     ROWS,
@@ -18,6 +18,7 @@ from scan.extensions.blockscout.lists import (
     text,
 )
 from scan.extensions.blockscout.log_objects import log_objects
+from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.token_objects import (
@@ -112,30 +113,14 @@ def get_counters(address_hash: str) -> Response:
     """Return counts, which are null beyond MOST_COUNTED where each request counts them."""
     counts = addresses.counts(reader(), path_address(address_hash), MOST_COUNTED)
     produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
-    return json_value(
-        {
-            "transactions_count": str(counts["transactions"]),
-            "token_transfers_count": str(counts["tokenTransfers"]),
-            "gas_usage_count": counts["gasUsed"],
-            "validations_count": None if produced is None else str(produced),
-        }
-    )
+    validations = {"validations_count": None if produced is None else str(produced)}
+    return json_value(renamed("address_counters", counts) | validations)
 
 
 @blueprint.path("/addresses/<address_hash>/tabs-counters")
 def get_tabs_counters(address_hash: str) -> Response:
     counts = addresses.counts(reader(), path_address(address_hash), MOST_ON_TABS)
-    return json_value(
-        {
-            "transactions_count": counts["transactions"],
-            "token_transfers_count": counts["tokenTransfers"],
-            "token_balances_count": counts["tokens"],
-            "logs_count": counts["logs"],
-            "withdrawals_count": counts["withdrawals"],
-            "internal_transactions_count": counts["internalTransfers"],
-            "validations_count": counts["blocks"],
-        }
-    )
+    return json_value(renamed("address_tabs", counts))
 
 
 @blueprint.path("/addresses/<address_hash>/transactions")

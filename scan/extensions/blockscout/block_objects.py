@@ -1,17 +1,14 @@
 """Blocks and withdrawals as Blockscout shows them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from scan.errors import Unavailable
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import ROWS, Position, Record, number
-from scan.extensions.blockscout.times import timestamp
+from scan.extensions.blockscout.objects import Object, renamed
 from scan.http.requests import reader
 from scan.queries import blocks, withdrawals
 from scan.queries.pages import Window
-
-Object = dict[str, Any]
 
 
 def block_objects(records: Sequence[Record]) -> list[Object]:
@@ -30,31 +27,10 @@ def _block(record: Record, sums: Record, miners: AddressObjects) -> Object:
     if sums["reward"] is not None:  # its rows are kept
         rewards.insert(0, {"type": "Miner Reward", "reward": sums["reward"]})
     return {
-        "height": record["number"],
-        "timestamp": timestamp(record["timestamp"]),
-        "transactions_count": record["txCount"],
-        "internal_transactions_count": sums["internalTransfers"],
-        "miner": miners.of(record["miner"]),
-        "size": record["size"],
-        "hash": record["hash"],
-        "parent_hash": record["parentHash"],
-        "difficulty": None,
-        "total_difficulty": None,
-        "gas_used": record["gasUsed"],
-        "gas_limit": record["gasLimit"],
-        "nonce": None,
-        "base_fee_per_gas": record["baseFeePerGas"],
-        "burnt_fees": sums["burntFees"],
-        "priority_fee": sums["tips"],
+        **renamed("block", record | sums, miners.of_optional),
         "uncles_hashes": [{"hash": uncle["hash"]} for uncle in uncles],
         "rewards": rewards,
-        "gas_target_percentage": sums["gasTargetPercentage"],
-        "gas_used_percentage": sums["gasUsedPercentage"],
-        "burnt_fees_percentage": sums["burntFeesPercentage"],
         "type": "block",
-        "transaction_fees": sums["fees"],
-        "withdrawals_count": sums["withdrawals"],
-        "is_pending_update": False,
     }
 
 
@@ -70,17 +46,7 @@ def withdrawal_objects(
     rows = withdrawals.page(reader(), window, address=address, before_index=number("index"))
     shown = rows[:ROWS]
     receivers = AddressObjects(record["address"] for record in shown)
-    items = [
-        {
-            "index": record["index"],
-            "validator_index": record["validatorIndex"],
-            "amount": record["amount"],
-            "block_number": record["blockNumber"],
-            "receiver": receivers.of(record["address"]),
-            "timestamp": timestamp(record["timestamp"]),
-        }
-        for record in shown
-    ]
+    items = [renamed("withdrawal", record, receivers.of_optional) for record in shown]
     if len(rows) <= ROWS:
         return items, None
     return items, {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}

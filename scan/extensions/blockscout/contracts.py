@@ -17,9 +17,9 @@ from scan.extensions.blockscout.lists import (
     path_address,
     text,
 )
+from scan.extensions.blockscout.objects import renamed, timestamp
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.times import timestamp
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
@@ -124,6 +124,7 @@ def _source_fields(contract: Contract) -> Record:
     is_full = contract.match == "full"
     return {
         **_compiler_fields(contract),
+        **renamed("verified_contract", {}),
         "name": contract.name,
         "file_path": contract.path,
         "source_code": _content(sources.get(contract.path)),
@@ -142,16 +143,8 @@ def _source_fields(contract: Contract) -> Record:
             {"name": name.rpartition(":")[2], "address_hash": checksummed(str(library).lower())}
             for name, library in settings.get("libraries", {}).items()
         ],
-        "is_verified": True,
         "is_fully_verified": is_full,
         "is_partially_verified": not is_full,
-        "is_changed_bytecode": False,
-        "is_blueprint": False,
-        "is_verified_via_sourcify": False,
-        "is_verified_via_eth_bytecode_db": False,
-        "is_verified_via_verifier_alliance": False,
-        "can_be_visualized_via_sol2uml": False,
-        "sourcify_repo_url": None,
         "verified_twin_address_hash": contract.verifier
         and checksummed(to_hex(bytes(contract.verifier))),
     }

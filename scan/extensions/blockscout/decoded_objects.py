@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
-
-Object = dict[str, Any]
+from scan.extensions.blockscout.objects import Object
 
 
 def call_object(decoded: Decoded | None, selector: bytes) -> Object | None:

@@ -8,7 +8,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import event_object
 from scan.extensions.blockscout.lists import Record
-from scan.extensions.blockscout.times import timestamp
+from scan.extensions.blockscout.objects import renamed
 from scan.hex import data
 
 NO_TOPICS = (None,) * MAX_TOPICS
@@ -21,16 +21,10 @@ def log_objects(
     emitters = AddressObjects(record["address"] for record in records)
     return [
         {
-            "transaction_hash": record["transactionHash"],
-            "address": emitters.of(record["address"]),
+            **renamed("log", record, emitters.of_optional),
             "topics": [*record["topics"], *NO_TOPICS][:MAX_TOPICS],
-            "data": record["data"],
-            "index": record["logIndex"],
             "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
-            "smart_contract": emitters.of(record["address"]),
             "block_hash": block_hashes[record["transactionHash"]],
-            "block_number": record["blockNumber"],
-            "block_timestamp": timestamp(record["timestamp"]),
         }
         for record, event in zip(records, events, strict=True)
     ]

@@ -5,6 +5,7 @@ import orjson
 from scan import VERSION
 from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout.block_objects import block_objects
+from scan.extensions.blockscout.objects import renamed
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.transaction_objects import transaction_objects
 from scan.extensions.chain_statistics import daily_stats, gas
@@ -26,25 +27,11 @@ def get_stats() -> Response:
     today = totals["today"] or {}
     return json_value(
         {
-            "total_blocks": str(totals["blocks"]),
+            **renamed("stats", totals),
             "total_addresses": str(totals["addresses"] or 0),
-            "total_transactions": str(totals["transactions"]),
-            "total_gas_used": totals["gasUsed"],
-            "average_block_time": totals["blockTimeMs"],
-            "coin_image": None,
-            "coin_price": None,
-            "coin_price_change_percentage": None,
-            "secondary_coin_image": None,
-            "secondary_coin_price": None,
             "transactions_today": str(today.get("transactions", 0)),
             "gas_used_today": today.get("gasUsed", "0"),
             "gas_prices": _gas_prices(),
-            "gas_prices_update_in": None,
-            "gas_price_updated_at": None,
-            "static_gas_price": None,
-            "market_cap": None,
-            "tvl": None,
-            "network_utilization_percentage": totals["utilization"],
         }
     )
 

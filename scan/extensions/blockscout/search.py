@@ -6,9 +6,8 @@ import orjson
 
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.lists import ROWS, Record, list_response, text
+from scan.extensions.blockscout.objects import renamed, timestamp
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.times import timestamp
-from scan.extensions.blockscout.token_objects import STANDARDS
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
@@ -80,15 +79,7 @@ def _result(result: Record, known: dict[str, Record]) -> dict[str, Any]:
             "url": f"/tx/{value}",
             "priority": 0,
         }
-    shown = {
-        "type": kind,
-        "name": result["name"],
-        "address_hash": checksummed(value),
-        "is_smart_contract_verified": result["verified"],
-        "certified": False,
-        "priority": 0,
-        "reputation": None,
-    }
+    shown = {**renamed("found", result), "priority": 0}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None
         path = {"url": f"/address/{checksummed(value)}", "ens_info": None}
@@ -96,15 +87,8 @@ def _result(result: Record, known: dict[str, Record]) -> dict[str, Any]:
     token = known.get(value)
     return {
         **shown,
-        "name": token and token["name"],
+        **renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
         "symbol": result["symbol"],
-        "token_type": token and STANDARDS[token["type"]],
-        "total_supply": token and token["totalSupply"],
         "token_url": f"/token/{checksummed(value)}",
         "address_url": f"/address/{checksummed(value)}",
-        "icon_url": None,
-        "exchange_rate": None,
-        "circulating_market_cap": None,
-        "is_verified_via_admin_panel": False,
-        "is_smart_contract_address": True,
     }

@@ -4,25 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.errors import InvalidParameter
-from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import Position, Record, text
-from scan.extensions.blockscout.times import timestamp
+from scan.extensions.blockscout.objects import STANDARDS, Object, renamed
 from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import tokens
-from scan.queries.filters import TOKEN_TYPES
 from scan.queries.method_names import add_methods
-from scan.queries.network import token_standard
 from scan.queries.transaction_contexts import contexts
 
-# The names of Ethereum's standards, by the types of records.
-STANDARDS = {kind: token_standard(kind) for kind in TOKEN_TYPES}
 ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984")
 OURS = {standard: ours for ours, standard in STANDARDS.items()}
 NOBODY = "0x" + "0" * 40
-
-Object = dict[str, Any]
 
 
 class TokenTypes(NamedTuple):
@@ -67,18 +60,9 @@ class TokenObjects:
 
 def token_object(record: Mapping[str, Any]) -> Object:
     return {
-        "address_hash": checksummed(record["address"]),
-        "symbol": record["symbol"],
-        "name": record["name"],
+        **renamed("token", record),
         "decimals": str(record["decimals"]) if record["type"] == "BEP20" else None,
-        "type": STANDARDS[record["type"]],
-        "holders_count": str(record["holderCount"]),
-        "exchange_rate": None,
-        "volume_24h": None,
-        "total_supply": record["totalSupply"],
         "icon_url": record.get("logoUrl"),
-        "circulating_market_cap": None,
-        "reputation": None,
     }
 
 
@@ -106,17 +90,11 @@ def _transfer(
 ) -> Object:
     token = token_objects.of(record["tokenAddress"])
     return {
-        "transaction_hash": record["transactionHash"],
-        "from": objects.of(record["fromAddress"]),
-        "to": objects.of(record["toAddress"]),
+        **renamed("transfer", context | record, objects.of_optional),
         "total": _total(record),
         "token": token,
         "type": _kind(record),
-        "timestamp": timestamp(record["timestamp"]),
         "method": context.get("method"),
-        "block_hash": context["blockHash"],
-        "block_number": record["blockNumber"],
-        "log_index": record["logIndex"],
         "token_type": token["type"],
     }
 

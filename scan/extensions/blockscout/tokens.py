@@ -15,9 +15,9 @@ from scan.extensions.blockscout.lists import (
     read_page,
     text,
 )
+from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.token_objects import (
-    Object,
     token_object,
     token_types,
     transfer_objects,
@@ -70,13 +70,7 @@ def get_token(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
-    record = token_of(address_hash)
-    return json_value(
-        {
-            "token_holders_count": str(record["holderCount"]),
-            "transfers_count": str(record["transferCount"]),
-        }
-    )
+    return json_value(renamed("token_counters", token_of(address_hash)))
 
 
 @blueprint.path("/tokens/<address_hash>/transfers")

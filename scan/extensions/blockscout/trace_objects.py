@@ -2,17 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.trace_reader import TraceFrame
 from scan.ethereum.traces import is_creation
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import Record
+from scan.extensions.blockscout.objects import Object
 from scan.extensions.explanations.state_changes import AccountChange
 from scan.hex import to_hex
-
-Object = dict[str, Any]
 
 
 def trace_objects(record: Record, frames: Sequence[TraceFrame]) -> list[Object]:

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scan.ethereum.checksums import checksummed
 from scan.ethereum.traces import is_creation
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import Position, Record
-from scan.extensions.blockscout.times import timestamp
+from scan.extensions.blockscout.objects import Object, renamed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import blocks
@@ -23,8 +22,6 @@ AUTHORIZATION_FAULTS = {
     "nonce_limit": "invalid_nonce",
     "invalid_signature": "invalid_signature",
 }
-
-Object = dict[str, Any]
 
 
 def transaction_objects(records: Sequence[Record]) -> list[Object]:
@@ -73,42 +70,16 @@ def transaction_object(
 ) -> Object:
     """Return the object as lists show it: without decoded input and transfers of tokens."""
     return {
-        "hash": record["hash"],
+        **renamed("transaction", context | record, objects.of_optional),
         "result": "success" if record["status"] else "error",
         "status": "ok" if record["status"] else "error",
-        "block_number": record["blockNumber"],
-        "timestamp": timestamp(record["timestamp"]),
-        "from": objects.of(record["fromAddress"]),
-        "to": objects.of_optional(record["toAddress"]),
-        "created_contract": objects.of_optional(record["contractAddress"]),
         "confirmations": confirmations,
         "confirmation_duration": [],
-        "value": record["value"],
         "fee": {"type": "actual", "value": record["fee"]},
-        "gas_price": record["gasPrice"],
-        "type": record["type"],
-        "gas_used": record["gasUsed"],
-        "gas_limit": record["gasLimit"],
-        "max_fee_per_gas": record["maxFeePerGas"],
-        "max_priority_fee_per_gas": record["maxPriorityFeePerGas"],
-        "base_fee_per_gas": context["baseFeePerGas"],
-        "priority_fee": context["tip"],
-        "transaction_burnt_fee": context["burntFee"],
-        "nonce": record["nonce"],
-        "position": record["transactionIndex"],
-        "revert_reason": None,
         "raw_input": None if content is None else to_hex(content),
-        "decoded_input": None,
-        "token_transfers": None,
-        "token_transfers_overflow": None,
-        "exchange_rate": None,
-        "historic_exchange_rate": None,
         "method": record.get("method"),
         "transaction_types": _kinds(record, context),
-        "transaction_tag": None,
-        "has_error_in_internal_transactions": None,
         "authorization_list": [],
-        "is_pending_update": False,
         "fhe_operations_count": 0,
     }
 
@@ -141,31 +112,19 @@ def _internal(record: Record, transaction_index: int, objects: AddressObjects) -
     creates = is_creation(record["type"].upper())
     to = objects.of(record["toAddress"])
     return {
-        "error": None,
-        "success": True,
+        **renamed("internal_transaction", record, objects.of_optional),
         "type": "call" if record["source"] == "log" else record["type"],
-        "transaction_hash": record["transactionHash"],
         "transaction_index": transaction_index,
-        "from": objects.of(record["fromAddress"]),
         "to": None if creates else to,
         "created_contract": to if creates else None,
-        "value": record["value"],
-        "block_number": record["blockNumber"],
-        "timestamp": timestamp(record["timestamp"]),
-        "index": record["transferIndex"],
-        "gas_limit": None,
     }
 
 
 def authorization_object(record: Mapping[str, Any]) -> Object:
     """Return an authorization; its status is null where Blockscout has no word for it."""
     return {
-        "address_hash": checksummed(record["delegate"]),
-        "chain_id": int(record["chainId"]),
-        "nonce": record["nonce"],
+        **renamed("authorization", record),
         "r": str(int(record["r"], 16)),
         "s": str(int(record["s"], 16)),
-        "v": int(record["yParity"]),
-        "authority": record["authority"] and checksummed(record["authority"]),
         "status": "ok" if record["valid"] else AUTHORIZATION_FAULTS.get(record["invalidReason"]),
     }

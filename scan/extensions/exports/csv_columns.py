@@ -1,12 +1,9 @@
 """The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
 
-A column is a field of the record, whose name in snake case it has unless it says `name = field`;
-TIME, PARTIES and BALANCE are several columns. Its cell is the value as it stands, `as` one of
-FORMATS, or a number `in` the decimals that another field has. `name()` is one of CELLS instead of a
-field.
+A column is a field as scan/renamed_fields.py writes it, in one of FORMATS, or `name()` for one of
+CELLS; TIME, PARTIES and BALANCE are several columns.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -28,6 +25,7 @@ from scan.extensions.exports.csv_format import (
     wei,
 )
 from scan.queries.network import token_standard
+from scan.renamed_fields import renamed_field
 
 Record = Mapping[str, Any]
 
@@ -114,17 +112,11 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
     }
 
 
-_COLUMN = re.compile(r"(?:(\w+) = )?(\w+)(\(\))?(?: as (\w+)| in (\w+))?")
-
-
 def _column(written: str) -> Column:
-    parsed = _COLUMN.fullmatch(written)
-    if parsed is None:
-        raise LookupError(f"[csv] of openapi.toml has {written!r}, which is no column")
-    name, source, is_cell, as_, decimals = parsed.groups()
-    column_name = name or re.sub(r"(?=[A-Z])", "_", source).lower()
-    cell = _cell(_cells()[source] if is_cell else _field(source), as_, decimals)
-    return Column(column_name, cell, of_own=bool(is_cell) and source == "direction")
+    field = renamed_field(written)
+    read = _cells()[field.source] if field.is_computed else _field(field.source)
+    of_own = field.is_computed and field.source == "direction"
+    return Column(field.name, _cell(read, field.format, field.decimals), of_own)
 
 
 def _field(name: str) -> Callable[[Record, Context], Any]:

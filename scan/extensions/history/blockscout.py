@@ -3,8 +3,8 @@
 from typing import Any
 
 from scan.extensions.blockscout.lists import ROWS, before_block, list_response, path_address
+from scan.extensions.blockscout.objects import timestamp
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.times import timestamp
 from scan.extensions.history import coin_balances
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value

@@ -8,7 +8,7 @@ import orjson
 from scan import parameters
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_holdings import TOKEN, tokens_held
-from scan.extensions.blockscout.address_objects import AddressObjects, Object
+from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import (
     ROWS,
     Position,
@@ -19,6 +19,7 @@ from scan.extensions.blockscout.lists import (
     path_address,
     read_page,
 )
+from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.token_objects import (
     TokenObjects,

@@ -9,8 +9,8 @@ from scan.errors import NotFound
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.lists import ROWS, Record, address, list_response, text
+from scan.extensions.blockscout.objects import timestamp
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.times import timestamp
 from scan.extensions.user_operations import queries as user_operations
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
