@@ -86,7 +86,7 @@ def get_address(address: str) -> Response:
         "creation": None,
     }
     detail |= account.more
-    if account.balance.is_contract:
+    if account.balance.is_contract or block is None:  # also of a contract that was destroyed
         detail["creation"] = creation_record(contract_creations.indexed(reader(), key))
     return json_value(detail)
 

@@ -55,7 +55,7 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     """Return the values of address_head.html above a tab."""
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
-    created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
+    created = contract_creations.indexed(reader(), key)
     of_tabs = [other.list for other in address_tabs() if other.list]
     counts = entities.counts(reader(), key, (*_lists(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()

@@ -372,6 +372,23 @@ def test_a_contract_says_on_all_tabs_who_created_it(client: FlaskClient, scenari
     assert "<dt>Creator</dt>" not in client.get(f"/address/{person}").text
 
 
+def test_a_contract_without_code_any_more_is_told_as_such(
+    client: FlaskClient, scenario: Played
+) -> None:
+    details = {
+        address: scenario.truth.address_detail(address)
+        for transfer in scenario.truth.internal_transfers
+        if "create" in transfer["type"]
+        for address in [transfer["toAddress"]]
+    }
+    assert {detail["isContract"] for detail in details.values()} == {True, False}
+    for address, detail in details.items():
+        shown = client.get(f"/api/v1/addresses/{address}").json
+        assert shown["creation"] == detail["creation"] is not None
+        told = "it was destroyed, or created without any" in client.get(f"/address/{address}").text
+        assert told == (not shown["isContract"])
+
+
 def test_internal_transfers_are_those_stored(client: FlaskClient, scenario: Played) -> None:
     for transfer in scenario.truth.internal_transfers[::20]:
         row = rf">{transfer['type']}</code>.*{transfer['fromAddress']}.*{transfer['value']}"

@@ -133,7 +133,7 @@ class Truth:
         """As /addresses/:address shows it."""
         recent = self.transactions_of(address)[:25]
         detail = {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
-        return {**detail, "creation": self.creation_of(address) if detail["isContract"] else None}
+        return {**detail, "creation": self.creation_of(address)}
 
     def creation_of(self, address: str) -> Record | None:
         """The newest, by a transaction or inside of one."""
