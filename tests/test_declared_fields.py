@@ -1,7 +1,6 @@
 """A field that scan/ethereum/blocks.py declares is in all the places that CONTRIBUTING.md names."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -104,7 +103,7 @@ def places_without(table: str, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("table", COLUMNS)
-def test_every_declared_column_stands_in_every_place(table: str) -> None:
+def test_every_declared_column_stands_in_every_place(table):
     missing = {name: places_without(table, name) for name in COLUMNS[table]}
     lines = [
         f"{table}.{name} lacks {place}" for name, places in missing.items() for place in places
@@ -113,7 +112,7 @@ def test_every_declared_column_stands_in_every_place(table: str) -> None:
 
 
 @pytest.mark.parametrize("table", COLUMNS)
-def test_every_column_of_the_table_is_declared_or_made(table: str) -> None:
+def test_every_column_of_the_table_is_declared_or_made(table):
     created = part("sql/schema/chain_tables.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
     columns = set(re.findall(r"^    ([a-z_]+) ", created, re.M))
     missing = columns - COLUMNS[table].keys() - MADE[table]
@@ -140,9 +139,7 @@ def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
     ("values", "place"),
     [(PARSERS, "PARSERS of scan/queries/filters.py"), (declared("filters"), TABLE)],
 )
-def test_a_kind_of_filters_without_an_entry_is_named(
-    values: Mapping[str, object], place: str
-) -> None:
+def test_a_kind_of_filters_without_an_entry_is_named(values, place):
     message = re.escape(f"the kind colour have no entry in {place}: add one")
     with pytest.raises(LookupError, match=message):
         of_kind("colour", values, place)
@@ -156,7 +153,7 @@ def test_a_kind_of_filters_without_an_entry_is_named(
         *((f"{table}_changes", table) for table in ("tokens", "pools", "dexes", "event_topics")),
     ],
 )
-def test_a_derived_column_stands_in_its_table_and_in_its_rules(function: str, table: str) -> None:
+def test_a_derived_column_stands_in_its_table_and_in_its_rules(function, table):
     """The indexer's statements are rendered from the columns that the function returns."""
     kind = "chain" if table in tables_of("chain_tables") else "derived"
     file = f"sql/schema/{kind}_tables.sql"
@@ -185,7 +182,7 @@ def test_a_derived_column_stands_in_its_table_and_in_its_rules(function: str, ta
     assert not missing, "; ".join(missing)
 
 
-def test_the_counter_of_every_list_is_a_derived_column() -> None:
+def test_the_counter_of_every_list_is_a_derived_column():
     counters = {name: list_.counter for name, list_ in all_lists().items() if list_.counter}
     missing = [
         f"[lists.{name}] of sql/lists.toml has the counter {counter.table}.{counter.column}, which"

@@ -62,7 +62,7 @@ def places_without_rows(table: str, created: str) -> list[str]:
     return [place for place, is_missing in missing.items() if is_missing]
 
 
-def test_every_table_of_a_block_stands_in_every_place() -> None:
+def test_every_table_of_a_block_stands_in_every_place():
     lines = [
         f"{table} lacks {place}; or NOT_OF_A_BLOCK says here why it is no block's"
         for table in tables_of("chain_tables")
@@ -75,11 +75,11 @@ def test_every_table_of_a_block_stands_in_every_place() -> None:
     assert not lines, "\n".join(lines)
 
 
-def test_every_table_of_an_extension_is_an_entity() -> None:
+def test_every_table_of_an_extension_is_an_entity():
     assert [table for table in TABLES if not all_entities()[table].is_sparse] == []
 
 
-def test_what_rows_are_made_for_is_a_table() -> None:
+def test_what_rows_are_made_for_is_a_table():
     tables = tables_of("chain_tables")
     lines = [
         f"sql/schema/chain_tables.sql lacks CREATE TABLE {table}, which UNNUMBERED of"
@@ -115,14 +115,14 @@ def places_without_event(event_type: str) -> list[str]:
     return [place for place, is_missing in missing.items() if is_missing]
 
 
-def test_every_type_of_webhook_events_stands_in_every_place() -> None:
+def test_every_type_of_webhook_events_stands_in_every_place():
     lines = [
         f"{name} lacks {place}" for name in EVENT_TYPES for place in places_without_event(name)
     ]
     assert not lines, "\n".join(lines)
 
 
-def test_the_constraint_of_event_types_has_no_other() -> None:
+def test_the_constraint_of_event_types_has_no_other():
     constraint = part("sql/schema/webhooks.sql", r"CHECK \(event_types <@", r"'$")
     types = re.findall(r"[a-z_]+", constraint.partition("{")[2].partition("}")[0])
     missing = [name for name in types if name not in EVENT_TYPES]

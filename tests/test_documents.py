@@ -21,7 +21,6 @@ from tests.support.documents import (
     DOCUMENTS,
     GUIDES,
     PAGES,
-    Block,
     blocks,
     is_broken,
     is_missing,
@@ -38,7 +37,7 @@ STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
 
 
 @pytest.mark.check
-def test_the_documents_stay_short() -> None:
+def test_the_documents_stay_short():
     words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in GUIDES}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 160
@@ -47,7 +46,7 @@ def test_the_documents_stay_short() -> None:
 
 
 @pytest.mark.check
-def test_links_lead_to_files_and_headings() -> None:
+def test_links_lead_to_files_and_headings():
     broken = {
         f"{path.relative_to(ROOT)}: {link}"
         for path in DOCUMENTS
@@ -72,7 +71,7 @@ def test_files_that_documents_name_exist() -> None:
 
 
 @pytest.mark.check
-def test_other_files_name_documents_that_exist() -> None:
+def test_other_files_name_documents_that_exist():
     files = (
         path
         for folder in ("scan", "sql", "deploy", "tests", "demo", "bench")
@@ -89,7 +88,7 @@ def test_other_files_name_documents_that_exist() -> None:
 
 
 @pytest.mark.check
-def test_every_command_is_run_or_says_why_not() -> None:
+def test_every_command_is_run_or_says_why_not():
     """`(run by tests/…)` names files or folders; `(not run: …)` gives a reason."""
     for block in (block for page in GUIDES for block in blocks(page, *COMMANDS)):
         if block.note.startswith("run by "):
@@ -101,7 +100,7 @@ def test_every_command_is_run_or_says_why_not() -> None:
 
 
 @pytest.mark.check
-def test_the_api_guide_names_every_filter_of_a_query() -> None:
+def test_the_api_guide_names_every_filter_of_a_query():
     guide = (ROOT / "docs/api.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", guide, re.M))
     unnamed = {
@@ -114,7 +113,7 @@ def test_the_api_guide_names_every_filter_of_a_query() -> None:
 
 
 @pytest.mark.check
-def test_settings_are_listed_as_they_are_declared() -> None:
+def test_settings_are_listed_as_they_are_declared():
     listed = settings_document.DOCUMENT.read_text(encoding="utf-8")
     made = settings_document.whole()
     lacking = [line for line in made.splitlines() if line not in listed]
@@ -125,7 +124,7 @@ def test_settings_are_listed_as_they_are_declared() -> None:
 
 
 @pytest.mark.check
-def test_configuration_is_well_formed() -> None:
+def test_configuration_is_well_formed():
     for block in (block for page in GUIDES for block in blocks(page, "json", "toml", "yaml")):
         if "…}" not in block.text:
             parse = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
@@ -147,7 +146,7 @@ def demo_service() -> Iterator[ScanRun]:
 @pytest.mark.parametrize(
     "block", RUN_HERE, ids=[f"{block.document.stem}-{n}" for n, block in enumerate(RUN_HERE)]
 )
-def test_commands_run_as_they_stand(demo_service: ScanRun, tmp_path: Path, block: Block) -> None:
+def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     """The port is all that is changed, and curl fails where a response is an error."""
     programs = Path(sys.executable).parent
     (tmp_path / ".venv").symlink_to(programs.parent)

@@ -84,7 +84,7 @@ REMOVALS = [
 
 
 @pytest.mark.parametrize("gone", REMOVALS)
-def test_the_core_and_the_others_work_without_extensions(gone: frozenset[str], tree: Path) -> None:
+def test_the_core_and_the_others_work_without_extensions(gone, tree):
     moved = tree / "gone"
     moved.mkdir()
     try:
@@ -98,7 +98,7 @@ def test_the_core_and_the_others_work_without_extensions(gone: frozenset[str], t
         moved.rmdir()
 
 
-def test_without_any_extension_the_core_is_left(tree: Path) -> None:
+def test_without_any_extension_the_core_is_left(tree):
     folder = tree / "scan" / "extensions"
     kept = folder.rename(tree / "kept")
     folder.mkdir()
@@ -113,13 +113,13 @@ def test_without_any_extension_the_core_is_left(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nothing", "user_operations,"])
-def test_an_unknown_extension_stops_the_start(name: str) -> None:
+def test_an_unknown_extension_stops_the_start(name):
     result = put_together(ROOT, SCAN_EXTENSIONS=name)
     assert result.returncode != 0
     assert "SCAN_EXTENSIONS" in result.stderr and "no such extension" in result.stderr
 
 
-def test_a_chain_whose_form_is_off_is_not_indexed() -> None:
+def test_a_chain_whose_form_is_off_is_not_indexed():
     program = (
         "from scan.ethereum.forms.matching import require_form;"
         "require_form(1); print('Ethereum'); require_form(10)"

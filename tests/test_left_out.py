@@ -28,14 +28,14 @@ def install(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("ci", "status"), [("", 0), ("true", 1)])
-def test_what_cannot_be_installed_is_named(bare: dict[str, str], ci: str, status: int) -> None:
+def test_what_cannot_be_installed_is_named(bare, ci, status):
     done = install({**bare, "CI": ci})
     assert done.returncode == status
     assert "no apt-get" in done.stderr
     assert {"redis-server", "etcd-server"} <= set(done.stderr.split())
 
 
-def test_nothing_is_installed_where_nothing_is_missing(bare: dict[str, str]) -> None:
+def test_nothing_is_installed_where_nothing_is_missing(bare):
     for name in PROGRAMS:
         (Path(bare["PATH"]) / name).write_text("#!/bin/true\n")
         (Path(bare["PATH"]) / name).chmod(0o755)
@@ -54,7 +54,7 @@ def run_without_redis(folder: Path, ci: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_tests_without_their_server_are_left_out_aloud(tmp_path: Path) -> None:
+def test_tests_without_their_server_are_left_out_aloud(tmp_path):
     done = run_without_redis(tmp_path, ci="")
     assert done.returncode == 0
     *_, named, command, totals = done.stdout.splitlines()
@@ -63,7 +63,7 @@ def test_tests_without_their_server_are_left_out_aloud(tmp_path: Path) -> None:
     assert "1 skipped" in totals
 
 
-def test_in_ci_they_fail(tmp_path: Path) -> None:
+def test_in_ci_they_fail(tmp_path):
     done = run_without_redis(tmp_path, ci="true")
     assert done.returncode == 1
     assert "redis-server is not installed" in done.stdout

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.serving import ROOT
 from tests.test_extensions import tree
 
@@ -54,7 +53,7 @@ def ping(node: Anvil, account: int, times: int) -> None:
     node.mine()
 
 
-def test_a_table_of_blocks_rows_is_one_folder(tree: Path, postgres: Postgres) -> None:
+def test_a_table_of_blocks_rows_is_one_folder(tree, postgres):
     shutil.copytree(MADE_UP / "pings", tree / "scan" / "extensions" / "pings")
     with Anvil() as node, postgres.cloned("template0") as url:
         for account, times in ((0, 2), (1, 1), (0, 3)):
@@ -80,7 +79,7 @@ def test_a_table_of_blocks_rows_is_one_folder(tree: Path, postgres: Postgres) ->
         assert (every["total"], own["total"], block["pingCount"]) == (2, 2, 2)
 
 
-def test_a_form_of_a_chain_is_one_folder(tree: Path, postgres: Postgres) -> None:
+def test_a_form_of_a_chain_is_one_folder(tree, postgres):
     shutil.copytree(MADE_UP / "ping_chain", tree / "scan" / "extensions" / "ping_chain")
     with Anvil("--chain-id", "77777") as node, postgres.cloned("template0") as url:
         ping(node, 0, 2)

@@ -1,7 +1,6 @@
 """Values as clients write them; what is refused is told over HTTP in test_bad_input."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -27,32 +26,32 @@ BIGGEST = 2**63 - 1
         ({"page": str(BIGGEST), "limit": "100"}, 100, BIGGEST),
     ],
 )
-def test_pages(arguments: dict[str, str], limit: int, offset: int) -> None:
+def test_pages(arguments, limit, offset):
     window = window_of(arguments)
     assert (window.limit, window.offset) == (limit, offset)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "101", "1.0", " 1", "\u0661", "1\n", "", 400 * "9"])
-def test_a_refused_number_names_its_field_and_its_range(text: str) -> None:
+def test_a_refused_number_names_its_field_and_its_range(text):
     with pytest.raises(InvalidParameter) as caught:
         window_of({"limit": text})
     assert caught.value.field == "limit" and "from 1 to 100" in caught.value.message
 
 
 @pytest.mark.parametrize("value", [0, 1, BIGGEST])
-def test_integers(value: int) -> None:
+def test_integers(value):
     assert parameters.integer({"offset": value}, "offset", default=5, least=0) == value
     assert parameters.integer({}, "offset", default=5, least=0) == 5
 
 
 @pytest.mark.parametrize("value", [True, False, 1.0, None, "1", -1, BIGGEST + 1, [1], 1e400])
-def test_what_is_no_integer(value: Any) -> None:
+def test_what_is_no_integer(value):
     with pytest.raises(InvalidParameter):
         parameters.integer({"offset": value}, "offset", default=5, least=0)
 
 
 @pytest.mark.parametrize("text", [ADDRESS, ADDRESS.lower(), ADDRESS.upper()])
-def test_addresses_in_any_letter_case(text: str) -> None:
+def test_addresses_in_any_letter_case(text):
     assert parameters.address(text) == bytes.fromhex(20 * "ab")
     assert parameters.optional_address({"to": text}, "to") == bytes.fromhex(20 * "ab")
     assert parameters.optional_address({}, "to") is None
@@ -68,17 +67,17 @@ def test_addresses_in_any_letter_case(text: str) -> None:
         ("0X" + 64 * "f", bytes(32 * [255])),
     ],
 )
-def test_blocks_by_number_or_hash(text: str, key: int | bytes) -> None:
+def test_blocks_by_number_or_hash(text, key):
     assert parameters.block_number_or_hash(text) == key
 
 
 @pytest.mark.parametrize("text", ["", " ", "x", 100 * "x", "\u0130\U0001f984", "a\tb"])
-def test_text(text: str) -> None:
+def test_text(text):
     assert parameters.text(text, "dex", most=100) == text
 
 
 @pytest.mark.parametrize("text", [101 * "x", "\0", "a\0", "\ud800", None, 1, b"x"])
-def test_what_is_no_text(text: Any) -> None:
+def test_what_is_no_text(text):
     with pytest.raises(InvalidParameter):
         parameters.text(text, "dex", most=100)
 
@@ -94,16 +93,14 @@ def test_what_is_no_text(text: Any) -> None:
         (b'{"a": ' + 400 * b"9" + b"}", {"a": int(400 * "9")}),
     ],
 )
-def test_json_objects(body: bytes, value: Any) -> None:
+def test_json_objects(body, value):
     assert json_bodies.json_object(body) == value
 
 
 @pytest.mark.parametrize(
     "value", ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""']
 )
-def test_values_are_counted_before_they_are_parsed(
-    monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
+def test_values_are_counted_before_they_are_parsed(monkeypatch, value):
     body = f'{{"a": [{", ".join([value] * json_bodies.MOST_JSON_VALUES)}]}}'.encode()
     monkeypatch.setattr(json, "loads", None)
     with pytest.raises(TooLarge, match="30,000 values"):
@@ -122,7 +119,7 @@ def test_values_are_counted_before_they_are_parsed(
         ("[" + "1," * 10 + "-0." + "1" * 1001 + "]", "more than 1,000 digits"),
     ],
 )
-def test_deep_nesting_and_long_numbers_are_refused(value: str, reason: str) -> None:
+def test_deep_nesting_and_long_numbers_are_refused(value, reason):
     with pytest.raises(InvalidJson, match=reason):
         json_bodies.json_object(f'{{"a": {value}}}'.encode())
 
@@ -136,7 +133,7 @@ def test_deep_nesting_and_long_numbers_are_refused(value: str, reason: str) -> N
         '"' + "[9" * 2000 + '"',
     ],
 )
-def test_what_is_within_bounds_is_parsed(value: str) -> None:
+def test_what_is_within_bounds_is_parsed(value):
     assert json_bodies.json_object(f'{{"a": {value}}}'.encode()) == {"a": json.loads(value)}
 
 
@@ -145,7 +142,7 @@ def test_what_is_within_bounds_is_parsed(value: str) -> None:
     ["uint[] x = [1, 2];{ }", 'string s = "a\\"b\\\\";', '"' * 10, "\\", '\\"', "é, 🦄, \\u0022,"],
 )
 @pytest.mark.parametrize("is_ascii", [True, False])
-def test_what_stands_in_strings_is_no_value(source: str, is_ascii: bool) -> None:
+def test_what_stands_in_strings_is_no_value(source, is_ascii):
     """A megabyte of source, as it stands and in a standard JSON input that is itself text."""
     sources = {f"{number}.sol": {"content": source * 10_000} for number in range(10)}
     for given in (sources, {"sourceCode": json.dumps(sources, ensure_ascii=is_ascii)}):
@@ -153,12 +150,12 @@ def test_what_stands_in_strings_is_no_value(source: str, is_ascii: bool) -> None
         assert json_bodies.json_object(body) == given
 
 
-def test_a_repeated_key_is_told() -> None:
+def test_a_repeated_key_is_told():
     with pytest.raises(InvalidJson, match="duplicate key"):
         json_bodies.json_object(b'{"a": {"b": 1, "b": 1}}')
 
 
-def test_unknown_keys_are_told_with_those_allowed() -> None:
+def test_unknown_keys_are_told_with_those_allowed():
     json_bodies.only_known({"a": 1}, ("a", "b"), "key")
     with pytest.raises(InvalidParameter, match=r"'c'.*allowed: a, b") as caught:
         json_bodies.only_known({"a": 1, "c": 1}, ("a", "b"), "key")

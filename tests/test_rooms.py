@@ -124,7 +124,7 @@ def _is_in(module: str, places: tuple[str, ...]) -> bool:
     return any(module == place or module.startswith(f"{place}.") for place in places)
 
 
-def test_every_module_has_a_room() -> None:
+def test_every_module_has_a_room():
     homeless = [
         f"{module}: the package {room} is on none of FLOORS"
         for module in sorted(MODULES)
@@ -134,7 +134,7 @@ def test_every_module_has_a_room() -> None:
 
 
 @pytest.mark.parametrize("room", sorted(FLOOR))
-def test_imports_point_down(room: str) -> None:
+def test_imports_point_down(room):
     allowed = {below for below in FLOOR if FLOOR[below] < FLOOR[room]}
     allowed |= GROUND if room in GROUND else set()
     offenders = [
@@ -149,7 +149,7 @@ def test_imports_point_down(room: str) -> None:
 
 
 @pytest.mark.parametrize("room", sorted(GROUND))
-def test_nothing_on_the_ground_imports_itself_through_others(room: str) -> None:
+def test_nothing_on_the_ground_imports_itself_through_others(room):
     reached: set[str] = set()
     ahead = set(_rooms_used(room))
     while ahead:
@@ -158,7 +158,7 @@ def test_nothing_on_the_ground_imports_itself_through_others(room: str) -> None:
     assert room not in reached
 
 
-def test_the_core_imports_no_extension() -> None:
+def test_the_core_imports_no_extension():
     offenders = [
         f"{module} imports {imported}: the core knows extensions by scan/registry.py alone"
         for module in sorted(MODULES)
@@ -168,7 +168,7 @@ def test_the_core_imports_no_extension() -> None:
     assert not offenders, _listed(offenders)
 
 
-def test_an_extension_imports_those_that_it_declares() -> None:
+def test_an_extension_imports_those_that_it_declares():
     """Its module with another extension's name is what it adds to that, which alone imports it."""
     offenders = []
     for module in sorted(MODULES):
@@ -190,7 +190,7 @@ def _extension(module: str) -> str | None:
 
 
 @pytest.mark.parametrize("room", sorted(set(FLOOR) - {"app"}))
-def test_a_room_says_what_it_is(room: str) -> None:
+def test_a_room_says_what_it_is(room):
     """What it does, what enters, what leaves, which file to open first."""
     if (ROOT / "scan" / room).is_dir():
         docstring = ast.get_docstring(TREES[f"scan.{room}"]) or ""
@@ -198,19 +198,19 @@ def test_a_room_says_what_it_is(room: str) -> None:
             assert word in docstring
 
 
-def test_few_modules_stand_beside_the_rooms() -> None:
+def test_few_modules_stand_beside_the_rooms():
     beside = {path.stem for path in (ROOT / "scan").glob("*.py")} - {"__init__"}
     assert len(beside) <= 10
 
 
 @pytest.mark.parametrize("folder", ["sql", "tests"])
-def test_statements_and_tests_have_the_same_rooms(folder: str) -> None:
+def test_statements_and_tests_have_the_same_rooms(folder):
     rooms = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
     assert rooms - {"__pycache__", "support", "deploy", "schema", "extensions"} <= set(FLOOR)
 
 
 @pytest.mark.parametrize("library", sorted(PLACES))
-def test_libraries_have_their_place(library: str) -> None:
+def test_libraries_have_their_place(library):
     users = {
         module
         for module in MODULES
@@ -219,7 +219,7 @@ def test_libraries_have_their_place(library: str) -> None:
     assert {module for module in users if not _is_in(module, PLACES[library])} == set()
 
 
-def test_the_environment_is_read_in_settings_alone() -> None:
+def test_the_environment_is_read_in_settings_alone():
     readers = [
         f"{_line(module, node)} reads os.{node.attr}: only scan/settings.py may"
         # Which modules there are depends on a variable that the registry reads by itself.
@@ -233,7 +233,7 @@ def test_the_environment_is_read_in_settings_alone() -> None:
     assert not readers, _listed(readers)
 
 
-def test_a_blueprint_imports_no_sibling() -> None:
+def test_a_blueprint_imports_no_sibling():
     siblings = [
         f"{module} imports {name}: what both need belongs into scan/queries or scan/http"
         for module in BLUEPRINTS
@@ -243,11 +243,11 @@ def test_a_blueprint_imports_no_sibling() -> None:
     assert not siblings, _listed(siblings)
 
 
-def test_the_application_knows_no_indexer() -> None:
+def test_the_application_knows_no_indexer():
     assert {_room(name) for name in _imports("app")} & {"indexer", "delivery"} == set()
 
 
-def test_no_sql_in_python() -> None:
+def test_no_sql_in_python():
     statements = [
         f"{_line(module, node)} has a statement in a string: move it into sql/"
         for module in sorted(MODULES)
@@ -272,7 +272,7 @@ def _sql_strings(tree: ast.Module) -> Iterator[ast.Constant]:
 LONGEST_FILE = 400
 
 
-def test_files_are_not_long() -> None:
+def test_files_are_not_long():
     lines = {
         path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n")
         for path in (*MODULES.values(), *(ROOT / "bench").rglob("*.py"))
@@ -312,5 +312,5 @@ def _docstrings(tree: ast.Module) -> set[int]:
         ("with", False),
     ],
 )
-def test_sql_is_told_from_prose(text: str, is_sql: bool) -> None:
+def test_sql_is_told_from_prose(text, is_sql):
     assert bool(SQL.match(text)) is is_sql

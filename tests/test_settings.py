@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,7 @@ SEVERAL_HOSTS = "postgresql://h1:1,h2:2/d?target_session_attrs=read-write"
 
 
 @pytest.mark.parametrize("environ", [{}, {"PORT": "", "RPC_URL": "  ", "SCAN_DATA_DIR": ""}])
-def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
+def test_nothing_given_means_the_defaults(environ):
     settings = Settings.from_environment(environ)
     assert (settings.host, settings.port, settings.data_dir) == (
         "127.0.0.1",
@@ -78,11 +77,11 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
     ],
 )
-def test_what_is_taken(name: str, text: str, field: str, value: Any) -> None:
+def test_what_is_taken(name, text, field, value):
     assert getattr(Settings.from_environment({name: text}), field) == value
 
 
-def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
+def test_reads_go_where_writes_go_unless_told_otherwise():
     environ = {"DATABASE_URL": "postgresql://a/d"}
     assert Settings.from_environment(environ).read_database_url == "postgresql://a/d"
     environ["READ_DATABASE_URL"] = "postgresql://b/d"
@@ -160,7 +159,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         *(("SCAN_KEEP_DAYS", text) for text in ("-1", "30 days", "5 000 blocks", "x blocks")),
     ],
 )
-def test_what_is_refused_is_named_with_its_value(name: str, text: str) -> None:
+def test_what_is_refused_is_named_with_its_value(name, text):
     with pytest.raises(SettingError) as caught:
         Settings.from_environment({name: text})
     assert str(caught.value).startswith(f"{name}={text!r}: ")
@@ -175,32 +174,32 @@ def test_what_is_refused_is_named_with_its_value(name: str, text: str) -> None:
         "host=h,h2 user=user password='secret' dbname=d",
     ],
 )
-def test_a_password_is_not_told(name: str, url: str) -> None:
+def test_a_password_is_not_told(name, url):
     with pytest.raises(SettingError) as caught:
         Settings.from_environment({name: url})
     assert "secret" not in str(caught.value) and "user" in str(caught.value)
 
 
 @pytest.mark.parametrize("command", ["run", "serve", "index", "migrate"])
-def test_a_malformed_setting_stops_every_command(tmp_path: Path, command: str) -> None:
+def test_a_malformed_setting_stops_every_command(tmp_path, command):
     ended = scan(command, tmp_path, PORT="http")
     assert ended.returncode == 2
     assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"
 
 
 @pytest.mark.parametrize("command", ["serve", "index", "migrate"])
-def test_commands_that_need_a_database_say_so(tmp_path: Path, command: str) -> None:
+def test_commands_that_need_a_database_say_so(tmp_path, command):
     ended = scan(command, tmp_path)
     assert ended.returncode == 2 and ended.stderr.startswith("scan: DATABASE_URL=''")
 
 
-def test_a_data_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
+def test_a_data_folder_that_cannot_be_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     ended = scan("run", tmp_path / "file", HOST="127.0.0.1")
     assert ended.returncode == 2 and ended.stderr.startswith("scan: SCAN_DATA_DIR=")
 
 
-def test_a_host_that_is_not_ours_is_named(tmp_path: Path) -> None:
+def test_a_host_that_is_not_ours_is_named(tmp_path):
     ended = scan("run", tmp_path, HOST="203.0.113.7")
     assert ended.returncode == 2 and ended.stderr.startswith("scan: HOST='203.0.113.7'")
 
@@ -211,7 +210,7 @@ def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedPr
     return forked_python.run([sys.executable, "-m", "scan", command], env=environment, cwd=ROOT)
 
 
-def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_path: Path) -> None:
+def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_path):
     ended = scan("migrate", tmp_path, SCAN_BRAND_NAME="Acme", SCAN_METRICS_PORT="9101")
     for text in (
         "SCAN_BRAND_NAME is no longer read: its value is a key of the file that SCAN_BRAND names",
@@ -220,12 +219,12 @@ def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_pat
         assert text in ended.stderr
 
 
-def test_settings_are_few() -> None:
+def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
     assert len(names) <= 40 and len(names) == len(set(names))
 
 
-def test_no_base_path_is_a_path_of_the_applications_own() -> None:
+def test_no_base_path_is_a_path_of_the_applications_own():
     """`/api` in front would be removed from /api/v1, `/chains` lead to Sourcify's list."""
     environ = {"DATABASE_URL": "postgresql://h/d", "RPC_URL": "http://127.0.0.1:1"}
     app = create_app(Settings.from_environment(environ))

@@ -146,7 +146,7 @@ def arithmetic() -> Iterator[str]:
                 yield f"{name}:{operands(node)}"
 
 
-def test_pages_and_files_compute_no_number_of_the_chain() -> None:
+def test_pages_and_files_compute_no_number_of_the_chain():
     places = set(arithmetic())
     unknown = sorted(place for place in places if not place.startswith(tuple(REASONS)))
     assert unknown == [], "computed where it is shown: put it into the record, or say why not"
@@ -159,7 +159,7 @@ def test_pages_and_files_compute_no_number_of_the_chain() -> None:
     assert unused == [], "these reasons have lost their place"
 
 
-def test_formatters_compute_with_no_field_of_a_record() -> None:
+def test_formatters_compute_with_no_field_of_a_record():
     for path in [path for name, path in modules().items() if name in FORMATTERS]:
         for function, tree in functions(path):
             keys = [

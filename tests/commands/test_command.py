@@ -9,7 +9,6 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands import COMMANDS, main
@@ -39,7 +38,7 @@ def labels(url: str) -> dict[str, str]:
 
 
 @pytest.mark.check
-def test_help_names_every_command_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_command_in_a_sentence(capsys):
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["--help"])
     usage = capsys.readouterr().out
@@ -50,7 +49,7 @@ def test_help_names_every_command_in_a_sentence(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.check
-def test_without_a_command_or_an_action_it_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_command_or_an_action_it_prints_help(capsys):
     for arguments in ([], ["labels"], ["signatures"], ["key"], ["solc"]):
         assert main(arguments) == 2
         printed, problems = capsys.readouterr()
@@ -61,13 +60,13 @@ def test_without_a_command_or_an_action_it_prints_help(capsys: pytest.CaptureFix
 
 
 @pytest.mark.check
-def test_the_version_is_the_packages() -> None:
+def test_the_version_is_the_packages():
     done = scan("--version")
     assert (done.returncode, done.stdout) == (0, f"scan {metadata.version('scan')}\n")
 
 
 @pytest.mark.check
-def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
+def test_where_there_is_no_compiler_the_list_says_so(tmp_path):
     done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "")
     assert str(tmp_path) in done.stderr and "scan solc install" in done.stderr
@@ -94,14 +93,14 @@ NOBODY = "postgresql://nobody@127.0.0.1:1/none"
         (["key", "revoke", 20 * "9"], {"DATABASE_URL": NOBODY}, "ID"),
     ],
 )
-def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path) -> None:
+def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path):
     called = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
     assert called.returncode == 2
     assert named in called.stderr
     assert "Traceback" not in called.stderr
 
 
-def test_migrating_says_what_it_did(postgres, tmp_path) -> None:
+def test_migrating_says_what_it_did(postgres, tmp_path):
     postgres.make_database("to_migrate")
     url = postgres.url("to_migrate")
     first = scan("migrate", DATABASE_URL=url)
@@ -111,7 +110,7 @@ def test_migrating_says_what_it_did(postgres, tmp_path) -> None:
     assert again.stdout == "the schema is current\n"
 
 
-def test_labels_are_stored_replaced_and_removed(database_url: str, tmp_path: Path) -> None:
+def test_labels_are_stored_replaced_and_removed(database_url, tmp_path):
     file = tmp_path / "labels.csv"
     file.write_text(f'address,label\n{FIRST},"Treasury, new"\n{SECOND},Bridge\n')
     done = scan("labels", "import", str(file), DATABASE_URL=database_url)
@@ -125,7 +124,7 @@ def test_labels_are_stored_replaced_and_removed(database_url: str, tmp_path: Pat
 @pytest.mark.parametrize(
     "line", ["0x12,short", f"{FIRST}", f"{FIRST},{101 * 'x'}", f"{FIRST},a\x1bb", f"{FIRST},a,b"]
 )
-def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, line) -> None:
+def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, line):
     file = tmp_path / "labels.csv"
     file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n")
     done = scan("labels", "import", str(file), DATABASE_URL=database_url)
@@ -134,7 +133,7 @@ def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, lin
     assert labels(database_url) == {}
 
 
-def test_labels_that_are_not_utf_8_are_refused(database_url: str, tmp_path: Path) -> None:
+def test_labels_that_are_not_utf_8_are_refused(database_url, tmp_path):
     file = tmp_path / "labels.csv"
     file.write_bytes(f"{FIRST},M\xfcnze\n".encode("latin-1"))
     done = scan("labels", "import", str(file), DATABASE_URL=database_url)
@@ -142,7 +141,7 @@ def test_labels_that_are_not_utf_8_are_refused(database_url: str, tmp_path: Path
     assert labels(database_url) == {}
 
 
-def test_exported_labels_can_be_imported(database_url: str, tmp_path: Path) -> None:
+def test_exported_labels_can_be_imported(database_url, tmp_path):
     stored = {FIRST: 'a "quoted", one', SECOND.lower(): "Über"}
     for address, label in stored.items():
         execute(
@@ -157,14 +156,14 @@ def test_exported_labels_can_be_imported(database_url: str, tmp_path: Path) -> N
     assert labels(database_url) == stored
 
 
-def test_a_file_that_cannot_be_is_named(database_url: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_is_named(database_url, tmp_path):
     for action in ("import", "export"):
         file = str(tmp_path / "none" / "labels.csv")
         done = scan("labels", action, file, DATABASE_URL=database_url)
         assert done.returncode == 1 and done.stderr == f"scan: {file}: No such file or directory\n"
 
 
-def test_keys_are_listed_and_revoked(database_url: str) -> None:
+def test_keys_are_listed_and_revoked(database_url):
     for number, owner in enumerate(OWNERS, 1):
         execute(
             database_url,
@@ -185,9 +184,7 @@ def test_keys_are_listed_and_revoked(database_url: str) -> None:
     assert scan(*owned, DATABASE_URL=database_url).stdout == ""
 
 
-def test_a_label_shows_in_answers_that_were_kept(
-    client: FlaskClient, indexed, scenario, tmp_path: Path
-) -> None:
+def test_a_label_shows_in_answers_that_were_kept(client, indexed, scenario, tmp_path):
     address = next(iter(scenario.truth.addresses))
     assert client.get(f"/api/v1/addresses/{address}").json["label"] is None
     file = tmp_path / "labels.csv"
@@ -199,13 +196,13 @@ def test_a_label_shows_in_answers_that_were_kept(
 
 
 @pytest.mark.check
-def test_status_of_nobody(tmp_path) -> None:
+def test_status_of_nobody(tmp_path):
     done = scan("status", "--json", PORT="1")
     assert done.returncode == 1
     assert json.loads(done.stdout)["status"] == "unreachable"
 
 
-def test_status_is_for_scripts(database_url: str) -> None:
+def test_status_is_for_scripts(database_url):
     with gunicorn(database_url) as server:
         done = scan("status", "--json", "--url", server)
         assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "ready")
@@ -215,7 +212,7 @@ def test_status_is_for_scripts(database_url: str) -> None:
         assert "unavailable" in scan("status", "--url", server).stdout
 
 
-def test_status_says_when_the_disk_is_full(database_url: str) -> None:
+def test_status_says_when_the_disk_is_full(database_url):
     """Half of ten transactions are of the newest day, so half of the database is."""
     chain = Chain(Database(database_url, statement_timeout_ms=10_000))
     for number in range(10):
@@ -235,7 +232,7 @@ def test_status_says_when_the_disk_is_full(database_url: str) -> None:
     assert re.search(r"^disk of the database: \d+ GiB free, full in [\d,]+ days", text, re.M)
 
 
-def test_the_disk_of_another_machine_is_not_forecast(database_url: str) -> None:
+def test_the_disk_of_another_machine_is_not_forecast(database_url):
     """As its role may not know where the data are: the same folder here would be another disk."""
     execute(database_url, "CREATE ROLE without_settings LOGIN IN ROLE pg_read_all_data")
     try:
@@ -249,9 +246,7 @@ def test_the_disk_of_another_machine_is_not_forecast(database_url: str) -> None:
         execute(database_url, "DROP ROLE without_settings")
 
 
-def test_a_disk_in_a_closed_folder_is_not_forecast(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_in_a_closed_folder_is_not_forecast(database_url, monkeypatch):
     def closed(_path: Path) -> bool:  # as the kernel refuses another user than root
         raise PermissionError
 
@@ -260,7 +255,7 @@ def test_a_disk_in_a_closed_folder_is_not_forecast(
 
 
 @pytest.mark.check
-def test_the_application_starts_without_a_database() -> None:
+def test_the_application_starts_without_a_database():
     """It answers 503 until there is one."""
     app = create_app(settings_for("postgresql://127.0.0.1:1/none", "http://127.0.0.1:1"))
     client = app.test_client()

@@ -29,9 +29,7 @@ SCAN = (sys.executable, "-m", "scan")
 
 @pytest.mark.check
 @pytest.mark.parametrize("option", ["--port", "--host"])
-def test_an_option_that_is_a_variable_names_it(
-    option: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_option_that_is_a_variable_names_it(option, capsys):
     with pytest.raises(SystemExit):
         main(["run", option, "9000"])
     name = option[2:].upper()
@@ -46,9 +44,7 @@ def folder() -> Iterator[Path]:
         yield Path(found)
 
 
-def test_one_wrong_response_is_no_other_chain(
-    anvil: Anvil, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
     monkeypatch.setattr(node_chain, "LOCAL_EVERY_S", 0.05)
     wrong, chain_id = 0, "0x61"
 
@@ -76,7 +72,7 @@ def test_one_wrong_response_is_no_other_chain(
 
 
 @pytest.mark.long
-def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil: Anvil, folder: Path) -> None:
+def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, folder):
     """Once the node has the block, its chain is indexed."""
     anvil.mine(5)
     reason = "does not have block 0, whose hash identifies the chain"
@@ -91,7 +87,7 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil: Anvil, folde
 
 
 @pytest.mark.long
-def test_several_chains_run_behind_one_address(folder: Path) -> None:
+def test_several_chains_run_behind_one_address(folder):
     """One command starts two chains, each with a database of its own, and ends both."""
     ports = [free_port() for _ in range(2)]
     with Anvil() as first, Anvil("--chain-id", "56") as second:
@@ -138,9 +134,7 @@ def is_verified(scan: ScanRun, address: str) -> bool:
 
 
 @pytest.mark.long
-def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(
-    folder: Path, solc_dir: Path
-) -> None:
+def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folder, solc_dir):
     """Contracts that are deployed there again are verified again."""
     port = free_port()
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000/second", "SCAN_SOLC_DIR": str(solc_dir)}

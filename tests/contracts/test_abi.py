@@ -58,7 +58,7 @@ def coerced(type_: str | dict[str, Any], value: object) -> Any:
         ("function", "0x" + 24 * "11", 24 * b"\x11"),
     ],
 )
-def test_values_that_people_send_are_taken(type_: Any, value: object, expected: object) -> None:
+def test_values_that_people_send_are_taken(type_, value, expected):
     assert coerced(type_, value) == expected
 
 
@@ -94,7 +94,7 @@ def test_values_that_people_send_are_taken(type_: Any, value: object, expected: 
         (PAIR, "1"),
     ],
 )
-def test_values_that_do_not_fit_are_refused_by_name(type_: Any, value: object) -> None:
+def test_values_that_do_not_fit_are_refused_by_name(type_, value):
     with pytest.raises(AbiError, match=r"^args\[0\]"):
         coerced(type_, value)
 
@@ -115,7 +115,7 @@ def test_values_that_do_not_fit_are_refused_by_name(type_: Any, value: object) -
         "uint8",
     ],
 )
-def test_types_without_a_coding_are_refused(parameter: object) -> None:
+def test_types_without_a_coding_are_refused(parameter):
     with pytest.raises(AbiError):
         parse_type(parameter)
 
@@ -132,17 +132,17 @@ def test_types_without_a_coding_are_refused(parameter: object) -> None:
         ("uint8[99999][99999][99999]", bytes(3200)),
     ],
 )
-def test_data_that_points_outside_itself_is_refused(type_: str, data: bytes) -> None:
+def test_data_that_points_outside_itself_is_refused(type_, data):
     with pytest.raises(AbiError):
         decode(parse_types([{"type": type_}]), data)
 
 
-def test_invalid_utf8_is_shown_with_replacement() -> None:
+def test_invalid_utf8_is_shown_with_replacement():
     [text] = parse_types([{"type": "string"}])
     assert render(text, b"ok\xff") == "ok\ufffd"
 
 
-def test_one_output_is_bare_several_are_an_array_named_tuples_are_objects() -> None:
+def test_one_output_is_bare_several_are_an_array_named_tuples_are_objects():
     numbers = parse_types([{"type": "uint256", "name": "a"}, {"type": "int8", "name": "b"}])
     assert render_outputs(numbers, (1, -1)) == ["1", "-1"]
     assert render_outputs(numbers[:1], (1,)) == "1"
@@ -181,7 +181,7 @@ def _parameter(text: str) -> dict[str, Any]:
 
 
 @given(st.binary(max_size=400), TYPES)
-def test_any_data_decodes_or_is_refused(data: bytes, text: str) -> None:
+def test_any_data_decodes_or_is_refused(data, text):
     kind = parse_type(_parameter(text))
     try:
         [value] = decode([kind], data)
@@ -234,7 +234,7 @@ ABI = [
         ("mixed", [CHECKSUMMED], "mixed(address)"),
     ],
 )
-def test_a_name_finds_its_overload(wanted: str, arguments: list[Any], signature: str) -> None:
+def test_a_name_finds_its_overload(wanted, arguments, signature):
     assert prepare(ABI, wanted, arguments).function.signature == signature
 
 
@@ -255,9 +255,7 @@ def test_a_name_finds_its_overload(wanted: str, arguments: list[Any], signature:
         ("same", [1], AbiError),
     ],
 )
-def test_a_call_that_cannot_be_meant_is_refused(
-    wanted: str, arguments: list[Any], error: type[Exception]
-) -> None:
+def test_a_call_that_cannot_be_meant_is_refused(wanted, arguments, error):
     with pytest.raises(error):
         prepare(ABI, wanted, arguments)
 
@@ -285,11 +283,11 @@ def test_a_call_that_cannot_be_meant_is_refused(
         ),
     ],
 )
-def test_reverts_are_told_in_words(data: str, sentence: str) -> None:
+def test_reverts_are_told_in_words(data, sentence):
     assert reverted_by(bytes.fromhex(data), ABI).message == sentence
 
 
-def test_a_text_that_is_longer_than_what_is_kept_is_cut_and_says_so() -> None:
+def test_a_text_that_is_longer_than_what_is_kept_is_cut_and_says_so():
     types = parse_types([{"type": "string"}])
     error = reverted_by(bytes.fromhex("08c379a0") + encode(types, [("\u20ac" * 20_000).encode()]))
     assert error.message.startswith("The call reverted: \u20ac\u20ac")
@@ -319,14 +317,14 @@ HALTS = {
 
 
 @pytest.mark.parametrize("words", HALTS)
-def test_what_revm_halts_for_has_a_kind(words: str) -> None:
+def test_what_revm_halts_for_has_a_kind(words):
     assert (kind_of(words), kind_of(f"EVM error {words}")) == (HALTS[words], HALTS[words])
 
 
 @pytest.mark.parametrize(
     "error_data", ["0x0102", {"data": "0x0102"}, {"code": "0x1", "data": {"data": "0x0102"}}]
 )
-def test_short_revert_data_is_found_where_it_is_the_data(error_data: object) -> None:
+def test_short_revert_data_is_found_where_it_is_the_data(error_data):
     assert revert_data(error_data) == b"\1\2"
 
 
@@ -335,7 +333,7 @@ def reverted_by(returned: bytes, *abis: list[dict[str, Any]]) -> CallReverted:
     return reverted(failure, [*map(index_abi, abis)])
 
 
-def test_custom_errors_are_named_with_their_values() -> None:
+def test_custom_errors_are_named_with_their_values():
     data = selector("Broke(uint256)") + (7).to_bytes(32, "big")
     error = reverted_by(data, [], ABI)
     assert error.message == "The call reverted: Broke(left=7)"
@@ -356,10 +354,10 @@ def test_custom_errors_are_named_with_their_values() -> None:
         {"0xabc": {"error": "revert", "return": "0x08c379a0"}},
     ],
 )
-def test_revert_data_is_found_where_nodes_put_it(error_data: object) -> None:
+def test_revert_data_is_found_where_nodes_put_it(error_data):
     assert revert_data(error_data) == bytes.fromhex("08c379a0")
 
 
 @pytest.mark.parametrize("error_data", [None, "", "0x", "no hex", 5, [], {"data": None}])
-def test_an_error_without_data_has_none(error_data: object) -> None:
+def test_an_error_without_data_has_none(error_data):
     assert revert_data(error_data) is None

@@ -26,7 +26,7 @@ TRANSFER = keccak(text="Transfer(address,address,uint256)")
 WORD = HOLDER.rjust(32, b"\0")
 
 
-def test_a_call_that_everybody_makes_is_decoded_without_an_abi() -> None:
+def test_a_call_that_everybody_makes_is_decoded_without_an_abi():
     calldata = keccak(text="transfer(address,uint256)")[:4] + encode(
         ["address", "uint256"], [HOLDER, 7]
     )
@@ -38,14 +38,14 @@ def test_a_call_that_everybody_makes_is_decoded_without_an_abi() -> None:
     ]
 
 
-def test_a_selector_alone_does_not_make_a_call() -> None:
+def test_a_selector_alone_does_not_make_a_call():
     selector = keccak(text="transfer(address,uint256)")[:4]
     assert decode_call(selector + b"\xff" * 64, []) is None
     assert decode_call(selector, []) is None
     assert decode_call(b"", []) is None
 
 
-def test_a_verified_abi_comes_first() -> None:
+def test_a_verified_abi_comes_first():
     inputs = [{"name": "whom", "type": "address"}, {"name": "much", "type": "uint256"}]
     abi = [{"type": "function", "name": "transfer", "inputs": inputs}]
     calldata = keccak(text="transfer(address,uint256)")[:4] + encode(
@@ -56,14 +56,14 @@ def test_a_verified_abi_comes_first() -> None:
     assert decoded.arguments[0].name == "whom"
 
 
-def test_logs_are_told_apart_by_their_indexed_arguments() -> None:
+def test_logs_are_told_apart_by_their_indexed_arguments():
     amount = decode_log([TRANSFER, WORD, WORD], (9).to_bytes(32, "big"), [])
     item = decode_log([TRANSFER, WORD, WORD, (9).to_bytes(32, "big")], b"", [])
     assert amount is not None and amount.arguments[2].name == "value"
     assert item is not None and item.arguments[2].name == "tokenId"
 
 
-def test_an_indexed_string_is_shown_as_its_hash() -> None:
+def test_an_indexed_string_is_shown_as_its_hash():
     abi = [
         {
             "type": "event",
@@ -76,7 +76,7 @@ def test_an_indexed_string_is_shown_as_its_hash() -> None:
     assert tuple(decoded.arguments[0]) == ("name", "string", "0x" + TRANSFER.hex(), True, True)
 
 
-def test_data_that_lies_is_not_decoded() -> None:
+def test_data_that_lies_is_not_decoded():
     assert decode_log([TRANSFER, WORD, WORD], b"\x01", []) is None
     assert decode_log([], b"", []) is None
     batch = keccak(text="TransferBatch(address,address,address,uint256[],uint256[])")
@@ -100,14 +100,14 @@ def values(decoded: Decoded | None) -> list[object]:
     return [each.value for each in decoded.arguments]
 
 
-def test_a_token_that_is_indexed_as_erc721_has_its_names() -> None:
+def test_a_token_that_is_indexed_as_erc721_has_its_names():
     calldata = call("approve(address,uint256)", ["address", "uint256"], HOLDER, 7)
     plain, item = decode_call(calldata), decode_call(calldata, token_type="BEP721")
     assert plain is not None and [each.name for each in plain.arguments] == ["spender", "value"]
     assert item is not None and [each.name for each in item.arguments] == ["to", "tokenId"]
 
 
-def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are() -> None:
+def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are():
     components = [
         {"name": "owner", "type": "address"},
         {"name": "parts", "type": "tuple[2]", "components": [{"name": "", "type": "int24"}]},
@@ -137,7 +137,7 @@ def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are() -> No
     ]
 
 
-def test_overloads_are_told_apart_by_their_types() -> None:
+def test_overloads_are_told_apart_by_their_types():
     one = function("f", {"name": "a", "type": "uint256"})
     two = function("f", {"name": "b", "type": "int256"})
     abi = index_abi([one, two])
@@ -145,7 +145,7 @@ def test_overloads_are_told_apart_by_their_types() -> None:
     assert minus is not None and minus.arguments[0][:3] == ("b", "int256", "-5")
 
 
-def test_bytes_after_the_arguments_are_ignored_and_integers_are_cut_to_their_width() -> None:
+def test_bytes_after_the_arguments_are_ignored_and_integers_are_cut_to_their_width():
     calldata = call("transfer(address,uint256)", ["address", "uint256"], HOLDER, 7)
     assert values(decode_call(calldata + b"\x62\x30")) == [ADDRESS, "7"]
     abi = index_abi([function("g", {"name": "", "type": "uint8"}, {"name": "", "type": "bool"})])
@@ -153,18 +153,18 @@ def test_bytes_after_the_arguments_are_ignored_and_integers_are_cut_to_their_wid
     assert values(decode_call(dirty, [abi])) == ["9", True]
 
 
-def test_a_word_that_is_no_address_is_not_decoded() -> None:
+def test_a_word_that_is_no_address_is_not_decoded():
     selector = keccak(text="transfer(address,uint256)")[:4]
     assert decode_call(selector + b"\1" + WORD[1:] + SEVEN) is None
     assert decode_log([TRANSFER, b"\1" + WORD[1:], WORD], SEVEN) is None
 
 
-def test_events_with_other_topics_than_their_abi_says_are_not_decoded() -> None:
+def test_events_with_other_topics_than_their_abi_says_are_not_decoded():
     for topics in ([TRANSFER], [TRANSFER, WORD], [TRANSFER, WORD, WORD, WORD, WORD]):
         assert decode_log(topics, SEVEN * 3) is None
 
 
-def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it() -> None:
+def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it():
     def anonymous(name: str, kind: str) -> dict[str, object]:
         who = {"name": "who", "type": "address", "indexed": True}
         inputs = [who, {"name": "what", "type": kind, "indexed": False}]
@@ -179,7 +179,7 @@ def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it() -> None
     assert decode_log([TRANSFER], SEVEN, [index_abi([note])]) is None
 
 
-def test_imported_signatures_decode_what_they_encode_alone() -> None:
+def test_imported_signatures_decode_what_they_encode_alone():
     calldata = call("f(uint256,string)", ["uint256", "string"], 7, "seven")
     decoded = decode_call_by(calldata, ["f(uint256,string)"])
     assert decoded is not None and decoded.source == "imported"
@@ -191,7 +191,7 @@ def test_imported_signatures_decode_what_they_encode_alone() -> None:
     assert decode_call_by(calldata, ["g(uint256,string)"]) is None
 
 
-def test_an_imported_event_is_decoded_where_one_reading_makes_sense() -> None:
+def test_an_imported_event_is_decoded_where_one_reading_makes_sense():
     signature = ["Transfer(address,address,uint256)"]
     decoded = decode_log_by([TRANSFER, WORD, OTHER], SEVEN, signature)
     assert values(decoded) == [ADDRESS, "0x" + OTHER[12:].hex(), "7"]
@@ -216,7 +216,7 @@ def _aliased(count: int, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("bomb", sorted(BOMBS))
-def test_calldata_cannot_cost_more_than_its_size(bomb: str) -> None:
+def test_calldata_cannot_cost_more_than_its_size(bomb):
     selector = keccak(text="multicall(bytes[])")[:4]
     tracemalloc.start()
     assert decode_call(selector + BOMBS[bomb]()) is None
@@ -225,14 +225,14 @@ def test_calldata_cannot_cost_more_than_its_size(bomb: str) -> None:
     assert peak < 4 * 1024 * 1024
 
 
-def test_nested_arrays_of_little_data_are_not_decoded() -> None:
+def test_nested_arrays_of_little_data_are_not_decoded():
     kind = "uint256" + 7 * "[]"
     abi = index_abi([function("f", {"name": "a", "type": kind})])
     level = b"".join((32 * 10).to_bytes(32, "big") for _ in range(10))
     assert decode_call(keccak(text=f"f({kind})")[:4] + level * 7, [abi]) is None
 
 
-def test_entries_that_nobody_can_decode_are_left_out() -> None:
+def test_entries_that_nobody_can_decode_are_left_out():
     odd: list[Any] = [
         *(None, 7, {}, {"type": "function"}, {"type": "event", "inputs": 3}),
         function("f", {"name": "x" * 200, "type": "uint256"}),
@@ -255,7 +255,7 @@ def test_entries_that_nobody_can_decode_are_left_out() -> None:
         ("E(address indexed from, string)", "E(address,string)"),
     ],
 )
-def test_signatures_are_read_in_every_usual_form(text: str, expected: str) -> None:
+def test_signatures_are_read_in_every_usual_form(text, expected):
     assert canonical(text) == expected
 
 
@@ -268,6 +268,6 @@ def test_signatures_are_read_in_every_usual_form(text: str, expected: str) -> No
         "f(uint8[99999999999999999999999999999999999999999999999999999999999999999999999999999999])",
     ],
 )
-def test_what_is_no_signature_is_refused(text: str) -> None:
+def test_what_is_no_signature_is_refused(text):
     with pytest.raises(AbiError):
         canonical(text)

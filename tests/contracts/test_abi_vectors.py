@@ -52,7 +52,7 @@ def lower(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", INTERFACES)
-def test_values_encode_as_ethers_does(name: str) -> None:
+def test_values_encode_as_ethers_does(name):
     for vector in vectors(name):
         types = parse_types(entry(vector["interface"], "test")["outputs"])
         values = json.loads(vector.get("normalizedValues", vector["values"]))
@@ -61,7 +61,7 @@ def test_values_encode_as_ethers_does(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INTERFACES)
-def test_results_decode_as_ethers_does(name: str) -> None:
+def test_results_decode_as_ethers_does(name):
     for vector in vectors(name):
         types = parse_types(entry(vector["interface"], "test")["outputs"])
         values = decode(types, bytes.fromhex(vector["result"][2:]))
@@ -70,7 +70,7 @@ def test_results_decode_as_ethers_does(name: str) -> None:
         assert lower(rendered) == lower(plain(expected)), vector["name"]
 
 
-def test_signatures_and_selectors_are_those_of_ethers() -> None:
+def test_signatures_and_selectors_are_those_of_ethers():
     for vector in vectors("contract-signatures"):
         types = parse_types(entry(vector["abi"], "testSig")["inputs"])
         text = signature("testSig", types)
@@ -78,7 +78,7 @@ def test_signatures_and_selectors_are_those_of_ethers() -> None:
         assert "0x" + selector(text).hex() == vector["sigHash"]
 
 
-def test_there_are_as_many_vectors_as_published() -> None:
+def test_there_are_as_many_vectors_as_published():
     assert [len(vectors(name)) for name in (*INTERFACES, "contract-signatures")] == [
         2045,
         1880,

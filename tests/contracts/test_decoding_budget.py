@@ -41,7 +41,7 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
-def test_anonymous_events_are_tried_where_few_have_that_form(attempts: list[str]) -> None:
+def test_anonymous_events_are_tried_where_few_have_that_form(attempts):
     word = (7).to_bytes(32, "big")
     found = decode_log([], word, [events(1, "uint256")])
     assert found is not None and found.name == "E0"
@@ -53,7 +53,7 @@ def test_anonymous_events_are_tried_where_few_have_that_form(attempts: list[str]
     assert not attempts
 
 
-def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised() -> None:
+def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised():
     inputs = [[{"type": "uint256", "name": "a"}] * count for count in range(1, 100)]
     index = index_abi(
         {"type": "event", "name": f"E{len(each)}", "anonymous": True, "inputs": each}
@@ -65,7 +65,7 @@ def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised() -> Non
     assert decode_log([PARTY], bytes(32), [index]) is None
 
 
-def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts: list[str]) -> None:
+def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts):
     entry = {"type": "event", "name": "E", "inputs": [{"type": "bytes", "name": "a"}]}
     index = index_abi([entry] * 2000)
     assert decode_log([keccak(text="E(bytes)")], b"\xff" * 64, [index]) is None
@@ -80,9 +80,7 @@ def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts: list[s
         [{"type": "tuple", "components": [{"type": "bool", "name": "a"}] * 90}],
     ],
 )
-def test_no_more_types_of_an_abi_are_read_than_a_bound(
-    inputs: list[object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_types_of_an_abi_are_read_than_a_bound(inputs, monkeypatch):
     """A stored ABI of 1 MiB held 140,000, which took 0.7 s beside the budget."""
     made: list[AbiType] = []
     monkeypatch.setattr(abi, "AbiType", lambda *a, **k: made.append(AbiType(*a, **k)) or made[-1])
@@ -91,7 +89,7 @@ def test_no_more_types_of_an_abi_are_read_than_a_bound(
     assert 0 < len(made) <= MAX_TYPES
 
 
-def test_large_abis_of_real_contracts_are_read_whole() -> None:
+def test_large_abis_of_real_contracts_are_read_whole():
     """A diamond of 500 facets' functions; the largest of known libraries have a fifth of them."""
     parameter = {"internalType": "uint256[]", "name": "amounts", "type": "uint256[]"}
     entries = [
@@ -101,7 +99,7 @@ def test_large_abis_of_real_contracts_are_read_whole() -> None:
     assert len(index_abi(entries).functions) == 500
 
 
-def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended() -> None:
+def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended():
     budget = DecodingBudget(work=10 * (ATTEMPT + 3), processor_s=60.0)  # three words each
     logs = [([TRANSFER, PARTY, PARTY], PARTY)] * 12
     found = [decode_log(topics, data, budget=budget) is not None for topics, data in logs]
@@ -115,16 +113,14 @@ def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended() -> None:
     )
 
 
-def test_a_budget_of_time_ends_decoding() -> None:
+def test_a_budget_of_time_ends_decoding():
     budget = DecodingBudget(processor_s=0.0)
     assert decode_log([TRANSFER, PARTY, PARTY], PARTY, budget=budget) is None and budget.is_exceeded
 
 
 @pytest.mark.parametrize("data", [b"", bytes(31), bytes(32), b"\xff" * 640, bytes(32) * 1000])
 @pytest.mark.parametrize("depth", [1, 7, 20])
-def test_nested_types_and_huge_arrays_take_no_more_than_their_bytes(
-    depth: int, data: bytes
-) -> None:
+def test_nested_types_and_huge_arrays_take_no_more_than_their_bytes(depth, data):
     budget = DecodingBudget(processor_s=60.0)
     for type_ in (
         "uint256" + "[]" * depth,

@@ -26,7 +26,7 @@ def encoded(explorer: Explorer, address: str, **body: object) -> Any:
     return explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body)
 
 
-def test_an_encoded_call_is_what_the_contract_takes(explorer: Explorer, vault: str) -> None:
+def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
     parts = [{"amount": str(2**255), "to": CHECKSUMMED}, [7, CHECKSUMMED]]
     call = encoded(
         explorer, vault, functionName="deposit", args=["hé", parts], value="1000000000000000001"
@@ -51,7 +51,7 @@ def test_an_encoded_call_is_what_the_contract_takes(explorer: Explorer, vault: s
     assert explorer.call(vault, "parts", 0).json["result"] == [str(2**255), OWNER]
 
 
-def test_a_call_is_tried_for_its_sender(explorer: Explorer, vault: str) -> None:
+def test_a_call_is_tried_for_its_sender(explorer, vault):
     sender = explorer.anvil.accounts[1]
     body = {"functionName": "withdraw", "args": [str(10**30)]}
     assert encoded(explorer, vault, **body).status_code == 200
@@ -91,15 +91,13 @@ def test_a_call_is_tried_for_its_sender(explorer: Explorer, vault: str) -> None:
         ({"functionName": "deposit", "args": ["", []], "gas": 1}, "gas"),
     ],
 )
-def test_a_call_that_cannot_be_encoded_is_a_bad_request(
-    explorer: Explorer, vault: str, body: dict[str, Any], field: str
-) -> None:
+def test_a_call_that_cannot_be_encoded_is_a_bad_request(explorer, vault, body, field):
     answer = encoded(explorer, vault, **body)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
     assert answer.json["field"] == field and len(answer.json["error"]) < 2500
 
 
-def test_a_proxy_is_written_as_its_implementation(explorer: Explorer, vault: str) -> None:
+def test_a_proxy_is_written_as_its_implementation(explorer, vault):
     proxy = deploy(explorer, PROXY, "Proxy", vault[2:].rjust(64, "0") + SLOT)
     call = encoded(explorer, proxy, functionName="withdraw", args=[1]).json
     assert (call["to"], call["implementation"]) == (proxy, vault)
@@ -109,7 +107,7 @@ def test_a_proxy_is_written_as_its_implementation(explorer: Explorer, vault: str
     assert total["result"] == "0"  # of the proxy's own storage
 
 
-def test_functions_without_arguments_are_called_at_once(explorer: Explorer, vault: str) -> None:
+def test_functions_without_arguments_are_called_at_once(explorer, vault):
     answer = explorer.client.get(f"/api/v1/contracts/{vault}/values").json
     assert answer["complete"] is True and answer["implementation"] is None
     values = {value["function"]: value for value in answer["values"]}
@@ -133,7 +131,7 @@ def explorer_parts(explorer: Explorer, vault: str) -> str:
     return str(count)
 
 
-def test_an_abi_of_many_functions_is_called_in_part(explorer: Explorer) -> None:
+def test_an_abi_of_many_functions_is_called_in_part(explorer):
     """Only so many are called that all readers together cannot keep the node busy."""
     functions = "".join(f"function f{n}() external pure returns (uint) {{ return {n}; }}\n"
                         for n in range(60))  # fmt: skip
@@ -145,7 +143,7 @@ def test_an_abi_of_many_functions_is_called_in_part(explorer: Explorer) -> None:
     assert all(value["result"] == value["function"][1:-2] for value in answer["values"])
 
 
-def test_what_is_not_verified_has_no_values(explorer: Explorer) -> None:
+def test_what_is_not_verified_has_no_values(explorer):
     address = explorer.place("6001600c60003960016000f300")
     for path in (f"{address}/values", f"{OWNER}/values"):
         answer = explorer.client.get(f"/api/v1/contracts/{path}")

@@ -33,7 +33,7 @@ def size(values: object) -> int:
     return len(orjson.dumps(values, default=lambda value: value._asdict()))
 
 
-def test_a_long_name_is_not_repeated_for_every_item() -> None:
+def test_a_long_name_is_not_repeated_for_every_item():
     data = word(32) + word(400) + bytes(400 * WORD)
     values = constructor_values(constructor(pairs_of(LONG_NAME)), data)
     assert values is not None and size(values) < 10_000
@@ -44,7 +44,7 @@ def test_a_long_name_is_not_repeated_for_every_item() -> None:
     assert named == [{"n": "0"}] * 400
 
 
-def test_one_text_is_not_repeated_for_every_offset_to_it() -> None:
+def test_one_text_is_not_repeated_for_every_offset_to_it():
     """20 kB, 500 offsets to it: 10 MB as text, where the encoding of an honest contract is."""
     text = word(20_000) + b"x" * 20_000
     data = word(32) + word(500) + word(500 * WORD) * 500 + text
@@ -70,14 +70,14 @@ def test_one_text_is_not_repeated_for_every_offset_to_it() -> None:
         f"uint256[{10**90}]",
     ],
 )
-def test_enormous_and_empty_arrays_have_no_values(type_: str) -> None:
+def test_enormous_and_empty_arrays_have_no_values(type_):
     data = word(32) * 1000
     assert constructor_values(constructor({"name": "a", "type": type_}), data) is None
     with pytest.raises(AbiError):
         result(Function("f", (), parse_types([{"type": type_}])), data)
 
 
-def test_empty_types_are_counted() -> None:
+def test_empty_types_are_counted():
     empty = {"type": "tuple[900][900]", "components": []}
     assert constructor_values(constructor(empty), b"") is None
     one = constructor({"name": "none", "type": "uint256[0][900]"})
@@ -92,7 +92,7 @@ def nested(depth: int) -> dict[str, Any]:
     return parameter
 
 
-def test_tuples_nested_deep() -> None:
+def test_tuples_nested_deep():
     [argument] = constructor_values(constructor(nested(30)), word(7)) or [None]
     assert argument is not None and orjson.dumps(argument.value).count(b"{") == 30
     for depth in (40, 2000):
@@ -103,5 +103,5 @@ def test_tuples_nested_deep() -> None:
     "inputs", [None, {}, "x", [None], ["uint256"], [{}], [{"type": 7}], [{"type": "tuple"}],
                [{"type": "tuple", "components": {}}], [{"type": "tuple", "components": [7]}]]
 )  # fmt: skip
-def test_what_is_no_list_of_parameters_has_no_values(inputs: object) -> None:
+def test_what_is_no_list_of_parameters_has_no_values(inputs):
     assert constructor_values([{"type": "constructor", "inputs": inputs}], word(7)) is None

@@ -114,7 +114,7 @@ def expect(explorer: Explorer, proxy: str, kind: str, implementation: str) -> No
     assert implementation in explorer.client.get(check).json["result"]
 
 
-def test_slots_are_hashes_of_their_names() -> None:
+def test_slots_are_hashes_of_their_names():
     slots = {kind.name: kind.slot for kind in BY_STATE if kind.slot}
     assert slots["eip1822"] == f"0x{keccak(text='PROXIABLE').hex()}"
     name = "org.zeppelinos.proxy.implementation"
@@ -127,7 +127,7 @@ def test_slots_are_hashes_of_their_names() -> None:
 
 
 @pytest.mark.check
-def test_what_is_not_the_whole_code_of_a_clone_is_none() -> None:
+def test_what_is_not_the_whole_code_of_a_clone_is_none():
     code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
     assert by_code(code) == ("eip1167", b"\x11" * 20, ())
     assert by_code(b"\0" + code) is by_code(code[:-1]) is by_code(b"") is None
@@ -138,12 +138,12 @@ def test_what_is_not_the_whole_code_of_a_clone_is_none() -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("code", [*CLONES.values(), UUPS, UUPS_I, BEACON, SAFE])
-def test_proxies_are_known_by_code_alone(code: str) -> None:
+def test_proxies_are_known_by_code_alone(code):
     assert is_proxy_code(bytes.fromhex(code.format("11" * 20)))
 
 
 @pytest.mark.parametrize("via_ir", [False, True])
-def test_a_factory_of_proxies_is_none(via_ir: bool) -> None:
+def test_a_factory_of_proxies_is_none(via_ir):
     """Its code has theirs behind its own."""
     source = (
         PROXY
@@ -186,7 +186,7 @@ def array(*words: int, offset: int = 32, count: int | None = None) -> str:
         *((bad, 0) for bad in (array(1, count=2**255), array(1, offset=64), array(1, 2, count=1))),
     ],
 )
-def test_facets_are_bounded_and_addresses(answer: str, facets: int) -> None:
+def test_facets_are_bounded_and_addresses(answer, facets):
     kinds = [kind for kind in BY_STATE if kind.name == "eip2535"]
     proxy = current(Lying(answer), b"\1" * 20, kinds)  # type: ignore[arg-type]
     assert (len(proxy.implementations) if proxy else 0) == facets
@@ -194,7 +194,7 @@ def test_facets_are_bounded_and_addresses(answer: str, facets: int) -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
-def test_answers_that_are_no_hex_are_not_read_nor_kept(answer: str) -> None:
+def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
     abis = ContractAbis(None)  # type: ignore[arg-type]
     emitter = Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1"))
     kinds = [kind for kind in BY_STATE if kind.function]
@@ -204,7 +204,7 @@ def test_answers_that_are_no_hex_are_not_read_nor_kept(answer: str) -> None:
 
 
 @pytest.mark.check
-def test_of_many_large_facets_not_all_abis_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_large_facets_not_all_abis_are_read(monkeypatch):
     text = f"[{' ' * 600_000}]"
     monkeypatch.setattr(contracts, "get", lambda *_: SimpleNamespace(abi=text))
     diamond = Proxy("eip2535", b"\1" * 20, (b"\2" * 20,) * 63)
@@ -212,7 +212,7 @@ def test_of_many_large_facets_not_all_abis_are_read(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", CLONES)
-def test_clones(explorer: Explorer, many: str, name: str) -> None:
+def test_clones(explorer, many, name):
     clone = explorer.place(CLONES[name].format(many[2:]))
     kind = name.partition(" with")[0].partition(",")[0]
     stored = explorer.contract(clone).json
@@ -222,7 +222,7 @@ def test_clones(explorer: Explorer, many: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("code", [UUPS, UUPS_I, BEACON], ids=["uups", "uups i", "beacon"])
-def test_proxies_of_eip_7760(explorer: Explorer, many: str, code: str) -> None:
+def test_proxies_of_eip_7760(explorer, many, code):
     proxy = explorer.place(code)
     slot, value = IMPLEMENTATION_SLOT, many
     if code == BEACON:
@@ -233,14 +233,14 @@ def test_proxies_of_eip_7760(explorer: Explorer, many: str, code: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["eip1967", "eip1822", "openzeppelin"])
-def test_proxies_by_their_slot(explorer: Explorer, many: str, kind: str) -> None:
+def test_proxies_by_their_slot(explorer, many, kind):
     slot = next(each.slot for each in BY_STATE if each.name == kind)
     source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
     proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
     expect(explorer, proxy, kind, many)
 
 
-def test_a_safe_and_a_comptroller(explorer: Explorer, many: str) -> None:
+def test_a_safe_and_a_comptroller(explorer, many):
     safe = explorer.place(SAFE)
     explorer.anvil.call("anvil_setStorageAt", safe, "0x" + 64 * "0", word(many))
     expect(explorer, safe, "safe", many)
@@ -249,7 +249,7 @@ def test_a_safe_and_a_comptroller(explorer: Explorer, many: str) -> None:
     )
 
 
-def test_an_account_that_delegates(explorer: Explorer, many: str) -> None:
+def test_an_account_that_delegates(explorer, many):
     account = "0x" + "d7" * 20
     explorer.anvil.call("anvil_setCode", account, "0xef0100" + many[2:])
     answer = explorer.call(account, "over(uint256)", 5)
@@ -257,9 +257,7 @@ def test_an_account_that_delegates(explorer: Explorer, many: str) -> None:
     assert explorer.call("0x" + "d8" * 20, "over(uint256)", 5).status_code == 404
 
 
-def test_a_diamond_has_the_functions_and_events_of_all_facets(
-    explorer: Explorer, many: str
-) -> None:
+def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     facets = [deploy(explorer, DIAMOND, name) for name in ("Loupe", "Other")] + [many]
     for name, facet in zip(("Loupe", "Other"), facets, strict=False):
         answer = explorer.verify(facet, DIAMOND, VERSION, contractName=name, optimizationUsed=0)

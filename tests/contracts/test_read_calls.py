@@ -1,15 +1,12 @@
 """Calls of verified contracts on a real node: values, refusals, reverts, proxies."""
 
-from typing import Any
-
 import pytest
 
 from tests.support.anvil import ZERO
-from tests.support.explorer import Explorer
 from tests.support.many_functions import BEACON_SLOT, CHECKSUMMED, PROXY, SLOT, VERSION, deploy
 
 
-def test_a_call_answers_result_alone(explorer: Explorer, many: str) -> None:
+def test_a_call_answers_result_alone(explorer, many):
     assert explorer.call(many, "stored").json == {"result": str(2**256 - 1)}
 
 
@@ -28,9 +25,7 @@ def test_a_call_answers_result_alone(explorer: Explorer, many: str) -> None:
         ("broken", [], "A\ufffd"),
     ],
 )
-def test_values_go_in_and_come_out(
-    explorer: Explorer, many: str, function: str, arguments: list[Any], result: Any
-) -> None:
+def test_values_go_in_and_come_out(explorer, many, function, arguments, result):
     answer = explorer.call(many, function, *arguments)
     if "g" in str(arguments):
         assert answer.status_code == 400
@@ -38,7 +33,7 @@ def test_values_go_in_and_come_out(
         assert (answer.status_code, answer.json) == (200, {"result": result})
 
 
-def test_named_tuples_come_back_as_objects(explorer: Explorer, many: str) -> None:
+def test_named_tuples_come_back_as_objects(explorer, many):
     pair = {"left": "1", "right": CHECKSUMMED.lower()}
     deep = {"name": "n", "pairs": [pair, pair]}
     assert explorer.call(many, "deep", deep).json == {"result": deep}
@@ -59,16 +54,14 @@ def test_named_tuples_come_back_as_objects(explorer: Explorer, many: str) -> Non
         ("bomb", [], "decodes to more than"),
     ],
 )
-def test_a_call_that_fails_says_why(
-    explorer: Explorer, many: str, function: str, arguments: list[Any], reason: str
-) -> None:
+def test_a_call_that_fails_says_why(explorer, many, function, arguments, reason):
     answer = explorer.call(many, function, *arguments)
     assert (answer.status_code, answer.json["code"]) == (422, "call_reverted"), answer.json
     assert reason.lower() in answer.json["error"].lower()
     assert explorer.anvil.url not in str(answer.json)
 
 
-def test_a_large_result_is_answered_whole(explorer: Explorer, many: str) -> None:
+def test_a_large_result_is_answered_whole(explorer, many):
     result = explorer.call(many, "huge").json["result"]
     assert len(result) == 2 + 2 * 1_200_000
 
@@ -97,15 +90,13 @@ def test_a_large_result_is_answered_whole(explorer: Explorer, many: str) -> None
         ({"functionName": "stored", "from": ZERO}, "from"),
     ],
 )
-def test_a_call_that_cannot_be_made_is_a_bad_request(
-    explorer: Explorer, many: str, body: dict[str, Any], field: str
-) -> None:
+def test_a_call_that_cannot_be_made_is_a_bad_request(explorer, many, body, field):
     answer = explorer.client.post(f"/api/v1/contracts/{many}/call", json=body)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
     assert answer.json["field"] == field
 
 
-def test_refusals_keep_the_names_of_functions(explorer: Explorer, many: str) -> None:
+def test_refusals_keep_the_names_of_functions(explorer, many):
     answer = explorer.call(many, "write")
     assert answer.json["error"] == "The function write is neither view nor pure."
     answer = explorer.call(many, "require_")
@@ -127,21 +118,19 @@ def test_refusals_keep_the_names_of_functions(explorer: Explorer, many: str) -> 
     ],
     ids=["bytes4", "hex number", "decimal", "JSON number", "arrays", "tuples", "address"],
 )
-def test_a_large_argument_of_the_wrong_kind_is_a_bad_request(
-    explorer: Explorer, many: str, function: str, argument: Any
-) -> None:
+def test_a_large_argument_of_the_wrong_kind_is_a_bad_request(explorer, many, function, argument):
     arguments = [0, argument, True, ""] if function == "echo" else [argument]
     answer = explorer.call(many, function, *arguments)
     assert (answer.status_code, answer.json["field"]) == (400, "args"), answer.json
     assert len(answer.json["error"]) < 300
 
 
-def test_an_argument_of_too_many_values_is_too_large(explorer: Explorer, many: str) -> None:
+def test_an_argument_of_too_many_values_is_too_large(explorer, many):
     answer = explorer.call(many, "list", [[0] * 90_000])
     assert (answer.status_code, answer.json["code"]) == (413, "too_large"), answer.json
 
 
-def test_a_number_too_long_to_read_is_invalid_json(explorer: Explorer, many: str) -> None:
+def test_a_number_too_long_to_read_is_invalid_json(explorer, many):
     body = f'{{"functionName": "list", "args": [[{"1" * 5000}]]}}'
     answer = explorer.client.post(
         f"/api/v1/contracts/{many}/call", data=body, content_type="application/json"
@@ -149,9 +138,7 @@ def test_a_number_too_long_to_read_is_invalid_json(explorer: Explorer, many: str
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_json")
 
 
-def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(
-    explorer: Explorer, many: str
-) -> None:
+def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(explorer, many):
     address = bytes.fromhex(many[2:])
     entries = explorer.database.value(
         "contracts/verified_contracts_list_functions", address=address, function_name="over"
@@ -162,7 +149,7 @@ def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(
     assert [entry["name"] for entry in errors] == ["Poor"]
 
 
-def test_a_storage_proxy_lends_its_implementation_s_abi(explorer: Explorer, many: str) -> None:
+def test_a_storage_proxy_lends_its_implementation_s_abi(explorer, many):
     source = PROXY.replace('"own"', '"its own"')  # which no other test verifies
     proxy = deploy(explorer, source, "Proxy", f"{int(many, 16):064x}" + SLOT)
     answer = explorer.call(proxy, "over", 5)
@@ -179,7 +166,7 @@ def test_a_storage_proxy_lends_its_implementation_s_abi(explorer: Explorer, many
     assert (answer.status_code, answer.json["field"]) == (400, "functionName")
 
 
-def test_a_beacon_proxy_is_followed(explorer: Explorer, many: str) -> None:
+def test_a_beacon_proxy_is_followed(explorer, many):
     beacon = deploy(explorer, PROXY, "Beacon", f"{int(many, 16):064x}")
     # Its code delegates by the other slot; that one is asked about, and set here, is the beacon's.
     proxy = deploy(explorer, PROXY, "Proxy", f"{int(beacon, 16):064x}" + BEACON_SLOT)

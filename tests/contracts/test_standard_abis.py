@@ -90,7 +90,7 @@ def type_of(parameter: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("standard", sorted(PUBLISHED))
-def test_what_is_claimed_is_what_the_packages_define(standard: str) -> None:
+def test_what_is_claimed_is_what_the_packages_define(standard):
     found = dict(published(standard))
     compared = 0
     for kind, entry in claimed(standard):
@@ -106,7 +106,7 @@ def test_what_is_claimed_is_what_the_packages_define(standard: str) -> None:
 
 
 @pytest.mark.parametrize("standard", sorted(PUBLISHED))
-def test_what_the_packages_define_is_claimed(standard: str) -> None:
+def test_what_the_packages_define_is_claimed(standard):
     everywhere = {(kind, entry.signature) for each in STANDARDS for kind, entry in claimed(each)}
     for signature, entry in published(standard):
         if entry["type"] != "function" or entry["stateMutability"] in ("nonpayable", "payable"):
@@ -114,26 +114,26 @@ def test_what_the_packages_define_is_claimed(standard: str) -> None:
 
 
 @pytest.mark.parametrize("standard", sorted(SELECTORS))
-def test_selectors_are_those_in_use(standard: str) -> None:
+def test_selectors_are_those_in_use(standard):
     found = {keccak(text=entry.signature)[:4].hex() for _, entry in claimed(standard)}
     assert set(SELECTORS[standard].split()) <= found
 
 
 @pytest.mark.parametrize("name", sorted(TOPICS))
-def test_topics_are_those_in_use(name: str) -> None:
+def test_topics_are_those_in_use(name):
     found = {
         topic.hex() for topic, entries in standard_abis().events.items() if entries[0].name == name
     }
     assert TOPICS[name] in found
 
 
-def test_no_two_entries_of_a_standard_are_the_same() -> None:
+def test_no_two_entries_of_a_standard_are_the_same():
     for standard in STANDARDS:
         forms = [(kind, entry.signature, entry.indexed) for kind, entry in claimed(standard)]
         assert len(forms) == len(set(forms)) > 0
 
 
-def test_a_signature_has_the_same_names_in_every_standard_but_of_tokens() -> None:
+def test_a_signature_has_the_same_names_in_every_standard_but_of_tokens():
     tokens = {"erc20", "erc721", "erc1155"}
     names: dict[object, tuple[str, ...]] = {}
     for standard in STANDARDS:

@@ -10,7 +10,6 @@ import requests
 from scan.accounts.api_keys import new_key
 from scan.extensions.audit import audit_command as audit
 from tests.database.test_migrations import AUDIT
-from tests.support.anvil import Anvil
 from tests.support.backups import Archive, owners_tables
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
@@ -68,9 +67,7 @@ def assert_serves(url: str, head: int) -> None:
         assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
 
 
-def test_a_moment_is_restored_from_incremental_backups_and_wal(
-    server: Postgres, anvil: Anvil, folder: Path
-) -> None:
+def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, folder):
     archive = Archive(server, folder)
     with server.cloned(server.make_template()) as url, Indexing(url, anvil.url) as indexing:
         for number, since in ((10, None), (20, "10"), (30, "20")):
@@ -89,7 +86,7 @@ def test_a_moment_is_restored_from_incremental_backups_and_wal(
             assert_serves(copy, 35)
 
 
-def test_every_table_is_indexed_again_or_dumped(database_url: str) -> None:
+def test_every_table_is_indexed_again_or_dumped(database_url):
     tables = execute(
         database_url,
         "SELECT relname FROM pg_class"
@@ -107,8 +104,8 @@ def rows(url: str, tables: list[str]) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
-    postgres: Postgres, template: str, anvil: Anvil, folder: Path
-) -> None:
+    postgres, template, anvil, folder
+):
     tables = owners_tables()
     dump = str(folder / "owners.dump")
     key = new_key()

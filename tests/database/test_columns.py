@@ -9,7 +9,6 @@ from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.column_types import TEXT, Column, annotated_columns
 from tests.database.test_migrations import bring_up, rows_of
 from tests.support import first_release
-from tests.support.database import Postgres
 
 RECORDS: dict[str, type] = {"blocks": DecodedBlock, "transactions": DecodedTransaction}
 # Columns of these tables that migrations added and filled in older rows.
@@ -34,7 +33,7 @@ ADDED = [
 
 
 @pytest.mark.check
-def test_what_a_migration_adds_may_be_null_in_older_rows() -> None:
+def test_what_a_migration_adds_may_be_null_in_older_rows():
     for migration, table, column in ADDED:
         known = annotated_columns(RECORDS[table]).get(column, Column(TEXT))
         assert (known.added_by == migration) != (f"{table}.{column}" in FILLED), (
@@ -45,7 +44,7 @@ def test_what_a_migration_adds_may_be_null_in_older_rows() -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("table", RECORDS)
-def test_a_field_names_the_migration_that_added_its_column(table: str) -> None:
+def test_a_field_names_the_migration_that_added_its_column(table):
     for name, column in annotated_columns(RECORDS[table]).items():
         if column.added_by:
             assert (column.added_by, table, name) in ADDED, (
@@ -53,7 +52,7 @@ def test_a_field_names_the_migration_that_added_its_column(table: str) -> None:
             )
 
 
-def test_every_column_reaches_older_databases(database_url: str, postgres: Postgres) -> None:
+def test_every_column_reaches_older_databases(database_url, postgres):
     newest = migrations.expected_schema().newest
     with postgres.cloned("template1") as older_url:
         first_release.load(older_url)

@@ -55,7 +55,7 @@ def postmaster(folder: Path) -> int:
     return int((folder / "postgres" / "postmaster.pid").read_text().split("\n")[0])
 
 
-def test_data_that_initdb_did_not_finish_are_set_aside(folder: Path) -> None:
+def test_data_that_initdb_did_not_finish_are_set_aside(folder):
     unfinished = folder / "postgres"
     unfinished.mkdir(parents=True)
     (unfinished / "PG_VERSION").write_text("18\n")
@@ -66,7 +66,7 @@ def test_data_that_initdb_did_not_finish_are_set_aside(folder: Path) -> None:
     assert [found.name for found in folder.glob("postgres-unfinished-*/*")] == ["PG_VERSION"]
 
 
-def test_a_start_may_be_repeated(started: EmbeddedPostgres, folder: Path) -> None:
+def test_a_start_may_be_repeated(started, folder):
     running = postmaster(folder)
     start(started)
     start(EmbeddedPostgres(folder))
@@ -74,7 +74,7 @@ def test_a_start_may_be_repeated(started: EmbeddedPostgres, folder: Path) -> Non
     assert postmaster(folder) == running
 
 
-def test_a_killed_server_starts_again(started: EmbeddedPostgres, folder: Path) -> None:
+def test_a_killed_server_starts_again(started, folder):
     require_answer(started)
     os.kill(postmaster(folder), signal.SIGKILL)
     start(started)
@@ -84,9 +84,7 @@ def test_a_killed_server_starts_again(started: EmbeddedPostgres, folder: Path) -
 @pytest.mark.parametrize(
     "left", [f"{os.getpid()}\n", "", "not a number\n"], ids=["another's", "none", "no number"]
 )
-def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(
-    started: EmbeddedPostgres, folder: Path, left: str
-) -> None:
+def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, left):
     started.stop()
     (folder / "postgres" / "postmaster.pid").write_text(left)
     server = EmbeddedPostgres(folder)
@@ -95,14 +93,14 @@ def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(
     server.stop()
 
 
-def test_a_stop_after_a_kill_is_quiet(folder: Path) -> None:
+def test_a_stop_after_a_kill_is_quiet(folder):
     server = EmbeddedPostgres(folder)
     start(server)
     os.kill(postmaster(folder), signal.SIGKILL)
     server.stop()
 
 
-def test_a_chain_is_remembered_by_its_node(started: EmbeddedPostgres, folder: Path) -> None:
+def test_a_chain_is_remembered_by_its_node(started, folder):
     started.remember_chain("http://a", "scan_1_aa")
     started.remember_chain("http://b", "scan_2_bb")
     assert EmbeddedPostgres(folder).chain_of("http://a") == "scan_1_aa"
@@ -116,9 +114,7 @@ def socket_folder(server: EmbeddedPostgres) -> Path:
     return Path(server.database_url("postgres").partition("host=")[2])
 
 
-def test_a_socket_outside_the_data_lies_where_only_the_server_can_go(
-    started: EmbeddedPostgres, folder: Path
-) -> None:
+def test_a_socket_outside_the_data_lies_where_only_the_server_can_go(started, folder):
     sockets = socket_folder(started)
     owner = (folder / "postgres").stat().st_uid
     for path, mode in ((sockets, 0o700), (sockets / ".s.PGSQL.5432", 0o700)):
@@ -126,7 +122,7 @@ def test_a_socket_outside_the_data_lies_where_only_the_server_can_go(
         assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (owner, mode)
 
 
-def test_a_socket_folder_that_is_somebody_elses_is_not_used(folder: Path, tmp_path: Path) -> None:
+def test_a_socket_folder_that_is_somebody_elses_is_not_used(folder, tmp_path):
     for left in (tmp_path / "open", tmp_path / "link"):
         (tmp_path / "open").mkdir(mode=0o755, exist_ok=True)
         if left.name == "link":
@@ -152,9 +148,7 @@ def as_another_user(server: EmbeddedPostgres) -> "subprocess.CompletedProcess[st
     )
 
 
-def test_another_user_is_not_let_in_even_through_an_open_socket(
-    started: EmbeddedPostgres, folder: Path
-) -> None:
+def test_another_user_is_not_let_in_even_through_an_open_socket(started, folder):
     sockets = socket_folder(started)
     if os.geteuid() != 0:  # nobody else to be: the rules themselves have to do
         assert "trust" not in (folder / "postgres" / "pg_hba.conf").read_text()
@@ -165,9 +159,7 @@ def test_another_user_is_not_let_in_even_through_an_open_socket(
     assert "Peer authentication failed" in as_another_user(started).stderr
 
 
-def test_data_of_another_release_get_the_rules_at_their_next_start(
-    started: EmbeddedPostgres, folder: Path
-) -> None:
+def test_data_of_another_release_get_the_rules_at_their_next_start(started, folder):
     before = postmaster(folder)
     hba = folder / "postgres" / "pg_hba.conf"
     hba.write_text("local all all trust\n")

@@ -9,9 +9,7 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
-from tests.conftest import Played
 from tests.indexer.test_node_faults import status, wait_until
-from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
@@ -41,9 +39,7 @@ def kill_backends(database_url: str) -> None:
 
 
 @pytest.mark.long
-def test_killed_backends_cost_nothing(
-    scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
-) -> None:
+def test_killed_backends_cost_nothing(scenario, finished_digest, database_url):
     chance = random.Random(1)
     with IndexerProcess(database_url, scenario.anvil.url) as indexer:
         for _ in range(12):
@@ -60,7 +56,7 @@ def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
 
 
 @pytest.mark.long
-def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
+def test_a_killed_server_costs_nothing(anvil, scenario):
     """SIGKILL of PostgreSQL during catch-up, and again while blocks are taken back."""
     chance = random.Random(2)
     with Postgres() as server:
@@ -90,9 +86,7 @@ def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
             assert digest(url) == fresh_digest(server, template, anvil)
 
 
-def test_a_commit_whose_answer_was_lost_counts_once(
-    scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
-) -> None:
+def test_a_commit_whose_answer_was_lost_counts_once(scenario, finished_digest, database_url):
     with CommitCutter(database_url) as cutter:
         cutter.cuts = 2
         Indexing(cutter.url, scenario.anvil.url).run_until(scenario.anvil.head())
@@ -100,9 +94,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(
     assert digest(database_url) == finished_digest
 
 
-def test_a_read_only_database_is_told_and_waited_for(
-    anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_read_only_database_is_told_and_waited_for(anvil, database_url, caplog):
     name = database_url.split("/")[3].split("?")[0]
     with Indexing(database_url, anvil.url, until=0) as indexing:
         with administering(database_url) as cursor:
@@ -125,7 +117,7 @@ CREATE TRIGGER fill BEFORE INSERT ON blocks FOR EACH ROW EXECUTE FUNCTION fill()
 """
 
 
-def test_a_full_disk_is_told_and_waited_for(anvil: Anvil, database_url: str) -> None:
+def test_a_full_disk_is_told_and_waited_for(anvil, database_url):
     """The server's answer is what a full disk gives; to fill one for real needs a mount."""
     with Indexing(database_url, anvil.url, until=0) as indexing:
         with administering(database_url) as cursor:
@@ -138,9 +130,7 @@ def test_a_full_disk_is_told_and_waited_for(anvil: Anvil, database_url: str) -> 
         wait_until(lambda: status(database_url)["problem"] is None)
 
 
-def test_two_indexers_at_once_write_every_block_once(
-    scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
-) -> None:
+def test_two_indexers_at_once_write_every_block_once(scenario, finished_digest, database_url):
     """Also when connections die, so that the one which had the lock may lose it."""
     over = threading.Event()
 

@@ -72,18 +72,18 @@ def assert_ends_and_recovers(server: str, frozen: AbstractContextManager[None]) 
         wait_until(lambda: set(pool.map(status, uncached(server, 16))) == {200})
 
 
-def test_a_frozen_server_hangs_nobody(own_postgres: Postgres, url: str) -> None:
+def test_a_frozen_server_hangs_nobody(own_postgres, url):
     with gunicorn(url, **SETTINGS) as server:
         assert_ends_and_recovers(server, own_postgres.frozen())
 
 
-def test_a_dead_network_hangs_nobody(url: str) -> None:
+def test_a_dead_network_hangs_nobody(url):
     with DeadNetwork(url) as network, gunicorn(network.url, **SETTINGS) as server:
         assert_ends_and_recovers(server, dead(network))
 
 
 @pytest.mark.parametrize(("frozen", "other"), [(READS, WRITES), (WRITES, READS)])
-def test_what_needs_the_other_server_goes_on(url: str, frozen: str, other: str) -> None:
+def test_what_needs_the_other_server_goes_on(url, frozen, other):
     """One of the two is behind a dead network; its requests go on coming."""
     with DeadNetwork(url) as network:
         given = {"READ_DATABASE_URL": network.url} if frozen == READS else {}
@@ -111,7 +111,7 @@ def ask_until(over: threading.Event, address: str) -> set[int]:
     return found
 
 
-def test_a_statement_that_gets_no_response_is_not_asked_again(url: str) -> None:
+def test_a_statement_that_gets_no_response_is_not_asked_again(url):
     with DeadNetwork(url) as network:
         database = Database(network.url, statement_timeout_ms=200)
         assert database.value("http/chain_get_version") is not None
@@ -128,7 +128,7 @@ def answers(database: Database) -> bool:
         return False
 
 
-def test_a_transaction_ends_as_well(url: str) -> None:
+def test_a_transaction_ends_as_well(url):
     with DeadNetwork(url) as network:
         database = Database(network.url, statement_timeout_ms=200)
         with pytest.raises(NoResponse), database.transaction() as transaction:
@@ -138,7 +138,7 @@ def test_a_transaction_ends_as_well(url: str) -> None:
         database.close()
 
 
-def test_two_servers_in_one_thread_have_a_deadline_each(url: str) -> None:
+def test_two_servers_in_one_thread_have_a_deadline_each(url):
     """As where a view reads while it has a transaction open elsewhere."""
     with DeadNetwork(url) as network:
         outer = Database(network.url, statement_timeout_ms=200)
@@ -151,7 +151,7 @@ def test_two_servers_in_one_thread_have_a_deadline_each(url: str) -> None:
         outer.close()
 
 
-def test_listening_ends_as_well(url: str) -> None:
+def test_listening_ends_as_well(url):
     """The network dies between the connection and LISTEN."""
     with DeadNetwork(url) as network:
         database = Database(network.url, statement_timeout_ms=200)

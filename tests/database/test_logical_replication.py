@@ -65,7 +65,7 @@ def transfer(anvil: Anvil, token: object, count: int) -> None:
         anvil.mine()
 
 
-def test_chosen_tables_follow_into_another_postgresql(servers: tuple[Postgres, Postgres]) -> None:
+def test_chosen_tables_follow_into_another_postgresql(servers):
     primary, warehouse = servers
     publish, (partition, subscribe) = STATEMENTS[:-2], STATEMENTS[-2:]
     assert publish[0].startswith("ALTER SYSTEM") and subscribe.startswith("CREATE SUBSCRIPTION")

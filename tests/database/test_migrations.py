@@ -102,14 +102,14 @@ def readiness(url: str) -> int:
     return create_app(settings_for(url, NOWHERE)).test_client().get("/readyz").status_code
 
 
-def test_a_new_database_gets_the_whole_schema_at_once(empty_url: str) -> None:
+def test_a_new_database_gets_the_whole_schema_at_once(empty_url):
     assert readiness(empty_url) == 503
     assert bring_up(empty_url) == ["schema.sql"]
     assert readiness(empty_url) == 200
     assert bring_up(empty_url) == []
 
 
-def test_the_schema_is_safe_to_repeat(database_url: str) -> None:
+def test_the_schema_is_safe_to_repeat(database_url):
     before = shape(database_url)
     with cursor_of(database_url) as cursor:
         cursor.execute(migrations.expected_schema().schema)
@@ -117,9 +117,7 @@ def test_the_schema_is_safe_to_repeat(database_url: str) -> None:
     assert rows_of(database_url, "SELECT version FROM label_state") == []  # caches stay valid
 
 
-def test_a_database_of_the_first_release_becomes_the_present_one(
-    first_url: str, database_url: str
-) -> None:
+def test_a_database_of_the_first_release_becomes_the_present_one(first_url, database_url):
     bring_up(first_url)
     require_present_shape(first_url, shape(database_url))
     assert readiness(first_url) == 200
@@ -140,9 +138,7 @@ def require_present_shape(url: str, expected: set[tuple[str, ...]]) -> None:
     )
 
 
-def test_an_upgraded_database_answers_as_one_indexed_anew(
-    first_url: str, database_url: str
-) -> None:
+def test_an_upgraded_database_answers_as_one_indexed_anew(first_url, database_url):
     """With a migration more, and a column more in a new database."""
     column = "ALTER TABLE blocks ADD COLUMN added text;"
     bring_up(first_url, release_with(column))
@@ -178,7 +174,7 @@ def rows_of(url: str, statement: str) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def test_instances_that_start_together_apply_each_migration_once(first_url: str) -> None:
+def test_instances_that_start_together_apply_each_migration_once(first_url):
     """CREATE TABLE without IF NOT EXISTS would fail the second time."""
     release = release_with("CREATE TABLE once (x integer); SELECT pg_sleep(0.1);")
     applied: list[list[str]] = []
@@ -194,14 +190,14 @@ def test_instances_that_start_together_apply_each_migration_once(first_url: str)
     assert len(applied) == 6 and bring_up(first_url, release) == []
 
 
-def test_a_migration_that_fails_changes_nothing(first_url: str) -> None:
+def test_a_migration_that_fails_changes_nothing(first_url):
     before = shape(first_url)
     with pytest.raises(psycopg2.Error):
         bring_up(first_url, release_with("CREATE TABLE half (x integer); SELECT 1 / 0;"))
     assert shape(first_url) == before
 
 
-def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url: str) -> None:
+def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url):
     newer = release_with("CREATE TABLE newer (x integer);")
     bring_up(database_url, newer)
     older = migrations.expected_schema()._replace(schema="SELECT 1 / 0;")
@@ -261,9 +257,7 @@ class Readers:
             thread.join()
 
 
-def test_no_reader_waits_for_a_migration_that_waits_for_another(
-    first_url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplog, monkeypatch):
     """A transaction that has read every table goes on for as long as the migration is tried."""
     caplog.set_level("INFO")
     bring_up(first_url)
@@ -294,7 +288,7 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(
     assert bring_up(first_url, release) == []
 
 
-def test_an_index_whose_build_was_interrupted_is_built_anew(database_url: str) -> None:
+def test_an_index_whose_build_was_interrupted_is_built_anew(database_url):
     release = release_with_an_index()
     bring_up(database_url, release)
     with cursor_of(database_url) as cursor:
@@ -309,7 +303,7 @@ def test_an_index_whose_build_was_interrupted_is_built_anew(database_url: str) -
         assert cursor.fetchall() == [(True,)]
 
 
-def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url: str) -> None:
+def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url):
     """The process was killed after a migration; the previous release goes on serving."""
     release = release_with("ALTER TABLE blocks ADD COLUMN added text;")
     database = Database(database_url, statement_timeout_ms=0)
@@ -320,7 +314,7 @@ def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url
     assert bring_up(database_url, release) == ["schema.sql"]
 
 
-def test_a_migration_in_parts_goes_on_where_it_was_interrupted(first_url: str) -> None:
+def test_a_migration_in_parts_goes_on_where_it_was_interrupted(first_url):
     """Each part is a transaction; one that repeats is applied until it returns no row."""
     release = release_with(
         "CREATE TABLE IF NOT EXISTS filled (number bigint PRIMARY KEY);\n-- commit\n"
@@ -343,14 +337,14 @@ def test_a_migration_in_parts_goes_on_where_it_was_interrupted(first_url: str) -
 
 
 @pytest.mark.check
-def test_no_two_migrations_have_one_number() -> None:
+def test_no_two_migrations_have_one_number():
     """The second one would count as applied."""
     numbers = [migration.number for migration in migrations.expected_schema().migrations]
     assert len(set(numbers)) == len(numbers)
 
 
 @pytest.mark.check
-def test_schema_sql_changes_nothing_that_readers_would_wait_for() -> None:
+def test_schema_sql_changes_nothing_that_readers_would_wait_for():
     """ALTER and DROP belong into a migration, which is tried again with a short wait."""
     statements = re.sub(
         r"--[^\n]*|\$\$.*?\$\$", "", migrations.expected_schema().schema, flags=re.S

@@ -63,7 +63,7 @@ def ask(client: FlaskClient, request: tuple[str, str, Any]) -> Any:
 @pytest.mark.parametrize(
     "kind", [psycopg2.DatabaseError, psycopg2.OperationalError, psycopg2.InterfaceError]
 )
-def test_a_broken_connection_is_one_whatever_psycopg2_calls_it(kind: type[Exception]) -> None:
+def test_a_broken_connection_is_one_whatever_psycopg2_calls_it(kind):
     """A DatabaseError came once from a statement whose server process was killed."""
     with pytest.raises(ConnectionLost), translated_errors():
         raise kind("server closed the connection unexpectedly")
@@ -75,9 +75,7 @@ def require_unavailable(answer: Any) -> None:
     assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_while_the_database_is_down_data_are_unavailable(
-    own_postgres: Postgres, served: FlaskClient
-) -> None:
+def test_while_the_database_is_down_data_are_unavailable(own_postgres, served):
     requests = asked(served)
     before = [ask(served, request).data for request in requests]
     own_postgres.halt()
@@ -93,9 +91,7 @@ def test_while_the_database_is_down_data_are_unavailable(
     wait_until(lambda: served.get("/readyz").status_code == 200)  # cached for a second
 
 
-def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(
-    own_postgres: Postgres, served: FlaskClient
-) -> None:
+def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgres, served):
     """Each thread has a connection, and each has died."""
     requests = asked(served)
     app = served.application
@@ -114,9 +110,7 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(
         assert statuses() == {200}
 
 
-def test_a_statement_that_takes_too_long_is_ended_with_advice(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     monkeypatch.setattr("scan.http.services.STATEMENT_TIMEOUT_MS", 100)
     settings = settings_for(url, NOBODY)
     hasty = create_app(settings).test_client()  # does not wait for locks as long as that
@@ -138,7 +132,7 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(
     assert client.post("/api/v1/query", json=body).status_code == 200
 
 
-def test_a_database_without_the_schema_is_unavailable(own_postgres: Postgres) -> None:
+def test_a_database_without_the_schema_is_unavailable(own_postgres):
     with own_postgres.cloned("template1") as empty:
         client = create_app(settings_for(empty, NOBODY)).test_client()
         for path in ("/api/v1/stats", "/api/v1/blocks", "/api/v1/transactions", "/api/v1/tokens"):
@@ -146,12 +140,12 @@ def test_a_database_without_the_schema_is_unavailable(own_postgres: Postgres) ->
         assert client.get("/readyz").status_code == 503
 
 
-def test_a_database_that_is_not_there_is_unavailable(own_postgres: Postgres) -> None:
+def test_a_database_that_is_not_there_is_unavailable(own_postgres):
     client = create_app(settings_for(own_postgres.url("nowhere"), NOBODY)).test_client()
     require_unavailable(client.get("/api/v1/blocks"))
 
 
-def test_the_node_may_go_when_a_chain_is_indexed(database_url: str) -> None:
+def test_the_node_may_go_when_a_chain_is_indexed(database_url):
     with Anvil() as node, Indexing(database_url, node.url) as indexing:
         sender, other = node.accounts[:2]
         for value in (1, 2, 3):
@@ -191,7 +185,7 @@ def make_stale(url: str) -> None:
     execute(url, "SELECT pg_notify('scan_chain', 'stale')")
 
 
-def test_a_label_shows_at_once(own_postgres: Postgres, served: FlaskClient, url: str) -> None:
+def test_a_label_shows_at_once(own_postgres, served, url):
     """Also on a chain at rest, where no block would make anybody look again."""
     execute(
         url, "UPDATE addresses SET balance = 0, balance_block = (SELECT max(number) FROM blocks)"

@@ -18,8 +18,7 @@ from scan.database.sessions import require_own_session
 from scan.http.services import SESSION
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.http_client import Client
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import settings_for
@@ -58,7 +57,7 @@ def pooled(database_url: str) -> Iterator[str]:
         yield url
 
 
-def test_a_session_has_exactly_the_settings_of_its_client(database_url: str) -> None:
+def test_a_session_has_exactly_the_settings_of_its_client(database_url):
     """Two clients with other settings, one after the other, on one session of the server's."""
     others = {"work_mem": "64MB", "statement_timeout": "0"}
     given = ((1000, SESSION), (0, others), (1000, SESSION))
@@ -73,9 +72,7 @@ def test_a_session_has_exactly_the_settings_of_its_client(database_url: str) -> 
             assert found["statement_timeout"] == str(timeout_ms)
 
 
-def test_indexer_api_and_webhooks_work_through_a_pooler(
-    anvil: Anvil, database_url: str, pooled: str
-) -> None:
+def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, pooled):
     with IndexerProcess(pooled, anvil.url), gunicorn(pooled, **UNLIMITED) as server:
         client = Client(server)
         for number in range(1, 8):
@@ -91,9 +88,7 @@ def head(url: str) -> int:
     return number
 
 
-def test_one_indexer_writes_and_the_next_takes_over(
-    anvil: Anvil, database_url: str, pooled: str
-) -> None:
+def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled):
     """The lock is the session's, which ends with its client's connection."""
     with IndexerProcess(pooled, anvil.url) as first, IndexerProcess(pooled, anvil.url) as second:
         anvil.mine(3)
@@ -120,7 +115,7 @@ def indexer_locks(url: str) -> int:
     return found
 
 
-def test_a_listener_receives_what_is_notified(database_url: str, pooled: str) -> None:
+def test_a_listener_receives_what_is_notified(database_url, pooled):
     listener = Listener(Database(pooled, statement_timeout_ms=1000), "scan_outbox")
     read, _write = os.pipe()
     labels = "coalesce((SELECT version FROM label_state), 0)"
@@ -135,7 +130,7 @@ def test_a_listener_receives_what_is_notified(database_url: str, pooled: str) ->
     os.close(_write)
 
 
-def test_a_dispatcher_is_found_alive_through_a_pooler(database_url: str, pooled: str) -> None:
+def test_a_dispatcher_is_found_alive_through_a_pooler(database_url, pooled):
     dispatcher = Dispatcher(settings_for(pooled, NOWHERE))
     held = (
         "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
@@ -150,9 +145,7 @@ def test_a_dispatcher_is_found_alive_through_a_pooler(database_url: str, pooled:
 
 
 @pytest.mark.parametrize(("mode", "settings"), SHARING)
-def test_a_shared_session_is_found_out(
-    database_url: str, mode: str, settings: dict[str, str]
-) -> None:
+def test_a_shared_session_is_found_out(database_url, mode, settings):
     """Whatever other clients do at the moment, and however sessions are lent."""
     with pgbouncer(database_url, mode, **settings) as url, ThreadPoolExecutor(4) as pool:
         asking = pool.map(lambda _: execute(url, "SELECT 1"), range(200))
@@ -163,9 +156,7 @@ def test_a_shared_session_is_found_out(
         list(asking)
 
 
-def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(
-    database_url: str,
-) -> None:
+def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(database_url):
     """While the second connection of the check connects, its sessions change their order once."""
 
     def connected() -> Any:
@@ -188,7 +179,7 @@ def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(
         require_own_session(connected(), second, lambda _: nullcontext())
 
 
-def test_no_direct_connection_is_taken_for_a_shared_one(postgres: Postgres, pooled: str) -> None:
+def test_no_direct_connection_is_taken_for_a_shared_one(postgres, pooled):
     def ask(number: int) -> int:
         database = Database(
             pooled if number % 2 else postgres.url("postgres"), statement_timeout_ms=5000
@@ -201,7 +192,7 @@ def test_no_direct_connection_is_taken_for_a_shared_one(postgres: Postgres, pool
         assert list(pool.map(ask, range(200))) == list(range(200))
 
 
-def test_a_pooler_without_a_session_for_the_check_is_used(database_url: str) -> None:
+def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
     """It has one, and the check would need two: nothing is certain, and nothing is refused."""
     with pgbouncer(database_url, "session", default_pool_size="1") as url:
         database = Database(url, statement_timeout_ms=1000)
@@ -216,9 +207,7 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url: str) -> 
         *(("serve", "transaction"), ("run", "statement")),
     ],
 )
-def test_every_part_refuses_to_start_on_shared_sessions(
-    database_url: str, command: str, mode: str
-) -> None:
+def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):
     with pgbouncer(database_url, mode) as url:
         code, message = started(command, DATABASE_URL=url.replace("postgres@", "postgres:pw@"))
     assert code == 2
@@ -226,7 +215,7 @@ def test_every_part_refuses_to_start_on_shared_sessions(
     assert "pool_mode = session" in message and "Traceback" not in message
 
 
-def test_gunicorn_refuses_to_start_on_shared_sessions(database_url: str) -> None:
+def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
     """Started by itself, and for reads alone."""
     with (
         pgbouncer(database_url, "transaction") as url,

@@ -3,7 +3,6 @@ the primary. Limits in a Redis that is away are no different from a database tha
 
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from scan.accounts.api_keys import new_key
 from scan.database.connection import Database
 from tests.database.test_poolers import started
 from tests.extensions.streams.conftest import announce_blocks
-from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.event_source import EventSource, ServerEvent
 from tests.support.http_client import Client, busy_threads
@@ -70,9 +68,7 @@ def indexed(url: str) -> int:
     return number
 
 
-def test_a_replica_that_replays_nothing_is_not_ready(
-    anvil: Anvil, replica: Postgres, urls: tuple[str, str]
-) -> None:
+def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
     url, copy = urls
     reading = {"READ_DATABASE_URL": copy, "SCAN_MAX_LAG_BLOCKS": "5", **SETTINGS}
     with Indexing(url, anvil.url) as indexing, gunicorn(url, **reading) as server:
@@ -99,9 +95,7 @@ def test_a_replica_that_replays_nothing_is_not_ready(
         assert ready(server)[1]["lagBlocks"] == 0
 
 
-def test_keyed_reads_go_on_while_the_primary_is_away(
-    primary: Postgres, replica: Postgres, urls: tuple[str, str]
-) -> None:
+def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
     url, copy = urls
     keys = [new_key(), new_key()]
     for key in keys:
@@ -134,9 +128,7 @@ def test_keyed_reads_go_on_while_the_primary_is_away(
         wait_until(lambda: client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 200)
 
 
-def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(
-    anvil: Anvil, replica: Postgres, urls: tuple[str, str]
-) -> None:
+def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(anvil, replica, urls):
     """As long as the replica answers how new it is; while it is frozen nothing is served."""
     url, copy = urls
     reading = {"READ_DATABASE_URL": copy, "STATEMENT_TIMEOUT_MS": "60000", **SETTINGS}
@@ -161,9 +153,7 @@ def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(
                     client.ask(NEWEST)
 
 
-def test_a_client_is_shown_nothing_older_by_a_replica(
-    anvil: Anvil, replica: Postgres, urls: tuple[str, str]
-) -> None:
+def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
     url, copy = urls
     with (
         Indexing(url, anvil.url) as indexing,
@@ -202,14 +192,14 @@ def metric(server: str, name: str) -> float:
 
 
 @pytest.mark.parametrize("command", ["index", "deliver", "serve", "run"])
-def test_nothing_starts_on_a_standby_as_its_primary(urls: tuple[str, str], command: str) -> None:
+def test_nothing_starts_on_a_standby_as_its_primary(urls, command):
     _, copy = urls
     code, message = started(command, DATABASE_URL=copy)
     assert code == 2 and "Traceback" not in message
     assert message.startswith("scan: DATABASE_URL=") and "this server is read-only" in message
 
 
-def test_without_its_redis_an_instance_is_not_ready(database_url: str, tmp_path: Path) -> None:
+def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
     port = free_port()
     with redis_server(tmp_path, port) as storage:
         server = gunicorn(database_url, SCAN_RATE_LIMIT_STORAGE=storage, **SETTINGS)
@@ -226,9 +216,7 @@ def test_without_its_redis_an_instance_is_not_ready(database_url: str, tmp_path:
         server.__exit__(None, None, None)
 
 
-def test_streams_of_a_standby_go_on_where_the_primary_s_ended(
-    replica: Postgres, urls: tuple[str, str]
-) -> None:
+def test_streams_of_a_standby_go_on_where_the_primary_s_ended(replica, urls):
     """Over forks, and from a position that the standby has not replayed yet."""
     url, copy = urls
     database = Database(url, statement_timeout_ms=0)

@@ -67,7 +67,7 @@ INDEXES = indexes()
 
 
 @pytest.mark.check
-def test_headers_state_purpose_parameters_result_and_index() -> None:
+def test_headers_state_purpose_parameters_result_and_index():
     lacking = [
         f"{statement} has no line '-- {part}:' in its header"
         for statement, text in TEXTS.items()
@@ -83,7 +83,7 @@ def test_headers_state_purpose_parameters_result_and_index() -> None:
 
 
 @pytest.mark.check
-def test_parameters_are_declared_with_types() -> None:
+def test_parameters_are_declared_with_types():
     untyped = [
         f"{statement}: '{part.strip()}' is not a name and a type"
         for statement, text in TEXTS.items()
@@ -95,7 +95,7 @@ def test_parameters_are_declared_with_types() -> None:
 
 
 @pytest.mark.check
-def test_indexes_named_exist() -> None:
+def test_indexes_named_exist():
     unknown = [
         f"{statement} names the index {name}, which schema.sql does not create"
         for statement, text in TEXTS.items()
@@ -106,7 +106,7 @@ def test_indexes_named_exist() -> None:
 
 
 @pytest.mark.check
-def test_a_file_holds_one_statement() -> None:
+def test_a_file_holds_one_statement():
     several = []
     for statement, text in TEXTS.items():
         body = re.sub(r"--[^\n]*|'[^']*'|\$\$.*\$\$", "", text, flags=re.S).strip()
@@ -116,7 +116,7 @@ def test_a_file_holds_one_statement() -> None:
 
 
 @pytest.mark.check
-def test_something_runs_every_statement() -> None:
+def test_something_runs_every_statement():
     unused = [f"{name} is named nowhere in scan/ and bench/" for name in TEXTS if not is_run(name)]
     assert not unused, _listed(unused)
 
@@ -137,7 +137,7 @@ def is_run(statement: str) -> bool:
 
 
 @pytest.mark.check
-def test_columns_are_spelled_out() -> None:
+def test_columns_are_spelled_out():
     whole_rows = []
     for statement, text in TEXTS.items():
         body = re.sub(r"--[^\n]*", "", text)
@@ -152,7 +152,7 @@ def _listed(offenders: list[str]) -> str:
 
 
 @pytest.mark.check
-def test_indexes_in_the_schema_name_statements_that_exist() -> None:
+def test_indexes_in_the_schema_name_statements_that_exist():
     served = " ".join(re.findall(r"serves? (.+?)(?::.*)?$", SCHEMA, re.M))
     assert set(re.findall(r"\w+/\w+", served)) - TEXTS.keys() - {"sql/lists"} == set()
 
@@ -168,7 +168,7 @@ def test_indexes_in_the_schema_name_statements_that_exist() -> None:
         ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
     ],
 )
-def test_a_header_that_does_not_fit_stops_the_start(tmp_path: Path, text: str, reason: str) -> None:
+def test_a_header_that_does_not_fit_stops_the_start(tmp_path, text, reason):
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(StatementError) as caught:
         load_statements(tmp_path)
@@ -176,7 +176,7 @@ def test_a_header_that_does_not_fit_stops_the_start(tmp_path: Path, text: str, r
 
 
 @pytest.mark.check
-def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -> None:
+def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path):
     text = "-- A.\n-- params: a text,\n--   b bigint null\nSELECT %(a)s, %(b)s, %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
     statement = load_statements(tmp_path)["things_list"]
@@ -185,7 +185,7 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
 
 
 @pytest.mark.check
-def test_an_entity_needs_no_filter(tmp_path: Path) -> None:
+def test_an_entity_needs_no_filter(tmp_path):
     entity = replace(all_entities()["blobs"], filters=(), params=None)
     template = "queries/{list}_list_by_filters.sql.j2"
     text = render(template, entity=entity, list=entity.lists[-1])
@@ -194,7 +194,7 @@ def test_an_entity_needs_no_filter(tmp_path: Path) -> None:
 
 
 @pytest.mark.check
-def test_a_header_may_name_literals(tmp_path: Path) -> None:
+def test_a_header_may_name_literals(tmp_path):
     text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
     assert load_statements(tmp_path)["things_list"].literals == {"b"}
@@ -204,14 +204,14 @@ def test_a_header_may_name_literals(tmp_path: Path) -> None:
 
 
 @pytest.mark.check
-def test_literals_have_to_be_parameters(tmp_path: Path) -> None:
+def test_literals_have_to_be_parameters(tmp_path):
     text = "-- A.\n-- params: a text\n-- literals: c\nSELECT %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(StatementError, match="no parameters"):
         load_statements(tmp_path)
 
 
-def test_a_statement_without_literals_is_not_prepared(database_url: str) -> None:
+def test_a_statement_without_literals_is_not_prepared(database_url):
     database = Database(database_url, statement_timeout_ms=1000)
     with pytest.raises(StatementError):
         database.prepared_row("http/chain_get_version")
@@ -219,9 +219,7 @@ def test_a_statement_without_literals_is_not_prepared(database_url: str) -> None
 
 
 @pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
-def test_a_call_with_other_parameters_is_refused(
-    database_url: str, params: dict[str, object]
-) -> None:
+def test_a_call_with_other_parameters_is_refused(database_url, params):
     database = Database(database_url, statement_timeout_ms=1000)
     with pytest.raises(StatementError):
         database.rows("queries/blocks_get", **params)

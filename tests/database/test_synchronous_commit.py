@@ -27,7 +27,7 @@ def database(primary: Postgres) -> Iterator[Database]:
     found.close()
 
 
-def test_a_commit_that_no_standby_has_confirmed_is_no_success(database: Database) -> None:
+def test_a_commit_that_no_standby_has_confirmed_is_no_success(database):
     """PostgreSQL ends no such wait at the statement time-out: it would then report success."""
     with pytest.raises(NoResponse), database.transaction() as tx:
         tx.script("CREATE TABLE made (id int)")
@@ -35,7 +35,7 @@ def test_a_commit_that_no_standby_has_confirmed_is_no_success(database: Database
         database.execute_script("CREATE TABLE also_made (id int)")
 
 
-def test_reading_goes_on_meanwhile(database: Database) -> None:
+def test_reading_goes_on_meanwhile(database):
     assert database.value("database/databases_find", name="postgres")
     with database.transaction(snapshot=True) as tx:
         assert tx.value("database/databases_find", name="postgres")

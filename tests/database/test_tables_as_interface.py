@@ -14,7 +14,6 @@ from psycopg2.extensions import make_dsn, parse_dsn
 from scan.database.connection import Database
 from scan.extensions.sql_access.sql_roles import end_sessions
 from tests.commands.test_command import scan
-from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.documents import blocks
 from tests.support.indexing import Indexing
@@ -47,7 +46,7 @@ def cursor(indexed: Indexing, role: tuple[str, str]) -> Iterator["psycopg2.exten
 
 
 @pytest.mark.check
-def test_the_document_is_what_the_schema_says() -> None:
+def test_the_document_is_what_the_schema_says():
     lines = set(DOCUMENT.read_text(encoding="utf-8").splitlines())
     made = whole()
     assert DOCUMENT.read_text(encoding="utf-8") == made, (
@@ -57,20 +56,18 @@ def test_the_document_is_what_the_schema_says() -> None:
 
 
 @pytest.mark.check
-def test_there_are_ten_queries() -> None:
+def test_there_are_ten_queries():
     assert len(QUERIES) == 10
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_the_queries_of_the_document_run(cursor: "psycopg2.extensions.cursor", number: int) -> None:
+def test_the_queries_of_the_document_run(cursor, number):
     cursor.execute(QUERIES[number])
     assert cursor.description is not None
     cursor.fetchall()
 
 
-def test_views_show_what_the_api_does(
-    cursor: "psycopg2.extensions.cursor", client: object, scenario: Played
-) -> None:
+def test_views_show_what_the_api_does(cursor, client, scenario):
     get = client.get  # type: ignore[attr-defined]
     [newest] = get("/api/v1/transactions?limit=1").json["transactions"]
     cursor.execute(
@@ -148,7 +145,7 @@ def as_written(number: int, decimals: int) -> str:
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)
-def test_amounts_of_views_have_all_digits(indexed: Indexing, amount: str) -> None:
+def test_amounts_of_views_have_all_digits(indexed, amount):
     rows = execute(indexed.settings.database_url, AMOUNTS[amount])
     assert any(number for _, number, _ in rows)
     shown = [None if value is None else f"{value:f}" for value, _, _ in rows]
@@ -158,7 +155,7 @@ def test_amounts_of_views_have_all_digits(indexed: Indexing, amount: str) -> Non
 
 
 @pytest.mark.check
-def test_every_amount_of_a_view_is_compared() -> None:
+def test_every_amount_of_a_view_is_compared():
     named = {
         f"{view}.{column}"
         for view, body in re.findall(r"VIEW v1\.(\w+) AS\n(.*?);", VIEWS, re.S)
@@ -168,9 +165,7 @@ def test_every_amount_of_a_view_is_compared() -> None:
 
 
 @pytest.mark.parametrize("table", sorted(LEFT_OUT - {"log_emitters", "list_checkpoints"}))
-def test_the_role_reads_nothing_of_the_services_users(
-    cursor: "psycopg2.extensions.cursor", table: str
-) -> None:
+def test_the_role_reads_nothing_of_the_services_users(cursor, table):
     with pytest.raises(psycopg2.errors.InsufficientPrivilege):
         cursor.execute(f"SELECT * FROM {table} LIMIT 1")  # noqa: S608
 
@@ -192,7 +187,7 @@ def test_the_role_reads_nothing_of_the_services_users(
         "ALTER ROLE analyst_of_tests CONNECTION LIMIT 100",
     ],
 )
-def test_the_role_changes_nothing(cursor: "psycopg2.extensions.cursor", statement: str) -> None:
+def test_the_role_changes_nothing(cursor, statement):
     with pytest.raises(
         (psycopg2.errors.InsufficientPrivilege, psycopg2.errors.ReadOnlySqlTransaction)
     ):
@@ -201,9 +196,7 @@ def test_the_role_changes_nothing(cursor: "psycopg2.extensions.cursor", statemen
             cursor.connection.commit()
 
 
-def test_the_role_has_four_connections_and_a_time_out(
-    indexed: Indexing, role: tuple[str, str], cursor: "psycopg2.extensions.cursor"
-) -> None:
+def test_the_role_has_four_connections_and_a_time_out(indexed, role, cursor):
     fields = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
     cursor.execute("SHOW statement_timeout")
     assert cursor.fetchone() == ("1min",)
@@ -214,9 +207,7 @@ def test_the_role_has_four_connections_and_a_time_out(
             psycopg2.connect(**fields)
 
 
-def test_sessions_that_lift_the_time_out_are_ended(
-    indexed: Indexing, role: tuple[str, str]
-) -> None:
+def test_sessions_that_lift_the_time_out_are_ended(indexed, role):
     """PostgreSQL lets a role lift it, also for all of its later sessions; a statement that catches
     being cancelled is ended, too."""
     fields = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
@@ -286,7 +277,7 @@ def as_url(dsn: str) -> str:
     )
 
 
-def test_what_the_role_of_the_service_may_not_do_is_said(owner: tuple[str, str]) -> None:
+def test_what_the_role_of_the_service_may_not_do_is_said(owner):
     dsn, administrator = owner
     environment = {"DATABASE_URL": as_url(dsn)}
     done = scan("migrate", **environment)
@@ -322,6 +313,6 @@ def test_what_the_role_of_the_service_may_not_do_is_said(owner: tuple[str, str])
         (["postgres"], 1),  # which only the database knows to be another's
     ],
 )
-def test_unsuitable_names_are_refused(indexed: Indexing, arguments: list[str], status: int) -> None:
+def test_unsuitable_names_are_refused(indexed, arguments, status):
     done = scan("sql-role", *arguments, DATABASE_URL=indexed.settings.database_url)
     assert done.returncode == status and "password" not in done.stdout

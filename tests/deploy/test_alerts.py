@@ -36,7 +36,7 @@ def promtool(*arguments: object) -> tuple[int, str]:
 
 
 @pytest.mark.check
-def test_promtool_accepts_the_rules() -> None:
+def test_promtool_accepts_the_rules():
     status, output = promtool("check", "rules", RULES)
     assert status == 0, output
 
@@ -107,7 +107,7 @@ GAUGES = [
 ]
 
 
-def test_none_fires_for_a_sound_instance(database: tuple[str, Anvil], tmp_path: Path) -> None:
+def test_none_fires_for_a_sound_instance(database, tmp_path):
     url, anvil = database
     with gunicorn(url, RPC_URL=anvil.url) as address:
         metrics = exported(address)
@@ -135,7 +135,7 @@ BY_CHAIN = {
 
 
 @pytest.mark.check
-def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path: Path) -> None:
+def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path):
     cases = [
         (alert, {f"{name}{{{LABELS}}}": f"{one:f}x120", f"{name}{{{OTHER}}}": f"{other:f}x120"})
         for alert, (name, bad, good) in BY_CHAIN.items()
@@ -159,9 +159,7 @@ SHOWN_BY = {
 
 
 @pytest.mark.parametrize("alert", sorted(STATEMENTS))
-def test_faults_of_the_index_fire_theirs(
-    database: tuple[str, Anvil], tmp_path: Path, alert: str
-) -> None:
+def test_faults_of_the_index_fire_theirs(database, tmp_path, alert):
     url, anvil = database
     execute(url, STATEMENTS[alert])
     with gunicorn(url, RPC_URL=anvil.url) as address:
@@ -169,7 +167,7 @@ def test_faults_of_the_index_fire_theirs(
     assert fires(tmp_path, alert, constant(metrics, SHOWN_BY[alert]))
 
 
-def test_a_lost_database_fires_its_alert(database: tuple[str, Anvil], tmp_path: Path) -> None:
+def test_a_lost_database_fires_its_alert(database, tmp_path):
     url, anvil = database
     gone = url.replace("/scan_", "/gone_", 1)
     with gunicorn(gone, RPC_URL=anvil.url) as address:
@@ -235,7 +233,7 @@ SERIES: list[tuple[str, dict[str, str]]] = [
 
 
 @pytest.mark.check
-def test_the_others_fire_by_their_series(tmp_path: Path) -> None:
+def test_the_others_fire_by_their_series(tmp_path):
     fired = firing(tmp_path, *SERIES)
     assert [case for case, fires in zip(SERIES, fired, strict=True) if not fires] == []
 
@@ -263,15 +261,13 @@ def panels_with(alert: str) -> list[set[str]]:
 
 
 @pytest.mark.check
-def test_the_dashboard_has_a_panel_for_each_alert() -> None:
+def test_the_dashboard_has_a_panel_for_each_alert():
     for alert, rule in RULES_BY_ALERT.items():
         [shown] = panels_with(alert)
         assert metrics_of(rule["expr"]) and metrics_of(rule["expr"]) <= shown, alert
 
 
-def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(
-    database: tuple[str, Anvil],
-) -> None:
+def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database):
     """A renamed metric would silence its alert. A label's first sample comes with its first event,
     but the metric's TYPE is exported from the start."""
     url, anvil = database

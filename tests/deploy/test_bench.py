@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.support.serving import ROOT, program
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_every_comparison_of_the_benchmark_runs(tmp_path: Path) -> None:
+def test_every_comparison_of_the_benchmark_runs(tmp_path):
     program("wrk")
     environment = os.environ | {
         "BENCH_DIR": str(tmp_path),

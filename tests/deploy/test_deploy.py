@@ -20,7 +20,7 @@ UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 @pytest.mark.parametrize(
     "path", ["/metrics", "/metrics/", "//metrics", "/%6detrics", "/api/../metrics", "/metrics?x=1"]
 )
-def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path) -> None:
+def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path):
     with nginx(tmp_path, [shared_server] * 3) as front:
         request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         head, _, body = exchange(front, request.encode()).partition(b"\r\n\r\n")
@@ -29,7 +29,7 @@ def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path) -> No
     assert b"scan_" not in body
 
 
-def test_https_and_http2(shared_server, tmp_path) -> None:
+def test_https_and_http2(shared_server, tmp_path):
     """With a certificate of the test's own; clear text is led to https."""
     port = free_port()
     included = {"# include /etc/nginx/scan-tls.conf;": f"include {tls(tmp_path, port)};"}
@@ -64,7 +64,7 @@ def curl(address: str, folder: Path) -> list[str]:
     return [line.strip() for line in done.stdout.splitlines()]
 
 
-def test_units_are_valid_to_systemd(tmp_path) -> None:
+def test_units_are_valid_to_systemd(tmp_path):
     others = (DEPLOY / "systemd" / "scan.target", DEPLOY / "ha" / "patroni.service")
     for unit in (*UNITS, *others):
         text = re.sub(
@@ -86,28 +86,28 @@ def test_units_are_valid_to_systemd(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
-def test_units_are_hardened(unit: Path) -> None:
+def test_units_are_hardened(unit):
     text = unit.read_text()
     for line in ("NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=\n"):
         assert line in text
     assert re.search(r"^MemoryMax=\d", text, re.M)
 
 
-def test_what_the_image_copies_exists() -> None:
+def test_what_the_image_copies_exists():
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.M)
     names = {name for line in copied for name in line.split()}
     assert {name for name in names if not (ROOT / name).exists()} == set()
     assert {"sql", "migrations", "schema.sql", "app.py", "demo", "requirements"} <= names
 
 
-def test_contributing_names_every_room() -> None:
+def test_contributing_names_every_room():
     table = (ROOT / "CONTRIBUTING.md").read_text()
     rooms = {path.parent.name for path in (ROOT / "scan").glob("*/__init__.py")}
     assert {room for room in rooms if f"| `scan/{room}/` |" not in table} == set()
 
 
 @pytest.mark.parametrize("path", [DEPLOY / "Dockerfile", DEPLOY / "ha" / "Dockerfile"], ids=str)
-def test_hadolint_accepts_the_dockerfiles(path: Path) -> None:
+def test_hadolint_accepts_the_dockerfiles(path):
     linter = Path(sys.executable).with_name("hadolint")
     checked = subprocess.run([linter, path], capture_output=True, text=True, timeout=60)
     assert checked.returncode == 0, checked.stdout
@@ -123,7 +123,7 @@ def compose_files() -> dict[str, str]:
 
 @pytest.mark.long  # it takes 1.5 s of processor to start
 @pytest.mark.parametrize("name", compose_files())
-def test_compose_accepts_its_files(name: str) -> None:
+def test_compose_accepts_its_files(name):
     """Without the key `name`, which Debian's version of it does not know yet."""
     text = re.sub(r"^name: .*\n", "", compose_files()[name], flags=re.M)
     required = dict.fromkeys(re.findall(r"\$\{(\w+):\?", text), "sha256:" + "0" * 64)

@@ -13,7 +13,6 @@ import requests
 import yaml
 
 from deploy.ha.cluster import HERE
-from tests.support.database import Postgres
 from tests.support.folders import temporary_folder
 from tests.support.high_availability.faults import Fault, all_faults
 from tests.support.high_availability.report import GOOD, line, suffer
@@ -48,9 +47,7 @@ def fault(part: str, kind: str) -> Fault:
 
 
 @pytest.mark.long
-def test_machines_are_lost_and_nothing_else_is(
-    stand: Stand, postgres: Postgres, template: str
-) -> None:
+def test_machines_are_lost_and_nothing_else_is(stand, postgres, template):
     random = Random(SEED)
     with stand.load:
         stand.wait_until_whole()
@@ -67,7 +64,7 @@ def test_machines_are_lost_and_nothing_else_is(
     assert figures["keys"] > 0
 
 
-def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stand: Stand) -> None:
+def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stand):
     """Whoever may write there is PostgreSQL's superuser on the next restart."""
     cluster = stand.cluster
     authority = str(cluster.certificates / "ca.crt")
@@ -101,7 +98,7 @@ def compose_services() -> dict[str, Any]:
     return services
 
 
-def test_the_compose_file_is_one_of_the_same_parts() -> None:
+def test_the_compose_file_is_one_of_the_same_parts():
     services = compose_services()
     parts = {re.sub(r"[0-9]+$", "", name) for name in services}
     assert {"etcd", "db", "haproxy", "api", "index", "deliver", "nginx"} <= parts
@@ -112,7 +109,7 @@ def test_the_compose_file_is_one_of_the_same_parts() -> None:
             assert is_made or not source.startswith(".") or (HERE / source).exists(), volume
 
 
-def test_the_compose_file_keeps_scan_out_of_the_network_of_patroni_and_etcd() -> None:
+def test_the_compose_file_keeps_scan_out_of_the_network_of_patroni_and_etcd():
     networks = yaml.safe_load((HERE / "compose.yaml").read_text())["networks"]
     assert networks["cluster"]["internal"] and networks["database"]["internal"]
     for name, service in compose_services().items():
@@ -120,7 +117,7 @@ def test_the_compose_file_keeps_scan_out_of_the_network_of_patroni_and_etcd() ->
         assert in_cluster == name.startswith(("db", "etcd", "haproxy")), name
 
 
-def test_the_compose_file_starts_only_with_digests_and_passwords() -> None:
+def test_the_compose_file_starts_only_with_digests_and_passwords():
     """A variable that is not set stops Compose where it is written as ${NAME:?reason}."""
     text = (HERE / "compose.yaml").read_text()
     for name, service in compose_services().items():
@@ -134,7 +131,7 @@ def test_the_compose_file_starts_only_with_digests_and_passwords() -> None:
     assert not re.search(r"ARG POSTGRES_IMAGE=", (HERE / "Dockerfile").read_text())
 
 
-def test_patroni_is_installed_by_hashes() -> None:
+def test_patroni_is_installed_by_hashes():
     """In the release that the tests run."""
     text = (HERE / "requirements.txt").read_text()
     assert f"patroni=={version('patroni')} " in text
@@ -143,7 +140,7 @@ def test_patroni_is_installed_by_hashes() -> None:
     assert "--require-hashes -r /tmp/requirements.txt" in (HERE / "Dockerfile").read_text()
 
 
-def test_a_second_run_keeps_the_certificates(tmp_path: Path) -> None:
+def test_a_second_run_keeps_the_certificates(tmp_path):
     make = [str(HERE / "make-certificates"), str(tmp_path / "made")]
     subprocess.run([*make, "10.0.0.1"], check=True, timeout=30)
     before = (tmp_path / "made" / "10.0.0.1" / "etcd.crt").read_bytes()
@@ -152,14 +149,14 @@ def test_a_second_run_keeps_the_certificates(tmp_path: Path) -> None:
     assert (tmp_path / "made" / "10.0.0.2" / "patroni.key").stat().st_mode & 0o077 == 0
 
 
-def test_patroni_takes_its_configuration() -> None:
+def test_patroni_takes_its_configuration():
     configuration = yaml.safe_load((HERE / "patroni.yml").read_text())
     dcs = configuration["bootstrap"]["dcs"]
     assert dcs["ttl"] >= dcs["loop_wait"] + 2 * dcs["retry_timeout"]
     assert dcs["synchronous_mode"] and dcs["failsafe_mode"]
 
 
-def test_haproxy_takes_its_configuration(tmp_path: Path) -> None:
+def test_haproxy_takes_its_configuration(tmp_path):
     subprocess.run([str(HERE / "make-certificates"), str(tmp_path)], check=True, timeout=30)
     text = (HERE / "haproxy.cfg").read_text()
     (tmp_path / "haproxy.cfg").write_text(text.replace("/etc/haproxy/certificates", str(tmp_path)))
@@ -169,12 +166,12 @@ def test_haproxy_takes_its_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["patroni.env", "etcd.env", "scan.env"])
-def test_secrets_of_the_files_are_to_be_changed(name: str) -> None:
+def test_secrets_of_the_files_are_to_be_changed(name):
     for key, value in re.findall(r"^(\w*PASSWORD)=(.*)$", (HERE / name).read_text(), re.M):
         assert value == "change-me", key
 
 
-def test_the_document_names_every_file_of_the_recipe() -> None:
+def test_the_document_names_every_file_of_the_recipe():
     document = Path(ROOT / "docs" / "high-availability.md").read_text()
     named = {path.name for path in HERE.iterdir() if path.suffix not in (".py", "")}
     assert {name for name in named if name not in document} == set()

@@ -72,7 +72,7 @@ def root() -> Iterator[Path]:
         yield root
 
 
-def test_the_entry_point_serves_the_demo_and_is_found_healthy(root: Path) -> None:
+def test_the_entry_point_serves_the_demo_and_is_found_healthy(root):
     [_, last] = stages()
     environment = dict(pair.split("=", 1) for line in last.of("ENV") for pair in line.split())
     path = environment["PATH"].replace(INSTALLED, f"{root}{INSTALLED}")

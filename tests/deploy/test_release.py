@@ -60,7 +60,7 @@ def dist() -> Iterator[Path]:
         yield tree / "dist"
 
 
-def test_a_release_has_every_file_with_its_hash(dist: Path) -> None:
+def test_a_release_has_every_file_with_its_hash(dist):
     names = {WHEEL, CLIENT, f"scan-{VERSION}.tar.gz", f"scan-{VERSION}.cdx.json"}
     assert {path.name for path in dist.iterdir()} == {*names, "SHA256SUMS"}
     hashes = {name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in names}
@@ -68,14 +68,14 @@ def test_a_release_has_every_file_with_its_hash(dist: Path) -> None:
     assert dict(reversed(line.split("  ")) for line in lines) == hashes
 
 
-def test_its_bill_of_materials_names_each_locked_requirement(dist: Path) -> None:
+def test_its_bill_of_materials_names_each_locked_requirement(dist):
     components = json.loads((dist / f"scan-{VERSION}.cdx.json").read_text())["components"]
     locked = (ROOT / "requirements" / "runtime.txt").read_text().splitlines()
     names = {line.partition("==")[0].partition("[")[0] for line in locked if "==" in line}
     assert {component["name"] for component in components} == names
 
 
-def test_its_wheels_work_in_an_empty_folder(dist: Path) -> None:
+def test_its_wheels_work_in_an_empty_folder(dist):
     """With the requirements that are installed here."""
     with temporary_folder("scan-released-") as folder:
         venv.create(folder / "venv")

@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 import requests
@@ -82,7 +81,7 @@ def instance(database_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
-def test_no_request_is_lost_while_instances_are_replaced(database_url: str, tmp_path: Path) -> None:
+def test_no_request_is_lost_while_instances_are_replaced(database_url, tmp_path):
     ports = [free_port() for _ in range(3)]
     with ExitStack() as stack:
         processes = [stack.enter_context(instance(database_url, port)) for port in ports]

@@ -34,7 +34,6 @@ from tests.support.foundry import (
     project,
     source,
 )
-from tests.support.receiver import Authority
 from tests.support.serving import connect, exchange, wait_until
 from tests.support.several_chains import CHAINS, Front, several_chains
 from tests.support.solidity import node_script
@@ -63,7 +62,7 @@ def of_form(base: str, path: str, **fields: str) -> Any:
     return requests.post(f"{base}{path}", data=fields, timeout=30).json()
 
 
-def test_each_path_is_a_chain(front: Front, base: str) -> None:
+def test_each_path_is_a_chain(front, base):
     for chain, (name, number) in CHAINS.items():
         stats = requests.get(f"{base}/{chain}/api/v1/stats", timeout=10).json()
         assert (stats["chainId"], stats["chainName"]) == (number, name)
@@ -74,13 +73,13 @@ def test_each_path_is_a_chain(front: Front, base: str) -> None:
         assert block["hash"] == genesis
 
 
-def test_one_page_lists_the_chains(base: str) -> None:
+def test_one_page_lists_the_chains(base):
     answer = requests.get(f"{base}/", timeout=10)
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert set(LINK.findall(answer.text)) == {f"/{chain}/" for chain in CHAINS}
 
 
-def test_all_links_of_pages_stay_with_their_chain(front: Front) -> None:
+def test_all_links_of_pages_stay_with_their_chain(front):
     seen: set[str] = set()
     ahead = [f"{front.url}/bsc/"]
     while ahead and len(seen) < MOST_PAGES:
@@ -99,7 +98,7 @@ def test_all_links_of_pages_stay_with_their_chain(front: Front) -> None:
     assert len(seen) > 30
 
 
-def test_redirects_stay_with_their_chain(front: Front) -> None:
+def test_redirects_stay_with_their_chain(front):
     token = front.stages["bsc"].contracts["gold"].address
     answer = requests.get(f"{front.url}/bsc/search?q={token}", timeout=10, allow_redirects=False)
     assert answer.status_code == 302
@@ -108,14 +107,14 @@ def test_redirects_stay_with_their_chain(front: Front) -> None:
 
 
 @pytest.mark.parametrize("path", ["/bsc%0a", "/bsc%0d%0aX-Injected:%20x", "/bsc%0a/"])
-def test_a_line_break_in_a_path_stays_out_of_the_location(front: Front, path: str) -> None:
+def test_a_line_break_in_a_path_stays_out_of_the_location(front, path):
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     head, _, _ = exchange(front.url, request.encode()).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 404 ")
     assert b"\nX-Injected" not in head and b"\n" not in head.replace(b"\r\n", b"")
 
 
-def test_errors_link_to_their_chain(front: Front) -> None:
+def test_errors_link_to_their_chain(front):
     answer = requests.get(f"{front.url}/eth/block/999999", timeout=10)
     assert answer.status_code == 404
     assert {
@@ -123,12 +122,12 @@ def test_errors_link_to_their_chain(front: Front) -> None:
     } == set()
 
 
-def test_the_document_names_its_server(front: Front) -> None:
+def test_the_document_names_its_server(front):
     document = requests.get(f"{front.url}/bsc/api/v1/openapi.json", timeout=10).json()
     assert document["servers"][0]["url"] == "/bsc"
 
 
-def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front: Front) -> None:
+def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
     assert requests.get(f"{front.url}/bsc/metrics", timeout=10).status_code == 404
     own = requests.get(f"{front.instances['bsc']}/metrics", timeout=10).text
     assert 'scan_chain_info{chain_id="56",name="BNB Chain"} 1.0' in own
@@ -157,7 +156,7 @@ def test_the_api_can_be_tried_below_a_path(front: Front, page: Page) -> None:  #
     assert page.errors == []
 
 
-def test_a_chain_id_in_a_query_or_a_form_names_the_chain(front: Front, base: str) -> None:
+def test_a_chain_id_in_a_query_or_a_form_names_the_chain(front, base):
     block = {"module": "proxy", "action": "eth_getBlockByNumber", "tag": "0x0", "boolean": "false"}
     for chain, (_, number) in CHAINS.items():
         genesis = front.anvils[chain].call("eth_getBlockByNumber", "0x0", False)["hash"]
@@ -175,7 +174,7 @@ def test_a_chain_id_in_a_query_or_a_form_names_the_chain(front: Front, base: str
 
 
 @pytest.mark.parametrize("chain_id", ["", "5", "bsc", "56'", "9" * 5000])
-def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(base: str, chain_id: str) -> None:
+def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(base, chain_id):
     asked = {"module": "stats", "action": "tokensupply", "chainid": chain_id}
     for answer in (of_form(base, "/v2/api", **asked), _query(base, asked)):
         assert (answer["status"], answer["message"]) == ("0", "NOTOK")
@@ -189,7 +188,7 @@ def _query(base: str, asked: dict[str, str]) -> Any:
     return answer.json()
 
 
-def test_sourcifys_paths_name_the_chain(front: Front, base: str) -> None:
+def test_sourcifys_paths_name_the_chain(front, base):
     for chain, (_, number) in CHAINS.items():
         token = front.stages[chain].contracts["gold"].address
         for server in ("", "/server"):
@@ -202,7 +201,7 @@ def test_sourcifys_paths_name_the_chain(front: Front, base: str) -> None:
     assert (job.status_code, job.json()["customCode"]) == (404, "job_not_found")
 
 
-def test_the_lists_of_chains(front: Front, base: str) -> None:
+def test_the_lists_of_chains(front, base):
     for path in ("/chains", "/server/chains"):
         assert requests.get(f"{base}{path}", timeout=10).json() == [
             {"name": name, "chainId": number, "supported": True} for name, number in CHAINS.values()
@@ -219,7 +218,7 @@ def test_the_lists_of_chains(front: Front, base: str) -> None:
     }
 
 
-def test_a_service_of_another_chain_is_noticed(front: Front) -> None:
+def test_a_service_of_another_chain_is_noticed(front):
     """A file may name a service by a wrong chain_id."""
     chains = [
         Chain(path, chain_id, path, front.instances["bsc"], {})
@@ -236,7 +235,7 @@ def test_a_service_of_another_chain_is_noticed(front: Front) -> None:
     assert [chain["status"] for chain in listed] == [1, 0]
 
 
-def test_a_job_of_verification_is_that_of_its_chain(front: Front) -> None:
+def test_a_job_of_verification_is_that_of_its_chain(front):
     address = deployed_on(front.anvils["bsc"], 1)
     body = {
         "stdJsonInput": standard_input({PATH: source(1)}, **SETTINGS),
@@ -256,7 +255,7 @@ def deployed_on(anvil: Anvil, number: int) -> str:
 
 
 @pytest.mark.long
-def test_hardhat_and_ethers_reach_the_chain_that_they_name(front: Front) -> None:
+def test_hardhat_and_ethers_reach_the_chain_that_they_name(front):
     """hardhat-verify sends chainid as to Etherscan; ethers is given the chain's own path."""
     anvil = front.anvils["bsc"]
     address = deployed_on(anvil, 9)
@@ -288,9 +287,7 @@ def test_hardhat_and_ethers_reach_the_chain_that_they_name(front: Front) -> None
 
 @pytest.mark.long
 @pytest.mark.parametrize("verifier", ["custom", "etherscan", "sourcify"])
-def test_forge_verifies_on_the_chain_that_it_names(
-    front: Front, tmp_path: Path, solc_dir: Path, authority: Authority, verifier: str
-) -> None:
+def test_forge_verifies_on_the_chain_that_it_names(front, tmp_path, solc_dir, authority, verifier):
     number = len(verifier)
     address = deployed_on(front.anvils["bsc"], number)
     path = "/" if verifier == "sourcify" else "/v2/api?chainid=56"
@@ -333,7 +330,7 @@ def test_forge_verifies_on_the_chain_that_it_names(
         ("/eth?a=%0d%0aX-Injected:x", 308),
     ],
 )
-def test_the_gateway_reads_paths_as_the_chains_do(front: Front, target: str, status: int) -> None:
+def test_the_gateway_reads_paths_as_the_chains_do(front, target, status):
     """Nobody gets to another host, a chain's metrics or a header of the response by a path."""
     request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     head, _, body = exchange(front.gateway, request.encode()).partition(b"\r\n\r\n")
@@ -343,7 +340,7 @@ def test_the_gateway_reads_paths_as_the_chains_do(front: Front, target: str, sta
 
 
 @pytest.mark.parametrize("start", [b"&" * 5_000_000, b"&chainid=" * 500_000])
-def test_a_hostile_form_reaches_the_chain_that_refuses_it(front: Front, start: bytes) -> None:
+def test_a_hostile_form_reaches_the_chain_that_refuses_it(front, start):
     """The gateway searches it for one field; the chain counts the fields before it parses them."""
     urlencoded = {"Content-Type": "application/x-www-form-urlencoded"}
     body = start + b"&chainid=1"
@@ -351,7 +348,7 @@ def test_a_hostile_form_reaches_the_chain_that_refuses_it(front: Front, start: b
     assert answer.json()["result"] == "A form must have at most 200 fields."
 
 
-def test_the_gateway_passes_on_large_responses(front: Front) -> None:
+def test_the_gateway_passes_on_large_responses(front):
     path = "/eth/docs/swagger-ui-bundle.js"
     plain = {"Accept-Encoding": "identity"}
     direct = requests.get(f"{front.instances['eth']}{path}", headers=plain, timeout=20)
@@ -362,7 +359,7 @@ def test_the_gateway_passes_on_large_responses(front: Front) -> None:
     assert changed <= {"Date", "X-Request-Id"}
 
 
-def test_the_gateway_passes_on_streams(front: Front) -> None:
+def test_the_gateway_passes_on_streams(front):
     url = f"{front.gateway}/eth/api/v1/stream?types=heads"
     with requests.get(url, stream=True, timeout=20) as stream:
         assert stream.headers["Content-Type"].startswith("text/event-stream")
@@ -377,7 +374,7 @@ def stream_of(front: Front, address: str) -> requests.Response:
     return requests.get(url, headers=headers, stream=True, timeout=20)
 
 
-def test_the_gateway_has_as_many_streams_as_the_service(front: Front) -> None:
+def test_the_gateway_has_as_many_streams_as_the_service(front):
     """Eleven addresses with the ten that each may have leave the others theirs."""
     with ExitStack() as stack:
         for address in [f"192.0.2.{number // 10}" for number in range(110)]:
@@ -386,7 +383,7 @@ def test_the_gateway_has_as_many_streams_as_the_service(front: Front) -> None:
         assert stack.enter_context(stream_of(front, "192.0.2.1")).status_code == 429
 
 
-def test_a_stream_ends_at_the_service_with_its_client(front: Front) -> None:
+def test_a_stream_ends_at_the_service_with_its_client(front):
     """The thread of the gateway that reads it waits for up to 15 s for the next line."""
     wait_until(lambda: open_streams(front) == 0, timeout_s=20)
     with stream_of(front, "192.0.2.77"):
@@ -400,7 +397,7 @@ def open_streams(front: Front) -> float:
     return float(line.split()[1])
 
 
-def test_limits_count_the_clients_address(front: Front) -> None:
+def test_limits_count_the_clients_address(front):
     """Behind a trusted proxy the gateway takes its word for it, and nobody else's."""
     path = "/v2/api?chainid=56&module=block&action=eth_block_number"
     remaining = []
@@ -416,7 +413,7 @@ def test_limits_count_the_clients_address(front: Front) -> None:
     assert remaining == [9999, 9998, 9999, 9998]
 
 
-def test_other_chains_go_on_while_one_hangs(front: Front) -> None:
+def test_other_chains_go_on_while_one_hangs(front):
     """One hundred requests to a frozen service take nothing that others need."""
     block = {"module": "block", "action": "eth_block_number"}
     with ExitStack() as stack:
@@ -447,7 +444,7 @@ def frozen(arbiter: int) -> Iterator[None]:
             os.kill(process, signal.SIGCONT)
 
 
-def test_other_chains_go_on_while_one_is_dead(front: Front, base: str) -> None:
+def test_other_chains_go_on_while_one_is_dead(front, base):
     """The last test of this file: the chain stays dead."""
     front.processes["bsc"].terminate()
     front.processes["bsc"].wait()

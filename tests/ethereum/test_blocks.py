@@ -126,7 +126,7 @@ def decode_one(
     ],
     ids=lambda fields: str(fields["type"]),
 )
-def test_every_type_of_transaction(fields: dict[str, Any]) -> None:
+def test_every_type_of_transaction(fields):
     decoded = decode_one(a_transaction(**fields), a_receipt())
     assert decoded.hash == bytes.fromhex(HASHES[0][2:])
     assert (decoded.from_address.hex(), decoded.to_address) == (40 * "1", bytes.fromhex(40 * "2"))
@@ -144,7 +144,7 @@ def test_every_type_of_transaction(fields: dict[str, Any]) -> None:
         ({"to": RECIPIENT}, {"contractAddress": CREATED}, None),
     ],
 )
-def test_contracts_created(transaction: Any, receipt: Any, created: str | None) -> None:
+def test_contracts_created(transaction, receipt, created):
     decoded = decode_one(a_transaction(**transaction), a_receipt(**receipt))
     expected = None if created is None else bytes.fromhex(created[2:])
     assert decoded.contract_address == expected
@@ -160,21 +160,21 @@ def test_contracts_created(transaction: Any, receipt: Any, created: str | None) 
         ({"status": ...}, {"baseFeePerGas": ...}, True),
     ],
 )
-def test_status(receipt: Any, block: Any, status: bool) -> None:
+def test_status(receipt, block, status):
     assert decode_one(a_transaction(), a_receipt(**receipt), **block).status is status
 
 
 @pytest.mark.parametrize("receipt", [{"effectiveGasPrice": ...}, {"effectiveGasPrice": None}])
-def test_old_receipts_have_the_price_of_their_transaction(receipt: Any) -> None:
+def test_old_receipts_have_the_price_of_their_transaction(receipt):
     assert decode_one(a_transaction(), a_receipt(**receipt)).gas_price == 10**9
 
 
-def test_an_index_may_be_written_with_zeros() -> None:
+def test_an_index_may_be_written_with_zeros():
     decoded = decode_one(a_transaction(transactionIndex="0x00"), a_receipt())
     assert decoded.transaction_index == 0
 
 
-def test_blobs_are_part_of_the_fee() -> None:
+def test_blobs_are_part_of_the_fee():
     blobs = {"type": "0x3", "blobVersionedHashes": HASHES}
     decoded = decode_one(a_transaction(**blobs), a_receipt(blobGasPrice="0x9"))
     assert decoded.fee == 2 * 10**9 * 21_000 + 2 * 131_072 * 9
@@ -184,7 +184,7 @@ def test_blobs_are_part_of_the_fee() -> None:
 
 
 @pytest.mark.parametrize("price", ["0x0", "0x" + 64 * "f"])
-def test_prices_from_nothing_to_everything(price: str) -> None:
+def test_prices_from_nothing_to_everything(price):
     decoded = decode_one(a_transaction(value=price), a_receipt(effectiveGasPrice=price))
     assert decoded.gas_price == decoded.value == int(price, 16)
 
@@ -193,11 +193,11 @@ def test_prices_from_nothing_to_everything(price: str) -> None:
     ("transaction", "receipt", "ran"),
     [({}, {}, False), ({"input": "0x00"}, {}, True), ({}, {"gasUsed": "0x5209"}, True)],
 )
-def test_plain_transfers_run_no_code(transaction: Any, receipt: Any, ran: bool) -> None:
+def test_plain_transfers_run_no_code(transaction, receipt, ran):
     assert decode_one(a_transaction(**transaction), a_receipt(**receipt)).ran_code is ran
 
 
-def test_logs_bear_their_transaction_and_their_place() -> None:
+def test_logs_bear_their_transaction_and_their_place():
     block = a_block([a_transaction(0), a_transaction(1)])
     receipts = [a_receipt(0, logs=[a_log(0), a_log(3)]), a_receipt(1, logs=[a_log(4, topics=[])])]
     logs = decode_block(block, receipts, 7).logs
@@ -253,7 +253,7 @@ def test_logs_bear_their_transaction_and_their_place() -> None:
     ],
     ids=str,
 )
-def test_what_contradicts_itself_is_malformed(block: Any, transaction: Any, receipts: Any) -> None:
+def test_what_contradicts_itself_is_malformed(block, transaction, receipts):
     told = a_block([a_transaction(**transaction)]) | block
     asked = receipts and [r if r is None else a_receipt(**r) for r in receipts]
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
@@ -261,7 +261,7 @@ def test_what_contradicts_itself_is_malformed(block: Any, transaction: Any, rece
 
 
 @pytest.mark.parametrize("answer", [None, [], "0x", 1, {}, {"number": "0x7"}])
-def test_what_is_no_block_is_malformed(answer: Any) -> None:
+def test_what_is_no_block_is_malformed(answer):
     with pytest.raises(MalformedBlock):
         decode_block(answer, [], 7)
 
@@ -287,12 +287,12 @@ FEES = {"maxFeePerGas": "0x9", "maxPriorityFeePerGas": "0x1"}
         ),
     ],
 )
-def test_type_nonce_and_gas(transaction: Any, receipt: Any, expected: Any) -> None:
+def test_type_nonce_and_gas(transaction, receipt, expected):
     t = decode_one(a_transaction(**transaction), a_receipt(**receipt))
     assert integers(t.type, t.nonce, t.gas_limit, t.cumulative_gas_used) == expected
 
 
-def test_every_field_is_decoded_from_its_own() -> None:
+def test_every_field_is_decoded_from_its_own():
     """Each value differs from every other, so that no two fields can be swapped."""
     quantities = {
         name: hex(number)
@@ -331,7 +331,7 @@ def test_every_field_is_decoded_from_its_own() -> None:
     )
 
 
-def test_fees_stand_where_the_type_has_them() -> None:
+def test_fees_stand_where_the_type_has_them():
     t = decode_one(a_transaction(), a_receipt())
     fees = (t.max_fee_per_gas, t.max_priority_fee_per_gas, t.max_fee_per_blob_gas)
     assert (fees, t.blob_versioned_hashes) == ((None, None, None), None)
@@ -361,29 +361,29 @@ def of_hex(text: str) -> bytes:
         (..., None),
     ],
 )
-def test_the_method_is_the_first_four_bytes_of_the_input(input_: Any, method: Any) -> None:
+def test_the_method_is_the_first_four_bytes_of_the_input(input_, method):
     assert decode_one(a_transaction(input=input_), a_receipt()).method == method
 
 
 @pytest.mark.parametrize(("base_fee", "expected"), [("0x0", 0), ("0x7", 7), (..., None)])
-def test_the_base_fee_of_a_block(base_fee: Any, expected: int | None) -> None:
+def test_the_base_fee_of_a_block(base_fee, expected):
     assert decode_block(a_block([], baseFeePerGas=base_fee), [], 7).base_fee_per_gas == expected
 
 
 @pytest.mark.parametrize(
     ("size", "expected"), [("0x0", 0), ("0x7fffffffffffffff", 2**63 - 1), (None, None), (..., None)]
 )
-def test_the_size_of_a_block(size: Any, expected: int | None) -> None:
+def test_the_size_of_a_block(size, expected):
     assert decode_block(a_block([], size=size), [], 7).size == expected
 
 
 @pytest.mark.parametrize("size", ["0x8000000000000000", "0x", "0xg", "12", 12, -1, [], True])
-def test_a_size_that_no_column_holds_makes_a_malformed_block(size: Any) -> None:
+def test_a_size_that_no_column_holds_makes_a_malformed_block(size):
     with pytest.raises(MalformedBlock, match=r"^block 7: BadHex: size: "):
         decode_block(a_block([], size=size), [], 7)
 
 
-def test_a_deposit_of_a_rollup_may_lack_what_others_have() -> None:
+def test_a_deposit_of_a_rollup_may_lack_what_others_have():
     deposit = a_transaction(type="0x7e", gasPrice=..., nonce=..., gas=...)
     t = decode_one(deposit, a_receipt(effectiveGasPrice=...))
     assert (integers(t.type), t.gas_price, t.nonce, t.gas_limit) == ((126,), 0, None, None)
@@ -399,12 +399,12 @@ def test_a_deposit_of_a_rollup_may_lack_what_others_have() -> None:
         {"gasPrice": ..., "type": "0x2"},
     ],
 )
-def test_a_malformed_field_is_refused(wrong: Any) -> None:
+def test_a_malformed_field_is_refused(wrong):
     with pytest.raises(MalformedBlock):
         decode_one(a_transaction(**wrong), a_receipt(effectiveGasPrice=...))
 
 
-def test_a_malformed_base_fee_or_cumulative_gas_is_refused() -> None:
+def test_a_malformed_base_fee_or_cumulative_gas_is_refused():
     with pytest.raises(MalformedBlock):
         decode_block(a_block([], baseFeePerGas="7"), [], 7)
     with pytest.raises(MalformedBlock):
@@ -442,7 +442,7 @@ def paths(json_: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @given(st.sampled_from(paths([*WHOLE])), st.sampled_from([..., *JUNK]))
-def test_what_is_refused_is_refused_in_every_form(path: tuple[Any, ...], junk: Any) -> None:
+def test_what_is_refused_is_refused_in_every_form(path, junk):
     """One value anywhere is replaced by junk, or left out."""
     changed = json.loads(json.dumps(WHOLE))
     place = changed
@@ -459,7 +459,7 @@ def test_what_is_refused_is_refused_in_every_form(path: tuple[Any, ...], junk: A
             return
 
 
-def test_ordinary_blocks_have_their_hashes_and_the_same_traces_in_both_forms() -> None:
+def test_ordinary_blocks_have_their_hashes_and_the_same_traces_in_both_forms():
     """Those that benchmarks read."""
     from bench.chain import Chain
 
@@ -486,7 +486,7 @@ def test_ordinary_blocks_have_their_hashes_and_the_same_traces_in_both_forms() -
         b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
     ],
 )
-def test_an_answer_read_for_its_raw_results_is_the_same_answer(text: bytes) -> None:
+def test_an_answer_read_for_its_raw_results_is_the_same_answer(text):
     def read(*, raw: bool) -> Any:
         try:
             answer = transport.read_answer(text, 1 << 20, raw=raw)

@@ -10,7 +10,7 @@ from scan.ethereum.client import Call, Node, NodeError
 pytestmark = pytest.mark.check
 
 
-def test_a_deadline_is_for_all_of_a_batch() -> None:
+def test_a_deadline_is_for_all_of_a_batch():
     """Halves of a batch that timed out are not asked for anew, each with a deadline of its own."""
     connections: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0)) as silent:

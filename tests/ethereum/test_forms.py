@@ -72,7 +72,7 @@ ISTHMUS = {"operatorFeeScalar": hex(2_000_000), "operatorFeeConstant": "0x5"}
     {"0x00" + "00" * 8: GAS * 2 + 5, "0x01" + "00" * 16: GAS * 2_000_000 * 100 + 5}.items(),
     ids=["isthmus", "jovian"],
 )
-def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data: str, operator: int) -> None:
+def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
     attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, mint=None)
     deposit = sent(1, "0x7e", sourceHash=HASH, mint="0x64", isSystemTx=False)
     paying = sent(2)
@@ -125,7 +125,7 @@ PACKED = f"{1:08x}{2:08x}{4:016x}{902:016x}{901:016x}{903:064x}{905:064x}{HASH[2
     ],
     ids=["bedrock", "ecotone", "isthmus", "jovian"],
 )
-def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call: str, more: Json) -> None:
+def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call, more):
     attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, input=f"0x{call}")
     block = decoded((attributes, received(attributes, effectiveGasPrice="0x0")))
     assert json.loads(block.chain_fields or "")["l1Origin"] == ORIGIN | more
@@ -136,7 +136,7 @@ def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call: str, more: J
         assert block.chain_fields is None
 
 
-def test_celo_s_fee_currency_is_no_coin() -> None:
+def test_celo_s_fee_currency_is_no_coin():
     token = "0x" + "ce" * 20
     in_token, in_coin = sent(0, "0x7b", feeCurrency=token), sent(1, chainId="0xa4ec")
     block = decoded((in_token, received(in_token)), (in_coin, received(in_coin, l1Fee="0x0")))
@@ -150,7 +150,7 @@ def test_celo_s_fee_currency_is_no_coin() -> None:
     assert block.producer_fees == (PRICE - BASE_FEE) * GAS
 
 
-def test_what_no_encoding_has_brings_nothing_and_costs_nothing() -> None:
+def test_what_no_encoding_has_brings_nothing_and_costs_nothing():
     """No root covers a mint, a fee currency or a source of another type, nor what a deposit paid
     or which chain it names."""
     deposit = sent(0, "0x7e", sourceHash=HASH, gasPrice="0x5", chainId="0x144")
@@ -170,13 +170,13 @@ def test_what_no_encoding_has_brings_nothing_and_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize("sign", ["l1BatchNumber", "sendRoot", "requestId"])
-def test_the_form_that_encodes_a_block_s_types_goes_before_signs(sign: str) -> None:
+def test_the_form_that_encodes_a_block_s_types_goes_before_signs(sign):
     deposit = sent(0, "0x7e", sourceHash=HASH, mint="0x64", **{sign: HASH})
     block = decoded((deposit, received(deposit, effectiveGasPrice="0x0")), **{sign: HASH})
     assert credited(block) == [(0, MINT, SENDER[2:], 100)]
 
 
-def test_mantle_s_l1_fee_is_within_its_gas_until_arsia() -> None:
+def test_mantle_s_l1_fee_is_within_its_gas_until_arsia():
     first, second = sent(0), sent(1)
     before = decoded((first, received(first, l1Fee="0x3e8", tokenRatio="0xbb8")))
     assert (before.transactions[0].fee, fields_of(before)) == (PRICE * GAS, {"tokenRatio": "3000"})
@@ -198,9 +198,7 @@ BATCH = {"l1BatchNumber": "0x8"}
         ("0xff", BATCH, BATCH, {"typeName": "priority", "l1BatchNumber": "8"}),
     ],
 )
-def test_types_are_named_and_their_fields_kept(
-    type_: str, fields: Json, header: Json, kept: Json
-) -> None:
+def test_types_are_named_and_their_fields_kept(type_, fields, header, kept):
     own = sent(0, type_, **fields)
     l1_fee = {"l1Fee": "0x0"} if "queueIndex" in fields else {}
     block = decoded((own, received(own, **l1_fee)), **header)
@@ -208,7 +206,7 @@ def test_types_are_named_and_their_fields_kept(
     assert json.loads(block.chain_fields or "{}") == ({"l1BatchNumber": "8"} if header else {})
 
 
-def test_fields_of_arbitrum_are_kept() -> None:
+def test_fields_of_arbitrum_are_kept():
     ticket = sent(0, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER)
     paying = sent(1)
     block = decoded(
@@ -226,13 +224,13 @@ def test_fields_of_arbitrum_are_kept() -> None:
     }
 
 
-def test_fields_of_another_meaning_are_left_out() -> None:
+def test_fields_of_another_meaning_are_left_out():
     own = sent(0, "0x7e", sourceHash="0x12", isSystemTx="maybe", mint="0x1")
     block = decoded((own, received(own, effectiveGasPrice="0x0", depositNonce=[1])))
     assert fields_of(block) == {"typeName": "deposit"}
 
 
-def test_a_sign_of_a_form_takes_no_fees_on_ethereum_itself() -> None:
+def test_a_sign_of_a_form_takes_no_fees_on_ethereum_itself():
     own, other = sent(0, chainId="0x1"), sent(1, "0x0", chainId="0xa4ec", feeCurrency=OTHER)
     block = decoded((own, received(own, l1Fee="0x5", gasUsedForL1="0x1")), (other, received(other)))
     assert [(t.fee, t.l1_fee, t.chain_fields) for t in block.transactions] == [
@@ -242,7 +240,7 @@ def test_a_sign_of_a_form_takes_no_fees_on_ethereum_itself() -> None:
 
 
 @pytest.mark.parametrize("part", [0, 1], ids=["transaction", "receipt"])
-def test_a_type_that_is_no_text_is_malformed(part: int) -> None:
+def test_a_type_that_is_no_text_is_malformed(part):
     own = sent(0)
     pair = own, received(own)
     pair[part]["type"] = ["0x2"]

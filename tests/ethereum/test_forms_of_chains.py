@@ -39,7 +39,7 @@ def on(chain_id: int, index: int = 0, type_: str = "0x2", **fields: Any) -> Json
     return sent(index, type_, chainId=hex(chain_id), **fields)
 
 
-def test_a_validator_of_parlia_gets_all_fees_and_passes_them_on() -> None:
+def test_a_validator_of_parlia_gets_all_fees_and_passes_them_on():
     blob = {"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"}
     paying, system = on(56, 0, "0x3", **blob), on(56, 1, "0x0", value="0x64", v="0x93")
     block = decoded(
@@ -60,7 +60,7 @@ def test_a_validator_of_parlia_gets_all_fees_and_passes_them_on() -> None:
         (50_523_000, "7a8ed27f4c30512326878652d20fc85727401854"),
     ],
 )
-def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number: int, contract: str) -> None:
+def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number, contract):
     coin, tip = f"0x{0x1010:040x}", (PRICE - BASE_FEE) * GAS
     first, second = on(137), on(137, 1, "0x0", v="0x135")
     own = "4dfe1bbbcf077ddc3e01291eea2d5c70c2b422b415d95645b9adcfd678cb1d63"
@@ -82,7 +82,7 @@ def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number: int, con
     ]
 
 
-def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time() -> None:
+def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time():
     """EIP-6780 holds on Polygon, whose headers never had blobGasUsed."""
     cancun, later = 1_705_473_120, 1_800_000_000
     for chain_id, time, fields, keeps in (
@@ -98,7 +98,7 @@ def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time() -> Non
         assert block.keeps_destroyed == keeps, (chain_id, time)
 
 
-def test_a_state_sync_brings_coin_and_no_other_transaction_does() -> None:
+def test_a_state_sync_brings_coin_and_no_other_transaction_does():
     coin = f"0x{0x1010:040x}"
     event = "4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6"
     plain, sync = on(137), on(137, 1, "0x7f", gasPrice="0x0")
@@ -115,9 +115,7 @@ def test_a_state_sync_brings_coin_and_no_other_transaction_does() -> None:
 @pytest.mark.parametrize(
     ("time", "collects_blobs"), [(1_746_021_819, False), (1_746_021_820, True)]
 )
-def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(
-    time: int, collects_blobs: bool
-) -> None:
+def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collects_blobs):
     contract = "0x481c034c6d9441db23ea48de68bcae812c5d39ba"
     added = "3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a"
     blob = {"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"}
@@ -138,14 +136,14 @@ def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(
 
 
 @pytest.mark.parametrize("extra", [{"mixHash": HASH}, {"milliTimestamp": "0x1"}, {}])
-def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia(extra: Json) -> None:
+def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia(extra):
     paying = sent(0)
     header = {"milliTimestamp": "0x3ef", "mixHash": f"0x{7:064x}", **extra}
     block = decoded((paying, received(paying)), **header)
     assert block.chain_fields == (None if extra else '{"milliTimestamp":"1007"}')
 
 
-def test_a_chain_s_form_follows_the_id_that_is_signed() -> None:
+def test_a_chain_s_form_follows_the_id_that_is_signed():
     """Of a legacy transaction its v, which its hash covers; its chainId is a field like others."""
     liar = sent(0, "0x0", v=hex(35 + 2 * 1), chainId="0x89")
     assert decoded((liar, received(liar))).burnt_fees == BASE_FEE * GAS
@@ -154,7 +152,7 @@ def test_a_chain_s_form_follows_the_id_that_is_signed() -> None:
 
 
 @pytest.mark.parametrize("chain_id", [10, 5000, 137, 42_161, 42_220, 43_114, 167_000, 534_352])
-def test_a_test_node_with_a_chain_s_id_settles_by_ethereum(chain_id: int) -> None:
+def test_a_test_node_with_a_chain_s_id_settles_by_ethereum(chain_id):
     """Its blocks show nothing of the chain's: nobody gets the base fees that it burns."""
     own = sent(0, chainId=hex(chain_id))
     block = decoded((own, received(own)), withdrawalsRoot=HASH)
@@ -162,7 +160,7 @@ def test_a_test_node_with_a_chain_s_id_settles_by_ethereum(chain_id: int) -> Non
     assert block.producer_fees == (PRICE - BASE_FEE) * GAS
 
 
-def test_a_sign_counts_where_all_receipts_have_it() -> None:
+def test_a_sign_counts_where_all_receipts_have_it():
     first, second = sent(0), sent(1)
     lying = (first, received(first, l1Fee="0x5"))
     assert decoded(lying, (second, received(second))).burnt_fees == 2 * BASE_FEE * GAS
@@ -196,9 +194,7 @@ SEAL = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" + "11"
     ids=["sealed", "no parity", "no point", "too short", "mined", "a vote", "no state"],
 )
 @pytest.mark.parametrize("chain_id", [1337, 59_144], ids=["private", "Linea"])
-def test_tips_of_a_block_go_to_its_signer_where_a_seal_has_one(
-    chain_id: int, header: Json, is_sealed: bool
-) -> None:
+def test_tips_of_a_block_go_to_its_signer_where_a_seal_has_one(chain_id, header, is_sealed):
     paying, tips = on(chain_id), (PRICE - BASE_FEE) * GAS
     block = decoded((paying, received(paying)), **CLIQUE_HEADER | header)
     assert block.burnt_fees == BASE_FEE * GAS

@@ -62,16 +62,14 @@ def failure(session: NodeSession, method: str = "eth_chainId") -> ScanError | No
     return None
 
 
-def test_a_session_answers_and_has_not_failed(gateway: NodeGateway) -> None:
+def test_a_session_answers_and_has_not_failed(gateway):
     session = gateway.session("a")
     assert session.call("eth_call") == "eth_call"
     assert session.batch([Call("a", ()), Call("b", ())]) == ["a", "b"]
     assert session.results([]) == [] and not session.failed
 
 
-def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(
-    node: Counting, gateway: NodeGateway
-) -> None:
+def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(node, gateway):
     node.fault = faulty_node.node_error(-32000, "no such thing")
     session = gateway.session("a")
     assert all(isinstance(each, RpcError) for each in session.results([Call("a", ())] * 2))
@@ -85,9 +83,7 @@ def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(
     assert session.failed
 
 
-def test_an_answer_past_its_bytes_is_no_failure_of_the_node(
-    node: Counting, gateway: NodeGateway
-) -> None:
+def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway):
     node.fault = faulty_node.every_result(f'"{"x" * 5000}"')
     with pytest.raises(AnswerTooLarge):
         gateway.session("a").call("eth_call", most_bytes=1000)
@@ -95,9 +91,7 @@ def test_an_answer_past_its_bytes_is_no_failure_of_the_node(
     assert failure(gateway.session("a")) is None
 
 
-def test_one_client_holds_two_places_and_all_hold_four(
-    node: Counting, gateway: NodeGateway
-) -> None:
+def test_one_client_holds_two_places_and_all_hold_four(node, gateway):
     node.held.clear()
     with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
         stack.callback(node.held.set)
@@ -117,9 +111,7 @@ def test_one_client_holds_two_places_and_all_hold_four(
     assert failure(gateway.session("a")) is None
 
 
-def test_one_budget_for_all_that_a_request_asks(
-    node: Counting, gateway: NodeGateway, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_budget_for_all_that_a_request_asks(node, gateway, monkeypatch):
     monkeypatch.setattr(gateways, "BUDGET_S", 0.3)
     session = gateway.session("a")
     assert failure(session) is None
@@ -130,9 +122,7 @@ def test_one_budget_for_all_that_a_request_asks(
     assert session.left_s() <= 0 and node.requests == requests  # it is not asked in vain
 
 
-def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(
-    node: Counting, gateway: NodeGateway
-) -> None:
+def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node, gateway):
     node.fault = faulty_node.cut_connection
     first = gateway.session("a")
     assert isinstance(failure(first), UpstreamFailed) and first.failed
@@ -159,9 +149,7 @@ def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(
     assert failure(gateway.session("b")) is None
 
 
-def test_a_slow_question_of_one_client_closes_the_gateway_for_nobody(
-    node: Counting, gateway: NodeGateway
-) -> None:
+def test_a_slow_question_of_one_client_closes_the_gateway_for_nobody(node, gateway):
     """Its time-out looks like a node that is away; whoever comes next finds out that it is not."""
     node.held.clear()
     for _ in range(3):
@@ -216,9 +204,7 @@ def of_block(error: dict[str, object] | None, by_hash: bool) -> Fault:
         (-32700, "Cannot wrap"),
     ],
 )
-def test_a_node_that_refuses_a_call_is_not_away(
-    node: Counting, gateway: NodeGateway, code: int, message: str, by_hash: bool
-) -> None:
+def test_a_node_that_refuses_a_call_is_not_away(node, gateway, code, message, by_hash):
     node.fault = of_block({"code": code, "message": message}, by_hash)
     for _ in range(2):
         with pytest.raises((RpcError, UpstreamFailed)):
@@ -231,7 +217,7 @@ def test_a_node_that_refuses_a_call_is_not_away(
     assert node.requests == requests + 1  # without a probe
 
 
-def test_a_node_on_another_fork_is_not_away(node: Counting, gateway: NodeGateway) -> None:
+def test_a_node_on_another_fork_is_not_away(node, gateway):
     node.fault = of_block(None, by_hash=False)
     other = BLOCK._replace(hash=bytes(32))
     with pytest.raises(UpstreamFailed, match="state of this block"):
@@ -247,9 +233,7 @@ def test_a_node_on_another_fork_is_not_away(node: Counting, gateway: NodeGateway
     assert failure(gateway.session("b")) is None and node.requests == requests + 1
 
 
-def test_a_node_that_unlearnt_block_hashes_is_not_away(
-    node: Counting, gateway: NodeGateway
-) -> None:
+def test_a_node_that_unlearnt_block_hashes_is_not_away(node, gateway):
     node.fault = of_block(None, by_hash=True)
     assert gateway.session("a").call("eth_call", {}, BLOCK) == "eth_call"
     refusal = {"code": -32602, "message": "cannot unmarshal object"}
@@ -262,7 +246,7 @@ def test_a_node_that_unlearnt_block_hashes_is_not_away(
     assert node.requests == requests + 2  # by number, and the header
 
 
-def test_a_refusal_with_status_400_is_of_the_call(node: Counting, gateway: NodeGateway) -> None:
+def test_a_refusal_with_status_400_is_of_the_call(node, gateway):
     error = {"code": -32602, "message": "invalid params"}
     node.fault = lambda calls, _: Reply(400, {"jsonrpc": "2.0", "id": 0, "error": error})
     with pytest.raises(RpcError, match="invalid params"):
@@ -273,7 +257,7 @@ def test_a_refusal_with_status_400_is_of_the_call(node: Counting, gateway: NodeG
     assert isinstance(failure(gateway.session("a")), UpstreamFailed)
 
 
-def test_several_nodes_share_the_time(node: Counting) -> None:
+def test_several_nodes_share_the_time(node):
     with FaultyNode(NOWHERE) as frozen:
         frozen.fault = faulty_node.hang(20)
         both = NodeGateway(Node([frozen.url, node.url]), WaitingThreads())

@@ -65,7 +65,7 @@ def altered(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_a_hash_covers_each_field_of_its_header(name: str) -> None:
+def test_a_hash_covers_each_field_of_its_header(name):
     fields = HEADERS[name]
     hash_ = keccak256(rlp.encode(list(fields.values())))
     assert has_its_hash(struct_of(fields, hash_))
@@ -106,7 +106,7 @@ EXTRA_DATA = {
 
 
 @pytest.mark.parametrize("name", EXTRA_DATA)
-def test_a_hash_leaves_out_the_seals_of_validators(name: str) -> None:
+def test_a_hash_leaves_out_the_seals_of_validators(name):
     sent, hashed = EXTRA_DATA[name]
     fields = MADE | {"mixHash": BFT_MIX_HASH, "extraData": sent}
     hash_ = keccak256(rlp.encode(list((fields | {"extraData": hashed}).values())))
@@ -124,7 +124,7 @@ def test_a_hash_leaves_out_the_seals_of_validators(name: str) -> None:
     [b"", b"\xff", b"\xf8", b"\xc5\x01", b"\xbf" + b"\xff" * 8, LONG_LIST],
     ids=["none", "no length", "short", "no items", "a string", "many items"],
 )
-def test_malformed_extra_data_has_no_other_hash(extra_data: bytes) -> None:
+def test_malformed_extra_data_has_no_other_hash(extra_data):
     fields = MADE | {"mixHash": BFT_MIX_HASH, "extraData": extra_data}
     assert not has_its_hash(struct_of(fields, WORD))
     assert has_its_hash(struct_of(fields, keccak256(rlp.encode(list(fields.values())))))

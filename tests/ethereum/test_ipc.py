@@ -17,7 +17,6 @@ from scan.ethereum.client import AnswerTooLarge, BatchRefused, Call, Node, NodeE
 from scan.hex import data
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
 
@@ -36,16 +35,14 @@ def ipc_anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Anvil,
 
 
 @pytest.mark.check
-def test_a_node_answers_as_over_http(ipc_anvil: tuple[Anvil, str]) -> None:
+def test_a_node_answers_as_over_http(ipc_anvil):
     anvil, path = ipc_anvil
     calls = [Call("eth_getBlockByNumber", (hex(number), True)) for number in range(30)]
     assert Node([path]).batch(calls) == Node([anvil.url]).batch(calls)
     assert Node([path]).call("eth_chainId") == anvil.call("eth_chainId")
 
 
-def test_an_index_from_ipc_is_the_same(
-    ipc_anvil: tuple[Anvil, str], database_url: str, postgres: Postgres, template: str
-) -> None:
+def test_an_index_from_ipc_is_the_same(ipc_anvil, database_url, postgres, template):
     anvil, path = ipc_anvil
     with Indexing(database_url, path) as indexing:
         indexing.wait_for(30)
@@ -53,7 +50,7 @@ def test_an_index_from_ipc_is_the_same(
 
 
 @pytest.mark.check
-def test_blocks_from_ipc_are_compared_with_their_roots(ipc_anvil: tuple[Anvil, str]) -> None:
+def test_blocks_from_ipc_are_compared_with_their_roots(ipc_anvil):
     _, path = ipc_anvil
     for header, receipts in BlockSource(Node([path])).raw_blocks(0, 30):
         assert header_hash(header) == data(header.hash, 32)
@@ -103,7 +100,7 @@ def answer(request: Any, result: str) -> bytes:
 @pytest.mark.parametrize(
     "text", ["}", "{{", '"]', "plain"], ids=["close", "open", "quote", "plain"]
 )
-def test_brackets_in_texts_end_no_answer(tmp_path: Path, text: str, end: bytes) -> None:
+def test_brackets_in_texts_end_no_answer(tmp_path, text, end):
     def serve(connection: socket.socket, request: Any) -> None:
         for byte in answer(request, text) + end:
             connection.sendall(bytes([byte]))
@@ -115,7 +112,7 @@ def test_brackets_in_texts_end_no_answer(tmp_path: Path, text: str, end: bytes) 
 
 
 @pytest.mark.check
-def test_an_answer_in_two_halves_is_waited_for(tmp_path: Path) -> None:
+def test_an_answer_in_two_halves_is_waited_for(tmp_path):
     def serve(connection: socket.socket, request: Any) -> None:
         whole = answer(request, "}}}]" * 5)
         connection.sendall(whole[:-3])
@@ -161,9 +158,7 @@ def nested(connection: socket.socket, request: Any) -> None:
         (nested, AnswerTooLarge),
     ],
 )
-def test_a_faulty_node_holds_nobody_up(
-    tmp_path: Path, serve: Serve, error: type[Exception]
-) -> None:
+def test_a_faulty_node_holds_nobody_up(tmp_path, serve, error):
     with served(tmp_path, serve) as (path, _):
         node = Node([path], timeout_s=0.5)
         with pytest.raises(error):
@@ -171,7 +166,7 @@ def test_a_faulty_node_holds_nobody_up(
 
 
 @pytest.mark.check
-def test_a_late_answer_is_nobodys(tmp_path: Path) -> None:
+def test_a_late_answer_is_nobodys(tmp_path):
     given_up, answered = threading.Event(), threading.Event()
 
     def serve(connection: socket.socket, request: Any) -> None:
@@ -194,7 +189,7 @@ def test_a_late_answer_is_nobodys(tmp_path: Path) -> None:
 
 
 @pytest.mark.check
-def test_a_restarted_node_is_reached_anew(tmp_path: Path) -> None:
+def test_a_restarted_node_is_reached_anew(tmp_path):
     def serve(connection: socket.socket, request: Any) -> None:
         connection.sendall(answer(request, request["method"]))
         connection.shutdown(socket.SHUT_RDWR)

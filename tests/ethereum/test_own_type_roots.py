@@ -85,9 +85,7 @@ NONCE, VERSION = {"depositNonce": "0x4"}, {"depositReceiptVersion": "0x1"}
     ],
     ids=["bedrock", "regolith", "canyon", "minting"],
 )
-def test_a_deposit_and_its_receipt_have_their_roots(
-    fields: dict[str, Any], encoded: dict[str, int], nonces: dict[str, str], tail: tuple[int, ...]
-) -> None:
+def test_a_deposit_and_its_receipt_have_their_roots(fields, encoded, nonces, tail):
     transaction = deposit(**fields)
     roots = encoded_deposit(OTHER, **encoded), encoded_receipt(*tail)
     block, receipts = block_of_one(transaction, receipt_of(transaction, **nonces), roots)
@@ -96,7 +94,7 @@ def test_a_deposit_and_its_receipt_have_their_roots(
     assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
 
 
-def test_a_deposit_creates_at_the_nonce_of_its_receipt() -> None:
+def test_a_deposit_creates_at_the_nonce_of_its_receipt():
     transaction = deposit(to=None)
     created = "0x" + keccak256(rlp.encode([bytes_of(SENDER), 4]))[12:].hex()
     receipt = receipt_of(transaction, contractAddress=created, **NONCE, **VERSION)
@@ -115,7 +113,7 @@ def test_a_deposit_creates_at_the_nonce_of_its_receipt() -> None:
     ],
     ids=["minting", "moving", "plain"],
 )
-def test_a_deposit_of_mantle_has_more_fields(fields: dict[str, str], tail: list[bytes]) -> None:
+def test_a_deposit_of_mantle_has_more_fields(fields, tail):
     """core/types/deposit_tx.go of mantlenetworkio/op-geth."""
     transaction = deposit(mint=None, **fields)
     encoded = [bytes_of(HASH), bytes_of(SENDER), bytes_of(OTHER), b"", 0, GAS, 0, *tail]
@@ -147,9 +145,7 @@ CIP_64: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("base_fee", "tail"), [("0x32", (0x32,)), (None, ())], ids=["since its L2", "before"]
 )
-def test_cip_64_and_its_receipt_have_their_roots(
-    base_fee: str | None, tail: tuple[int, ...]
-) -> None:
+def test_cip_64_and_its_receipt_have_their_roots(base_fee, tail):
     transaction = sent(0, "0x7b", **CIP_64)
     own = {} if base_fee is None else {"baseFee": base_fee}
     receipt = receipt_of(
@@ -165,7 +161,7 @@ def test_cip_64_and_its_receipt_have_their_roots(
     assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
 
 
-def test_the_price_of_cip_64_is_by_the_base_fee_of_its_receipt() -> None:
+def test_the_price_of_cip_64_is_by_the_base_fee_of_its_receipt():
     transaction = sent(0, "0x7b", **CIP_64)
     receipt = receipt_of(transaction, baseFee="0x32", effectiveGasPrice="0x35")
     roots = SIGNED, encoded_receipt(0x32, type_=b"\x7b")

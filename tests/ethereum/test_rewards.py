@@ -35,12 +35,12 @@ class Uncle(NamedTuple):
         (61, 20_000_001, 2.048),
     ],
 )
-def test_a_block_earns_what_its_fork_says(chain_id: int, number: int, coins: float) -> None:
+def test_a_block_earns_what_its_fork_says(chain_id, number, coins):
     [(_, _, miner, amount)] = mining_credits(chain_id, Mined(number), 0, [])
     assert (miner, amount) == (b"m" * 20, int(coins * 1000) * 10**15)
 
 
-def test_uncles_earn_by_distance_and_their_nephew_for_each() -> None:
+def test_uncles_earn_by_distance_and_their_nephew_for_each():
     uncles = [Uncle(4_369_999), Uncle(4_369_994)]
     credits = mining_credits(1, Mined(4_370_000), 2, uncles)
     # The number of the block that includes them decides which reward they have a part of.
@@ -52,5 +52,5 @@ def test_uncles_earn_by_distance_and_their_nephew_for_each() -> None:
 
 
 @pytest.mark.parametrize(("chain_id", "number"), [(1, 0), (56, 7), (1337, 7)])
-def test_genesis_and_other_chains_earn_nothing(chain_id: int, number: int) -> None:
+def test_genesis_and_other_chains_earn_nothing(chain_id, number):
     assert mining_credits(chain_id, Mined(number), 0, []) == []

@@ -25,7 +25,7 @@ def anvil() -> Iterator[Anvil]:
         yield node
 
 
-def test_the_steps_show_what_the_tracer_of_calls_shows(anvil: Anvil) -> None:
+def test_the_steps_show_what_the_tracer_of_calls_shows(anvil):
     compared = created = moved = 0
     for number in range(anvil.head() + 1):
         block = read_block(anvil, number)
@@ -71,7 +71,7 @@ def read_block(anvil: Anvil, number: int) -> DecodedBlock:
     ],
     ids=str,
 )
-def test_malformed_steps_are_refused(anvil: Anvil, steps: object) -> None:
+def test_malformed_steps_are_refused(anvil, steps):
     [transaction, *_] = read_block(anvil, 1).transactions
     with pytest.raises((BadHex, KeyError, TypeError, IndexError, ValueError)):
         read_steps(transaction, steps)  # type: ignore[arg-type]

@@ -50,11 +50,11 @@ def number(value: int) -> bytes:
     ],
     ids=lambda value: ascii(value)[:25],
 )
-def test_names(answer: bytes | None, text: str) -> None:
+def test_names(answer, text):
     assert token_metadata.text(answer, token_metadata.MAX_NAME) == text
 
 
-def test_symbols_are_cut_to_50() -> None:
+def test_symbols_are_cut_to_50():
     assert token_metadata.text(a_string(60 * "S"), token_metadata.MAX_SYMBOL) == 50 * "S"
 
 
@@ -71,7 +71,7 @@ def test_symbols_are_cut_to_50() -> None:
     ],
     ids=lambda value: ascii(value)[:25],
 )
-def test_long_texts_are_cut(answer: bytes, text: str) -> None:
+def test_long_texts_are_cut(answer, text):
     cut = token_metadata.cut_text(answer)
     assert len(cut) <= token_metadata.MAX_TEXT_BYTES + 2 * WORD
     assert token_metadata.text(cut, token_metadata.MAX_NAME) == text
@@ -87,7 +87,7 @@ def test_long_texts_are_cut(answer: bytes, text: str) -> None:
         (number(2**256 - 1) + b"x", 2**256 - 1),
     ],
 )
-def test_words(answer: bytes | None, word: int | None) -> None:
+def test_words(answer, word):
     assert token_metadata.word(answer) == word
 
 
@@ -101,7 +101,7 @@ def test_words(answer: bytes | None, word: int | None) -> None:
         (bytes(12) + 20 * b"\xff" + b"more", 20 * b"\xff"),
     ],
 )
-def test_addresses(answer: bytes | None, address: bytes | None) -> None:
+def test_addresses(answer, address):
     assert token_metadata.address(answer) == address
 
 
@@ -124,14 +124,14 @@ def answers(**changes: bytes | None) -> list[bytes | None]:
 @pytest.mark.parametrize(
     ("decimals", "shown"), [(0, 0), (18, 18), (255, 255), (256, 0), (2**255, 0), (2**256 - 1, 0)]
 )
-def test_decimals_outside_a_byte_are_none(decimals: int, shown: int) -> None:
+def test_decimals_outside_a_byte_are_none(decimals, shown):
     assert (
         token_metadata.decode_token_metadata(answers(decimals=number(decimals))).decimals == shown
     )
 
 
 @pytest.mark.parametrize("supply", [None, b"", bytes(31)])
-def test_a_missing_supply_is_none(supply: bytes | None) -> None:
+def test_a_missing_supply_is_none(supply):
     assert token_metadata.decode_token_metadata(answers(supply=supply)).total_supply is None
 
 
@@ -155,19 +155,19 @@ YES, NO, NOISE = number(1), number(0), number(2)
     ],
 )
 def test_interfaces_are_believed_where_they_say_one_thing(
-    erc165: bytes, invalid: bytes, erc721: bytes, erc1155: bytes, interface: str | None
-) -> None:
+    erc165, invalid, erc721, erc1155, interface
+):
     said = answers(erc165=erc165, invalid=invalid, erc721=erc721, erc1155=erc1155)
     assert token_metadata.decode_token_metadata(said).interface == interface
 
 
 @pytest.mark.parametrize("missing", ["decimals", "supply", "balance"])
-def test_what_wraps_answers_as_a_fungible_token(missing: str) -> None:
+def test_what_wraps_answers_as_a_fungible_token(missing):
     assert token_metadata.decode_token_metadata(answers()).wraps
     assert not token_metadata.decode_token_metadata(answers(**{missing: None})).wraps
 
 
-def test_call_data_is_what_the_abi_says() -> None:
+def test_call_data_is_what_the_abi_says():
     assert token_metadata.supports_interface("80ac58cd") == "0x01ffc9a780ac58cd" + 56 * "0"
     assert token_metadata.balance_of(bytes(20)) == "0x70a08231" + 64 * "0"
     tokens = 24 * "0" + 40 * "1", 24 * "0" + 40 * "2"

@@ -101,7 +101,7 @@ def outer(*calls: Frame, **more: Any) -> Frame:
     return frame("CALL", SENDER, PURSE, 100, calls=list(calls), **more)
 
 
-def test_every_kind_of_movement_in_the_order_of_the_calls() -> None:
+def test_every_kind_of_movement_in_the_order_of_the_calls():
     traces = both(
         outer(
             frame("CALL", PURSE, PAID, 1, calls=[frame("CALL", PAID, PURSE, 2)]),
@@ -121,7 +121,7 @@ def test_every_kind_of_movement_in_the_order_of_the_calls() -> None:
     assert [to_hex(each) for each in traces.created] == [MADE, NESTED]
 
 
-def test_what_moves_nothing() -> None:
+def test_what_moves_nothing():
     traces = both(
         outer(
             frame("CALL", PURSE, PAID, 0),
@@ -133,7 +133,7 @@ def test_what_moves_nothing() -> None:
     assert moved(traces) == [] and traces.created == []
 
 
-def test_a_creation_counts_without_value() -> None:
+def test_a_creation_counts_without_value():
     undone = frame("CALL", PURSE, PAID, 0, error="x", calls=[frame("CREATE", PURSE, PAID, 0)])
     traces = both(
         outer(
@@ -146,20 +146,20 @@ def test_a_creation_counts_without_value() -> None:
     assert [to_hex(each) for each in traces.created] == [MADE, PAID]
 
 
-def test_borrowed_code_pays_in_the_borrowers_name() -> None:
+def test_borrowed_code_pays_in_the_borrowers_name():
     inner = [frame("CALL", PURSE, PAID, 8), frame("SELFDESTRUCT", PURSE, PAID, 9)]
     traces = both(outer(frame("DELEGATECALL", PURSE, LIBRARY, 100, calls=inner)))
     assert moved(traces) == [("call", PURSE, PAID, 8), ("selfdestruct", PURSE, PAID, 9)]
 
 
-def test_the_transaction_itself_is_no_internal_transfer() -> None:
+def test_the_transaction_itself_is_no_internal_transfer():
     assert moved(both(outer())) == []
     created = both(frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)]))
     assert moved(created) == [("call", MADE, PAID, 1)]
     assert [to_hex(each) for each in created.created] == [MADE]
 
 
-def test_failed_branches_move_and_create_nothing() -> None:
+def test_failed_branches_move_and_create_nothing():
     undone = [frame("CALL", PAID, PURSE, 2), frame("CREATE", PAID, MADE, 3)]
     traces = both(
         outer(
@@ -175,7 +175,7 @@ def test_failed_branches_move_and_create_nothing() -> None:
 
 
 @pytest.mark.parametrize("status", [True, False])
-def test_failed_transactions_move_nothing(status: bool) -> None:
+def test_failed_transactions_move_nothing(status):
     """Some nodes report the failure in the frame, the receipt always does."""
     error = {"error": "execution reverted"} if status else {}
     traces = both(outer(frame("CALL", PURSE, PAID, 1), **error), status=status)
@@ -185,18 +185,18 @@ def test_failed_transactions_move_nothing(status: bool) -> None:
 @pytest.mark.parametrize(
     "changes", [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"to": None}, {"from": PAID}]
 )
-def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes: Frame) -> None:
+def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes):
     """The transfer before it again, or nobody: EIP-6780 leaves the coins where they are."""
     destroyed = frame("SELFDESTRUCT", PURSE, PURSE, 5) | changes
     assert moved(both(outer(destroyed))) == []
 
 
-def test_a_destruction_in_ones_own_favour_is_one_to_oneself() -> None:
+def test_a_destruction_in_ones_own_favour_is_one_to_oneself():
     traces = both(outer(frame("SELFDESTRUCT", PURSE, PURSE, 5)))
     assert moved(traces) == [("selfdestruct", PURSE, PURSE, 5)]
 
 
-def test_values_may_be_missing_and_as_large_as_a_uint256() -> None:
+def test_values_may_be_missing_and_as_large_as_a_uint256():
     most = 2**256 - 1
     inner = frame("CALL", PURSE, PAID, most)
     silent = {key: value for key, value in inner.items() if key != "value"}
@@ -204,7 +204,7 @@ def test_values_may_be_missing_and_as_large_as_a_uint256() -> None:
     assert moved(read_call_traces(a_block(), [{"result": outer(silent)}])) == []
 
 
-def test_indexes_begin_anew_in_each_transaction() -> None:
+def test_indexes_begin_anew_in_each_transaction():
     block = a_block(True, True)
     calls = outer(frame("CALL", PURSE, PAID, 1), frame("CALL", PURSE, PAID, 2))
     entries = [{"result": calls}, {"result": calls}]  # without txHash, as older nodes
@@ -214,12 +214,12 @@ def test_indexes_begin_anew_in_each_transaction() -> None:
     assert places == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
-def test_a_blocks_reward_is_no_transaction() -> None:
+def test_a_blocks_reward_is_no_transaction():
     reward = {"blockHash": to_hex(BLOCK_HASH), "type": "reward", "transactionPosition": None}
     assert read_flat_traces(a_block(), [*flat_of(outer()), reward]) == BlockTraces([], [])
 
 
-def test_deep_calls_are_no_recursion() -> None:
+def test_deep_calls_are_no_recursion():
     inner = frame("CALL", PURSE, PURSE, 1)
     for _ in range(20_000):
         inner = frame("CALL", PURSE, PURSE, 1, calls=[inner])
@@ -259,7 +259,7 @@ CALL = frame("CALL", PURSE, PAID, 1)
     ],
     ids=str,
 )
-def test_frames_of_another_shape_are_refused(entries: list[Any]) -> None:
+def test_frames_of_another_shape_are_refused(entries):
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
         read_call_traces(a_block(), entries)
 
@@ -298,12 +298,12 @@ def changed(place: int, **changes: Any) -> list[Frame]:
     ],
     ids=str,
 )
-def test_flat_traces_of_another_shape_are_refused(traces: list[Any]) -> None:
+def test_flat_traces_of_another_shape_are_refused(traces):
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
         read_flat_traces(a_block(), traces)
 
 
-def test_decoding_changes_nothing_of_what_was_read() -> None:
+def test_decoding_changes_nothing_of_what_was_read():
     outermost = outer(CALL, frame("CREATE", PURSE, MADE, 1, calls=[CALL]))
     before = copy.deepcopy(outermost)
     both(outermost)

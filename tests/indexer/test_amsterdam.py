@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -88,7 +87,7 @@ def listed(client: FlaskClient, path: str, **query: str) -> list[dict[str, Any]]
             return rows
 
 
-def test_records_are_the_nodes(forked: Forked) -> None:
+def test_records_are_the_nodes(forked):
     client, truth = forked.client, forked.truth
     assert [*map(comparable, listed(client, "tokens"))] == truth.tokens
     for entity in ("blocks", "transactions", "token_transfers", "internal_transfers"):
@@ -96,7 +95,7 @@ def test_records_are_the_nodes(forked: Forked) -> None:
         assert [*map(comparable, rows)] == getattr(truth, entity), entity
 
 
-def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked: Forked) -> None:
+def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked):
     client, url = forked.client, forked.url
     assert client.get(f"/api/v1/tokens/{SYSTEM}").status_code == 404
     system = bytes.fromhex(SYSTEM[2:])
@@ -115,7 +114,7 @@ def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked: Forked) -> None:
         assert SYSTEM not in {row["contractAddress"] for row in rows}
 
 
-def test_histories_add_up_through_the_fork(forked: Forked, plain: Anvil) -> None:
+def test_histories_add_up_through_the_fork(forked, plain):
     """Of all that have their coin by the chain, not by the test node's orders."""
     addresses = [a for a, record in forked.truth.addresses.items() if record["isContract"]]
     for address in [*plain.accounts, *addresses]:
@@ -125,13 +124,13 @@ def test_histories_add_up_through_the_fork(forked: Forked, plain: Anvil) -> None
     assert body["untracedBlocks"] == 0
 
 
-def test_days_add_up_what_blocks_burnt(forked: Forked) -> None:
+def test_days_add_up_what_blocks_burnt(forked):
     burnt = sum(int(block["burntFees"] or 0) for block in forked.truth.blocks)
     days = forked.client.get("/api/v1/stats/daily").json["days"]
     assert sum(int(day["burntFees"]) for day in days) == burnt
 
 
-def test_logs_of_coin_are_shown_as_what_they_are(forked: Forked) -> None:
+def test_logs_of_coin_are_shown_as_what_they_are(forked):
     client = forked.client
     [log] = client.get("/api/v1/logs", query_string={"address": SYSTEM, "limit": 1}).json["logs"]
     event = log["event"]
@@ -151,9 +150,7 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked: Forked) -> None:
     ids=["traced", "untraced"],
     indirect=True,
 )
-def test_bulk_and_audit_have_the_same(
-    forked: Forked, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
     settings = settings_for(forked.url, forked.node.url, traces=forked.traces)
     assert auditing.run(settings, node=True) == 0
     with postgres.cloned(template) as url:
@@ -165,12 +162,8 @@ def test_bulk_and_audit_have_the_same(
 
 
 def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
-    forked: Forked,
-    postgres: Postgres,
-    template: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    forked, postgres, template, monkeypatch, caplog
+):
     head = len(forked.chain.headers) - 1
     with postgres.cloned(template) as url:
         with monkeypatch.context() as patched:
@@ -189,7 +182,7 @@ def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
     assert "transfers of coin were taken for a token's: indexing block" in caplog.text
 
 
-def test_a_block_whose_traces_and_logs_differ_is_refused(forked: Forked, plain: Anvil) -> None:
+def test_a_block_whose_traces_and_logs_differ_is_refused(forked, plain):
     if forked.traces == "off":
         return
     moved = forked.truth.internal_transfers[0]

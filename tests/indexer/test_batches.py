@@ -41,15 +41,13 @@ def sizes(blocks: list[BlockRows]) -> list[int]:
         ("BATCH_LOG_CHARACTERS", 45, 5),
     ],
 )
-def test_a_batch_ends_at_each_of_its_limits(
-    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, blocks: int
-) -> None:
+def test_a_batch_ends_at_each_of_its_limits(monkeypatch, limit, most, blocks):
     monkeypatch.setattr(batch_reader, limit, most)
     chain = [block(number, logs="x" * 9) for number in range(2 * blocks + 1)]
     assert sizes(chain) == [blocks, blocks, 1]
 
 
-def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch):
     chain = [block(number) for number in range(4)]
     assert sizes(chain) == [4]
     monkeypatch.setattr(batch_reader, "BATCH_S", 0.0)
@@ -62,7 +60,7 @@ def fetched(logs: str) -> tuple["Future[FetchedRows]", int]:
     return future, 1
 
 
-def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead() -> None:
+def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
     assert not prefetch._are_enough(deque())
     assert not prefetch._are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
     assert prefetch._are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))

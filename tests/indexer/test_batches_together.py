@@ -83,9 +83,7 @@ def node(indexed_once: Indexed, database_url: str) -> Iterator[Anvil]:
     assert digest(database_url) == digest(indexed_once.url)
 
 
-def test_a_transaction_ends_where_partitions_are_to_be_made(
-    node: Anvil, database_url: str, transactions: list[int]
-) -> None:
+def test_a_transaction_ends_where_partitions_are_to_be_made(node, database_url, transactions):
     with Indexing(database_url, node.url, partition_rows=20) as indexing:
         indexing.wait_for(node.head())
     partitions = execute(
@@ -95,9 +93,7 @@ def test_a_transaction_ends_where_partitions_are_to_be_made(
     assert 1 < max(transactions) < sum(transactions) // 2
 
 
-def test_what_was_read_before_a_fault_is_written(
-    node: Anvil, database_url: str, transactions: list[int]
-) -> None:
+def test_what_was_read_before_a_fault_is_written(node, database_url, transactions):
     head = node.head()
     heads: list[int] = []
 
@@ -115,8 +111,8 @@ def test_what_was_read_before_a_fault_is_written(
 
 
 def test_after_a_transaction_that_failed_one_batch_is_written_alone(
-    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    node, database_url, transactions, monkeypatch
+):
     """So that what fails again and again with many batches does not stop the index."""
     derive = Append.derive
     failed: list[int] = []
@@ -133,8 +129,8 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
 
 
 def test_a_transaction_of_a_slow_database_ends_in_time(
-    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    node, database_url, transactions, monkeypatch
+):
     """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
     clock = 0.0
     taken: list[float] = []
@@ -165,8 +161,8 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
 
 
 def test_an_indexer_is_heard_of_during_a_long_transaction(
-    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    node, database_url, transactions, monkeypatch
+):
     monkeypatch.setattr(status_report, "RECORD_AGAIN_AFTER_S", 0.05)
     derive = Append.derive
     seen: list[Any] = []
@@ -186,8 +182,8 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
 
 
 def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
-    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    node, database_url, transactions, monkeypatch
+):
     """As a migration does."""
     add = Append.add
     waiting: list[threading.Thread] = []
@@ -208,9 +204,7 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
     assert 3 in transactions
 
 
-def test_a_stop_rolls_several_batches_back(
-    node: Anvil, database_url: str, transactions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stop_rolls_several_batches_back(node, database_url, transactions, monkeypatch):
     indexing = Indexing(database_url, node.url)
     add = Append.add
 
@@ -228,9 +222,7 @@ def test_a_stop_rolls_several_batches_back(
     Indexing(database_url, node.url).run_until(node.head())
 
 
-def test_webhooks_get_their_events_batch_by_batch(
-    node: Anvil, database_url: str, transactions: list[int]
-) -> None:
+def test_webhooks_get_their_events_batch_by_batch(node, database_url, transactions):
     execute(
         database_url,
         "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"

@@ -9,8 +9,7 @@ from scan.ethereum.client import Call, Node, NodeError
 from tests.indexer.test_node_faults import status
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
 from tests.support.scenario import Stage, honest_tokens
 from tests.support.table_digest import digest, fresh_digest
@@ -39,13 +38,8 @@ def balance_at(node: Node, address: str, block: BlockId) -> int:
 
 @pytest.mark.parametrize("fault", BY_NUMBER.values(), ids=BY_NUMBER)
 def test_a_node_without_block_hashes_is_read_by_number(
-    postgres: Postgres,
-    template: str,
-    database_url: str,
-    anvil: Anvil,
-    node: FaultyNode,
-    fault: Fault,
-) -> None:
+    postgres, template, database_url, anvil, node, fault
+):
     honest_tokens(Stage(anvil))
     node.fault = fault
     with Indexing(database_url, node.url, until=anvil.head()):
@@ -53,16 +47,14 @@ def test_a_node_without_block_hashes_is_read_by_number(
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
-def test_a_node_that_takes_block_hashes_is_read_by_them(anvil: Anvil, database_url: str) -> None:
+def test_a_node_that_takes_block_hashes_is_read_by_them(anvil, database_url):
     anvil.mine(2)
     assert status(database_url)["stateReadBy"] is None
     with Indexing(database_url, anvil.url, until=2):
         assert status(database_url)["stateReadBy"] == "blockHash"
 
 
-def test_it_is_tried_again_where_the_node_behind_the_address_was_changed(
-    anvil: Anvil, node: FaultyNode
-) -> None:
+def test_it_is_tried_again_where_the_node_behind_the_address_was_changed(anvil, node):
     anvil.mine(3)
     client, block = Node([node.url]), newest(anvil)
     assert balance_at(client, anvil.accounts[0], block) > 0
@@ -81,7 +73,7 @@ def test_it_is_tried_again_where_the_node_behind_the_address_was_changed(
         assert client.takes_block_hashes is True
 
 
-def test_each_of_several_nodes_is_asked_in_its_own_way(anvil: Anvil, node: FaultyNode) -> None:
+def test_each_of_several_nodes_is_asked_in_its_own_way(anvil, node):
     anvil.mine(3)
     node.fault = faulty_node.refuse_block_objects
     with FaultyNode(anvil.url) as first:
@@ -93,7 +85,7 @@ def test_each_of_several_nodes_is_asked_in_its_own_way(anvil: Anvil, node: Fault
         assert client.takes_block_hashes is False
 
 
-def test_by_number_another_fork_is_refused(anvil: Anvil, node: FaultyNode) -> None:
+def test_by_number_another_fork_is_refused(anvil, node):
     anvil.mine(3)
     node.fault = faulty_node.refuse_block_objects
     client, block = Node([node.url]), newest(anvil)
@@ -106,9 +98,7 @@ def test_by_number_another_fork_is_refused(anvil: Anvil, node: FaultyNode) -> No
         balance_at(client, anvil.accounts[0], BlockId(9, bytes(32)))
 
 
-def test_a_node_that_refuses_once_is_no_node_without_block_hashes(
-    anvil: Anvil, node: FaultyNode
-) -> None:
+def test_a_node_that_refuses_once_is_no_node_without_block_hashes(anvil, node):
     """As one of several behind an address that has yet to see the block."""
     anvil.mine(3)
     refusals = iter([True])
@@ -124,7 +114,7 @@ def test_a_node_that_refuses_once_is_no_node_without_block_hashes(
     assert client.takes_block_hashes is True
 
 
-def test_a_revert_is_an_answer_whatever_way_was_taken(anvil: Anvil, node: FaultyNode) -> None:
+def test_a_revert_is_an_answer_whatever_way_was_taken(anvil, node):
     failing = anvil.deploy(anvil.accounts[0], "Failing")
     call = {"to": failing.address, "data": failing.data("withReason")}
     for fault in (None, faulty_node.refuse_block_objects):

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -62,7 +61,7 @@ def celo(postgres: Postgres, template: str) -> Iterator[Chain]:
         yield Chain(node, url, create_app(settings).test_client())
 
 
-def test_every_history_adds_up_to_the_balance(celo: Chain) -> None:
+def test_every_history_adds_up_to_the_balance(celo):
     addresses = [
         f"0x{bytes(a).hex()}" for (a,) in execute(celo.url, "SELECT address FROM addresses")
     ]
@@ -78,9 +77,7 @@ def test_every_history_adds_up_to_the_balance(celo: Chain) -> None:
 
 
 @pytest.mark.long  # of forms in bulk test_op_stack has one in `make test`
-def test_bulk_and_the_audit_agree(
-    celo: Chain, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_bulk_and_the_audit_agree(celo, postgres, template, tmp_path):
     assert auditing.run(settings_for(celo.url, celo.node.url), node=True) == 0
     head = celo.node.head()
     with postgres.cloned(template) as url:
@@ -90,7 +87,7 @@ def test_bulk_and_the_audit_agree(
         assert digest(url) == digest(celo.url)
 
 
-def test_a_chain_without_the_precompile_moves_nothing(postgres: Postgres, template: str) -> None:
+def test_a_chain_without_the_precompile_moves_nothing(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
         client = create_app(Indexing(url, node.url).run_until(node.head()).settings).test_client()

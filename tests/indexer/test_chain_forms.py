@@ -7,7 +7,6 @@ all accounts but those that docs/chains.md names, and bulk has the same rows.
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -51,9 +50,7 @@ def indexed(
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_form_is_indexed_as_it_is_documented(
-    name: str, postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
     chain = FORMS[name]()
     with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (settings, _):
         said = [record.getMessage() for record in caplog.records]
@@ -68,7 +65,7 @@ def test_a_form_is_indexed_as_it_is_documented(
         assert auditing.run(settings, node=True) == 0
 
 
-def test_a_ticket_and_its_redemptions_name_each_other(postgres: Postgres, template: str) -> None:
+def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
     with indexed(FORMS["arbitrum"](), postgres, template) as (settings, _):
         client = create_app(settings).test_client()
         listed = {
@@ -90,18 +87,14 @@ def test_a_ticket_and_its_redemptions_name_each_other(postgres: Postgres, templa
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FORMS)
-def test_bulk_indexes_a_form_alike(
-    name: str, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_bulk_indexes_a_form_alike(name, postgres, template, tmp_path):
     chain = FORMS[name]()
     with indexed(chain, postgres, template) as (settings, node), postgres.cloned(template) as bulk:
         assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=chain.head)
         assert digest(bulk) == digest(settings.database_url)
 
 
-def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(
-    postgres: Postgres, template: str
-) -> None:
+def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, template):
     chain = polygon()
     node = DemoNode(Recording(chain.lines(apart=frozenset(chain.state_syncs))), 0)
     with indexed(chain, postgres, template) as (settings, _), postgres.cloned(template) as url:
@@ -122,9 +115,7 @@ def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(
     node.stop()
 
 
-def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(
-    postgres: Postgres, template: str
-) -> None:
+def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, template):
     chain = FORMS["isthmus"]()
     recording = DemoNode(Recording(chain.lines()), 0)
     lacking: set[str] = set()

@@ -59,9 +59,7 @@ def alter_header(block: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("alter", [alter_value, alter_header])
 @pytest.mark.parametrize("version", ["Geth/v1.16.7", "anvil/v1.7.1", "Ganache/v7.9.2"])
-def test_a_block_that_one_node_always_alters_is_not_taken(
-    chain: Anvil, alter: Callable[[dict[str, Any]], None], version: str
-) -> None:
+def test_a_block_that_one_node_always_alters_is_not_taken(chain, alter, version):
     """Another node has it right; of test nodes only what they really have otherwise is taken."""
     true = BlockSource(Node([chain.url])).blocks(0, 5)
     with FaultyNode(chain.url) as node:
@@ -105,21 +103,19 @@ def read(node: Anvil, number: int, version: str, old: str = "", new: str = "") -
         return BlockSource(Node([faulty.url]), traces="off").blocks(number, number)[0].block
 
 
-def test_a_hash_that_is_not_the_transactions_is_taken_from_anvil_alone(
-    impersonating: Anvil,
-) -> None:
+def test_a_hash_that_is_not_the_transactions_is_taken_from_anvil_alone(impersonating):
     assert read(impersonating, 2, "anvil/v1.7.1").unproven == UNSIGNED
     with pytest.raises(MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
         read(impersonating, 2, "Geth/v1")
 
 
-def test_a_signed_transaction_has_its_hash_in_anvils_blocks_too(impersonating: Anvil) -> None:
+def test_a_signed_transaction_has_its_hash_in_anvils_blocks_too(impersonating):
     block = impersonating.call("eth_getBlockByNumber", "0x3", False)
     with pytest.raises(MalformedBlock, match=r"block 3 .*\(hashes of transactions\)"):
         read(impersonating, 3, "anvil/v1.7.1", block["transactions"][0], "0x" + "5e" * 32)
 
 
-def test_other_fields_of_a_block_with_such_a_hash_are_compared(impersonating: Anvil) -> None:
+def test_other_fields_of_a_block_with_such_a_hash_are_compared(impersonating):
     """Of the receipt, which names the sender, too."""
     receipt = impersonating.call("eth_getBlockReceipts", "0x2")[0]
     used = json.dumps({"gasUsed": receipt["gasUsed"]})[1:-1]

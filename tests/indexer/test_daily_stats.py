@@ -100,7 +100,7 @@ def counted(url: str) -> dict[str, tuple[Any, ...]]:
     return days
 
 
-def test_a_block_belongs_to_the_newest_day_up_to_it(database_url: str, chain: Chain) -> None:
+def test_a_block_belongs_to_the_newest_day_up_to_it(database_url, chain):
     """A node whose times go back cannot have a day counted in pieces."""
     chance = random.Random(1)
     for days in (0, 2, 1, 2, 0, 3, 2):
@@ -113,7 +113,7 @@ def test_a_block_belongs_to_the_newest_day_up_to_it(database_url: str, chain: Ch
     assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
 
 
-def test_a_time_beyond_every_calendar_is_a_day_like_others(database_url: str, chain: Chain) -> None:
+def test_a_time_beyond_every_calendar_is_a_day_like_others(database_url, chain):
     chain.append(moves(random.Random(5)), timestamp_s=0)
     chain.append(moves(random.Random(6)), timestamp_s=8_000_000_000_000)
     days = execute(database_url, "SELECT day::text, last_block FROM daily_stats ORDER BY day")

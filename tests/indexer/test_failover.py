@@ -13,7 +13,6 @@ import pytest
 from scan.errors import ScanError
 from scan.extensions.audit import audit_command as audit
 from tests.support import scenario
-from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import PATIENCE_S, Indexing
 from tests.support.scenario import ETHER, Stage
@@ -109,9 +108,7 @@ def delivery_ids(url: str) -> list[int]:
     return [row[0] for row in execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
 
 
-def test_many_failovers_leave_what_a_fresh_index_has(
-    anvil: Anvil, postgres: Postgres, template: str, database_url: str
-) -> None:
+def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, database_url):
     """Each loses commits: of blocks all indexed, or with the indexer at work."""
     stage, chance = Stage(anvil, seed=50), random.Random(50)
     for act in ACTS:
@@ -141,9 +138,7 @@ def test_many_failovers_leave_what_a_fresh_index_has(
     assert audit.audit(indexing.settings, AUDIT) == audit.EXACT
 
 
-def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(
-    database_url: str,
-) -> None:
+def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(database_url):
     def advance() -> int:
         return int(execute(database_url, "SELECT advance_delivery_ids()")[0][0])  # type: ignore[call-overload]
 

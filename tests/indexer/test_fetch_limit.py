@@ -23,7 +23,7 @@ def refuse(retry_after_s: float | None = None) -> None:
     raise RateLimited("no", retry_after_s=retry_after_s)
 
 
-def test_requests_that_are_waited_for_become_more(limit: FetchLimit) -> None:
+def test_requests_that_are_waited_for_become_more(limit):
     for _ in range(100):
         limit.record_answer(5, 750, was_waited_for=False)
     assert limit.concurrency == fetch_limit.FIRST_CONCURRENCY
@@ -32,14 +32,14 @@ def test_requests_that_are_waited_for_become_more(limit: FetchLimit) -> None:
     assert limit.concurrency == fetch_limit.MAX_CONCURRENCY
 
 
-def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit: FetchLimit) -> None:
+def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit):
     with pytest.raises(RateLimited):
         limit.run(refuse)
     assert limit.concurrency == 1
     assert limit.run(lambda: 7) == 7
 
 
-def test_a_long_pause_is_left_to_the_caller(limit: FetchLimit) -> None:
+def test_a_long_pause_is_left_to_the_caller(limit):
     began = time.monotonic()
     with pytest.raises(RateLimited):
         limit.run(lambda: refuse(300))
@@ -49,9 +49,7 @@ def test_a_long_pause_is_left_to_the_caller(limit: FetchLimit) -> None:
 @pytest.mark.parametrize(
     ("transactions", "blocks"), [(0, 20), (10, 20), (150, 5), (400, 2), (5000, 1)]
 )
-def test_large_blocks_come_fewer_at_a_time(
-    limit: FetchLimit, transactions: int, blocks: int
-) -> None:
+def test_large_blocks_come_fewer_at_a_time(limit, transactions, blocks):
     for _ in range(40):
         limit.record_answer(1, transactions, was_waited_for=False)
     assert limit.blocks == blocks

@@ -14,7 +14,7 @@ from app import create_app
 from tests.extensions.audit import auditing
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.made_chain import HEADER_FIELDS, list_root
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.rehashed_chain import OLDEST, RehashedChain, field
@@ -102,8 +102,8 @@ def avalanche() -> Iterator[Anvil]:
 
 
 def test_withdrawals_of_gnosis_are_no_coin_and_its_collector_gets_base_fees(
-    gnosis: Anvil, postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
-) -> None:
+    gnosis, postgres, template, caplog
+):
     chain = RehashedChain(
         gnosis, with_withdrawal, HEADER_FIELDS, lambda header: {COLLECTOR: base_fees(header)}
     )
@@ -129,8 +129,8 @@ def test_withdrawals_of_gnosis_are_no_coin_and_its_collector_gets_base_fees(
 
 
 def test_blocks_of_avalanche_match_their_hash_and_their_miner_gets_all_fees(
-    avalanche: Anvil, postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
-) -> None:
+    avalanche, postgres, template, caplog
+):
     chain = RehashedChain(
         avalanche,
         with_atomic_fields,
@@ -152,9 +152,7 @@ def test_blocks_of_avalanche_match_their_hash_and_their_miner_gets_all_fees(
     assert not [r.getMessage() for r in caplog.records if "later ones" in r.getMessage()]
 
 
-def test_who_seals_a_block_of_clique_gets_its_tips(
-    postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_who_seals_a_block_of_clique_gets_its_tips(postgres, template, caplog):
     with (
         contextmanager(played)(1337) as anvil,
         FaultyNode(anvil.url) as node,

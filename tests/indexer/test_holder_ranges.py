@@ -64,9 +64,7 @@ def moves(chance: random.Random) -> list[Move]:
     ]
 
 
-def test_forks_leave_what_holders_give(
-    database_url: str, postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forks_leave_what_holders_give(database_url, postgres, template, monkeypatch):
     monkeypatch.setattr(derivation, "LARGE_TOKEN_HOLDERS", 3)
     chance = random.Random(24)
     database = Database(database_url, statement_timeout_ms=0)
@@ -109,7 +107,7 @@ def holders(url: str) -> list[Holder]:
     return sorted(((int(balance), bytes(holder)) for balance, holder in rows), reverse=True)
 
 
-def test_ranges_follow_each_other_as_holders_do(seeded: Explained) -> None:
+def test_ranges_follow_each_other_as_holders_do(seeded):
     text = (
         "SELECT holder_range(balance, holder) AS r, (balance, holder) AS row,"
         " lag(holder_range(balance, holder)) OVER (ORDER BY balance, holder) AS r_before,"
@@ -125,7 +123,7 @@ def test_ranges_follow_each_other_as_holders_do(seeded: Explained) -> None:
     assert ranges > 2_000
 
 
-def test_every_page_has_the_holders_that_follow(seeded: Explained) -> None:
+def test_every_page_has_the_holders_that_follow(seeded):
     expected = [(str(balance), f"0x{holder.hex()}") for balance, holder in holders(seeded.url)]
     assert len(expected) == 12_000
     read = []
@@ -137,7 +135,7 @@ def test_every_page_has_the_holders_that_follow(seeded: Explained) -> None:
 
 
 @pytest.mark.parametrize("limit", [25, 100])
-def test_pages_in_the_middle_are_read_from_near_by(seeded: Explained, limit: int) -> None:
+def test_pages_in_the_middle_are_read_from_near_by(seeded, limit):
     """Not from an end, from which half of the 12,000 would be passed."""
     pages = 12_000 // limit
     counted, _ = page(seeded, pages // 2, limit)
@@ -151,7 +149,7 @@ def test_pages_in_the_middle_are_read_from_near_by(seeded: Explained, limit: int
     assert rows < 1_500
 
 
-def test_tokens_of_an_address_are_read_from_one_partition(seeded: Explained) -> None:
+def test_tokens_of_an_address_are_read_from_one_partition(seeded):
     for first_byte in (0x00, 0x5F, 0xFF):
         holder = bytes([first_byte, *range(1, 20)])
         plans, _ = seeded.plans(f"/api/v1/addresses/0x{holder.hex()}/tokens")
@@ -164,7 +162,7 @@ def test_tokens_of_an_address_are_read_from_one_partition(seeded: Explained) -> 
         assert tables == {f"token_holders_{first_byte >> 5 << 1:x}"}
 
 
-def test_empty_balances_are_removed_by_key(seeded: Explained) -> None:
+def test_empty_balances_are_removed_by_key(seeded):
     """By a look-up of each, not by reading all balances, or those of each token."""
     database = Database(seeded.url, statement_timeout_ms=0)  # with an indexer's session
     keys = [(address(f"emptied {number}"), LARGE) for number in range(50)]
@@ -180,7 +178,7 @@ def test_empty_balances_are_removed_by_key(seeded: Explained) -> None:
     assert execute(seeded.url, "SELECT count(*) FROM token_holders") == [(15_000,)]
 
 
-def test_pages_are_exact_where_ranges_are_not(seeded: Explained) -> None:
+def test_pages_are_exact_where_ranges_are_not(seeded):
     """A count that is not the token's is not used; `scan audit` finds and mends it."""
     settings = settings_for(seeded.url, NOWHERE)
     _, before = page(seeded, 60)

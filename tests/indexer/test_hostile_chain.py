@@ -1,6 +1,6 @@
 """Blocks made to take the indexer's memory: it stays below 400 MiB, and goes on."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -82,9 +82,7 @@ def large_input(anvil: Anvil) -> None:
     ],
     ids=lambda attack: attack.__name__,
 )
-def test_a_hostile_block_is_indexed_in_little_memory(
-    anvil: Anvil, database_url: str, attack: Callable[[Anvil], None]
-) -> None:
+def test_a_hostile_block_is_indexed_in_little_memory(anvil, database_url, attack):
     attack(anvil)
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
     anvil.mine()

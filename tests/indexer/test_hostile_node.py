@@ -49,16 +49,14 @@ def node(anvil: Anvil) -> Iterator[FaultyNode]:
 
 
 @pytest.mark.parametrize("fault", DRIPPING.values(), ids=DRIPPING.keys())
-def test_a_deadline_is_for_all_of_an_answer(node: FaultyNode, fault: Fault) -> None:
+def test_a_deadline_is_for_all_of_an_answer(node, fault):
     node.fault = fault
     with pytest.raises(NodeError, match=LATE):
         Node([node.url], timeout_s=TIMEOUT_S).call("eth_chainId")
 
 
 @pytest.mark.long
-def test_the_head_goes_on_when_the_node_is_sane_again(
-    node: FaultyNode, anvil: Anvil, database_url: str
-) -> None:
+def test_the_head_goes_on_when_the_node_is_sane_again(node, anvil, database_url):
     with IndexerProcess(database_url, node.url) as indexer, PeakMemory(indexer.pid) as memory:
         for head, (fault, reason) in enumerate(FAULTS.values(), start=1):
             node.fault = fault
@@ -82,9 +80,7 @@ def wait_for_problem(database_url: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("lie", [("eth_chainId", "0x123"), ("eth_getBlockByNumber", None)])
-def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(
-    node: FaultyNode, anvil: Anvil, database_url: str, lie: tuple[str, str | None]
-) -> None:
+def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(node, anvil, database_url, lie):
     """Its first response, before there is a block, dedicates the database to no chain."""
     method, result = lie
     lies = [method]
@@ -106,13 +102,7 @@ def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(
     assert chain == [(31337, genesis)]
 
 
-def test_a_trace_that_never_comes_is_given_up(
-    node: FaultyNode,
-    anvil: Anvil,
-    database_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_trace_that_never_comes_is_given_up(node, anvil, database_url, monkeypatch, caplog):
     monkeypatch.setattr(block_traces, "TRACE_TIMEOUT_S", 0.5)
     maker = anvil.deploy(anvil.accounts[0], "Maker")
     made: list[str] = []
@@ -133,9 +123,7 @@ def test_a_trace_that_never_comes_is_given_up(
     assert "block 2 cannot be traced" in caplog.text
 
 
-def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(
-    node: FaultyNode,
-) -> None:
+def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(node):
     def answer(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
         length = {"large": 5000, "small": 10}
         results = [{"id": c["id"], "result": length[c["method"]] * "x"} for c in calls]
@@ -150,7 +138,7 @@ def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(
     assert node.requests < 40
 
 
-def test_a_call_answered_twice_is_asked_again(node: FaultyNode) -> None:
+def test_a_call_answered_twice_is_asked_again(node):
     node.fault = faulty_node.limit_batch(1, faulty_node.duplicate_ids)
     calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in ("0x0", "latest")]
     assert [block["number"] for block in Node([node.url]).batch(calls)] == ["0x0", "0x0"]

@@ -15,7 +15,7 @@ from scan.hex import to_hex
 from tests.extensions.audit.test_audit import run
 from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -40,7 +40,7 @@ def internal_of(client: FlaskClient, address: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
-def test_self_destruction_before_and_after_cancun(database_url: str, hardfork: str) -> None:
+def test_self_destruction_before_and_after_cancun(database_url, hardfork):
     with Anvil(hardfork=hardfork) as node:
         stage = Stage(node)
         stage.deploy("heir", "Purse")
@@ -69,9 +69,7 @@ def test_self_destruction_before_and_after_cancun(database_url: str, hardfork: s
 
 
 @pytest.mark.parametrize("hardfork", ["paris", "shanghai", "cancun"])
-def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(
-    database_url: str, hardfork: str
-) -> None:
+def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(database_url, hardfork):
     """Its code is ADDRESS SELFDESTRUCT. The node names both parties where the coin is gone."""
     with Anvil(hardfork=hardfork) as node:
         node.call("evm_setNextBlockTimestamp", 1_800_000_000)  # long after Ethereum's Cancun
@@ -107,7 +105,7 @@ class Untraceable:
         return Reply(body=answers)
 
 
-def test_blocks_that_cannot_be_traced_are_counted(database_url: str, anvil: Anvil) -> None:
+def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     stage = Stage(anvil)
     purses(stage)
     head = anvil.head()
@@ -152,9 +150,7 @@ def without_traces(settings: dict[str, Any]) -> Any:
     [({"traces": "off"}, "SCAN_TRACES is off"), ({}, "debug_traceBlockByHash")],
     ids=["off", "not offered"],
 )
-def test_without_any_traces_the_reason_is_given(
-    database_url: str, anvil: Anvil, settings: dict[str, Any], reason: str
-) -> None:
+def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
     with FaultyNode(anvil.url) as node:
         node.fault = without_traces(settings)
@@ -227,9 +223,7 @@ def require_withdrawals(client: FlaskClient) -> None:
         assert [item["index"] for item in body["items"]] == indexes, path
 
 
-def test_withdrawals_are_seen_shown_and_unwound(
-    postgres: Postgres, template: str, database: Database, database_url: str
-) -> None:
+def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, database_url):
     chain = Chain(database)
     chain.append(withdrawals=[])
     chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
@@ -259,7 +253,7 @@ def test_withdrawals_are_seen_shown_and_unwound(
     assert run(settings_for(database_url, NOBODY)) == audit.EXACT
 
 
-def test_parties_of_internal_transfers_are_unwound(database: Database, database_url: str) -> None:
+def test_parties_of_internal_transfers_are_unwound(database, database_url):
     chain = Chain(database)
     chain.append([PAID], internal_transfers=[a_transfer("purse", "a", 1)], is_traced=True)
     before = digest(database_url)
@@ -282,9 +276,7 @@ def balance_block(client: FlaskClient, who: str) -> Any:
     return alone
 
 
-def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(
-    database: Database, database_url: str
-) -> None:
+def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(database, database_url):
     """The node does not answer here."""
     chain = Chain(database)
     client = create_app(settings_for(database_url, NOBODY)).test_client()
@@ -342,8 +334,8 @@ def recording() -> Iterator[Anvil]:
 
 @pytest.mark.parametrize("fault", [steps_alone, steps_for_calls], ids=lambda fault: fault.__name__)
 def test_a_node_that_traces_steps_alone_shows_the_same(
-    postgres: Postgres, template: str, database_url: str, recording: Anvil, fault: Any
-) -> None:
+    postgres, template, database_url, recording, fault
+):
     stage = Stage(recording)
     creations(stage, mayfly=False)
     stage.deploy("purse", "Purse")
@@ -357,9 +349,7 @@ def test_a_node_that_traces_steps_alone_shows_the_same(
     assert digest(database_url) == fresh_digest(postgres, template, recording)
 
 
-def test_steps_do_not_show_what_a_destroyed_contract_had(
-    database_url: str, recording: Anvil
-) -> None:
+def test_steps_do_not_show_what_a_destroyed_contract_had(database_url, recording):
     stage = Stage(recording)
     creations(stage)
     truth = read_truth(recording)

@@ -1,17 +1,13 @@
 """Who owns which id, through forks and lies: as the contracts themselves say, and a fresh index."""
 
 from app import create_app
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.items import require_same_items
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
 
 
-def test_long_lists_of_an_item_and_of_items_through_forks(
-    postgres: Postgres, template: str, database_url: str, anvil: Anvil
-) -> None:
+def test_long_lists_of_an_item_and_of_items_through_forks(postgres, template, database_url, anvil):
     """Longer than the distance of checkpoints, and back below it."""
     sender = anvil.accounts[0]
     forge = anvil.deploy(sender, "Items", "Forge and Field", "FORGE")

@@ -110,7 +110,7 @@ def client(followed: Followed) -> FlaskClient:
     return create_app(followed.settings).test_client()
 
 
-def test_a_month_is_kept_and_the_disk_stays_flat(followed: Followed, client: FlaskClient) -> None:
+def test_a_month_is_kept_and_the_disk_stays_flat(followed, client):
     kept_from = client.get("/api/v1/transactions").json["keptFrom"]
     newest = client.get("/api/v1/blocks?limit=1").json["blocks"][0]
     since, until = (
@@ -123,9 +123,7 @@ def test_a_month_is_kept_and_the_disk_stays_flat(followed: Followed, client: Fla
     assert min(followed.rows[a_month // 2 + 20 :]) >= a_month
 
 
-def test_blocks_are_kept_by_their_number(
-    postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_are_kept_by_their_number(postgres, template, monkeypatch):
     monkeypatch.setattr(retention, "WAIT_S", 0.0)
     keep = Keep(16, None)
     with (
@@ -142,7 +140,7 @@ def test_blocks_are_kept_by_their_number(
         assert steps[partitions.TABLES.index("transactions")] == 4  # of two blocks
 
 
-def test_a_removed_transaction_is_told_apart(followed: Followed, client: FlaskClient) -> None:
+def test_a_removed_transaction_is_told_apart(followed, client):
     removed = client.get(f"/api/v1/transactions/0x{followed.hashes[2][0].hex()}")
     assert removed.status_code == 404
     assert f"before block {followed.first} are not kept" in removed.text
@@ -157,7 +155,7 @@ def test_a_removed_transaction_is_told_apart(followed: Followed, client: FlaskCl
         assert of_block["total"] == (2 if status == 200 else 0)
 
 
-def test_pages_and_files_tell_where_lists_begin(followed: Followed, client: FlaskClient) -> None:
+def test_pages_and_files_tell_where_lists_begin(followed, client):
     note = f"block {followed.first}</a> are not kept"
     assert note in client.get("/txs").text
     assert note not in client.get("/blocks").text
@@ -166,7 +164,7 @@ def test_pages_and_files_tell_where_lists_begin(followed: Followed, client: Flas
     assert file.text.count("\n") == 2 * (DAYS * BLOCKS_A_DAY - followed.first)
 
 
-def test_streams_begin_at_the_first_kept_block(followed: Followed) -> None:
+def test_streams_begin_at_the_first_kept_block(followed):
     with closing(Database(followed.settings.database_url, statement_timeout_ms=0)) as database:
         orphaned = OrphanedEvents(database)
         positions = [
@@ -179,7 +177,7 @@ def test_streams_begin_at_the_first_kept_block(followed: Followed) -> None:
         assert [event.type for event in events][:3] == ["heads", "transactions", "transactions"]
 
 
-def test_a_fork_near_the_head_restores_what_removed_rows_said(followed: Followed) -> None:
+def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
     url, chain = followed.settings.database_url, followed.chain
     seen = "SELECT first_seen::int, last_seen::int FROM addresses WHERE address = %s"
     before, head = digest(url), chain.number
@@ -193,9 +191,7 @@ def test_a_fork_near_the_head_restores_what_removed_rows_said(followed: Followed
     assert run(followed.settings) == EXACT
 
 
-def test_a_fork_below_what_is_kept_says_that_no_setting_helps(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypatch):
     number, url = followed.chain.number, followed.settings.database_url
     source = BlockSource(Node([NOWHERE]))
     monkeypatch.setattr(source, "hash_at", lambda number: number.to_bytes(32))
@@ -219,7 +215,7 @@ def test_a_fork_below_what_is_kept_says_that_no_setting_helps(
         "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (50, 51)",
     ],
 )
-def test_an_audit_finds_what_was_changed(followed: Followed, change: str) -> None:
+def test_an_audit_finds_what_was_changed(followed, change):
     spoil(followed.settings, change)
     try:
         assert run(followed.settings) == DIFFERS
@@ -228,7 +224,7 @@ def test_an_audit_finds_what_was_changed(followed: Followed, change: str) -> Non
     assert run(followed.settings) == EXACT
 
 
-def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed: Followed) -> None:
+def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed):
     in_years_s = int(time.time()) + 10_000 * DAY_S
     for number in range(3 * FINALITY):
         followed.chain.append(moves(number), timestamp_s=in_years_s + number)
@@ -237,9 +233,7 @@ def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed: Fo
     assert first <= (DAYS - KEPT_DAYS) * BLOCKS_A_DAY + 1
 
 
-def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(
-    followed: Followed, client: FlaskClient
-) -> None:
+def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, client):
     url, head = followed.settings.database_url, followed.chain.number
     partitions = execute(url, PARTS, "transactions")
     execute(url, "UPDATE retention SET first_block = first_block + 10, decided_block = 0")
@@ -255,7 +249,7 @@ def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(
     assert run(followed.settings) == EXACT
 
 
-def test_kills_while_rows_are_removed_leave_nothing_half(postgres: Postgres, template: str) -> None:
+def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
     with postgres.cloned(template) as killed:
         with closing(Database(killed, statement_timeout_ms=0)) as database:
             chain = Chain(database, Writer(database, 20))

@@ -1,12 +1,11 @@
 """Names and symbols of any length that a call can return are cut, not left out."""
 
 from app import create_app
-from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.scenario import Stage
 
 
-def test_names_of_many_bytes_are_cut(database_url: str, anvil: Anvil) -> None:
+def test_names_of_many_bytes_are_cut(database_url, anvil):
     stage = Stage(anvil)
     expected = {}
     for symbol_bytes, name_bytes in ((51, 4_097), (5_000, 70_000), (10, 300_000), (10, 600_000)):

@@ -3,8 +3,7 @@
 from app import create_app
 from scan.extensions.audit import audit_command as audit
 from tests.extensions.audit.test_audit import run
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario import Stage
 from tests.support.table_digest import digest, fresh_digest
@@ -21,9 +20,7 @@ def supplies(indexing: Indexing) -> dict[str, str]:
     return shown
 
 
-def test_a_missing_supply_is_what_holders_hold(
-    postgres: Postgres, template: str, database_url: str, anvil: Anvil
-) -> None:
+def test_a_missing_supply_is_what_holders_hold(postgres, template, database_url, anvil):
     stage = Stage(anvil)
     one, two = stage.people[1], stage.people[2]
     keepers = stage.deploy("keepers", "Collectible", "Lantern Keepers", "LAMP").address

@@ -13,10 +13,8 @@ import pytest
 from scan.database.connection import Database
 from scan.ethereum import retries
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.faulty_node import Fault, FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
@@ -65,13 +63,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def test_a_fault_is_told_once_and_waited_out(
-    node: FaultyNode,
-    anvil: Anvil,
-    database_url: str,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog, monkeypatch):
     monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.1)
     monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.05)
 
@@ -105,7 +97,7 @@ def test_a_fault_is_told_once_and_waited_out(
     ],
     ids=["one error", "a list", "413", "an error in every call", "a result cap"],
 )
-def test_batches_shrink_to_what_the_node_takes(scenario: Played, fault: Fault) -> None:
+def test_batches_shrink_to_what_the_node_takes(scenario, fault):
     calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in range(60)]
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = fault
@@ -119,9 +111,7 @@ def whole_transactions(result: Any) -> list[dict[str, Any]]:
     return [transaction for transaction in transactions if isinstance(transaction, dict)]
 
 
-def test_a_block_that_never_matches_is_told_before_anything_is_indexed(
-    node: FaultyNode, anvil: Anvil, database_url: str
-) -> None:
+def test_a_block_that_never_matches_is_told_before_anything_is_indexed(node, anvil, database_url):
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=7)
     anvil.mine()
     values = itertools.count(8)
@@ -143,7 +133,7 @@ def test_a_block_that_never_matches_is_told_before_anything_is_indexed(
         assert status(database_url)["problem"] is None
 
 
-def test_a_slow_node_is_asked_for_less(scenario: Played) -> None:
+def test_a_slow_node_is_asked_for_less(scenario):
     with FaultyNode(scenario.anvil.url) as proxy:
         node = Node([proxy.url], timeout_s=0.2)
         calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(40)]
@@ -157,7 +147,7 @@ def test_a_slow_node_is_asked_for_less(scenario: Played) -> None:
         assert [int(block["number"], 16) for block in answers] == list(range(40))
 
 
-def test_retry_after_is_honoured(node: FaultyNode, anvil: Anvil, database_url: str) -> None:
+def test_retry_after_is_honoured(node, anvil, database_url):
     with Indexing(database_url, node.url, until=0):
         node.fault = faulty_node.too_many_requests(2)
         wait_for_problem(database_url, "429")
@@ -166,7 +156,7 @@ def test_retry_after_is_honoured(node: FaultyNode, anvil: Anvil, database_url: s
         assert node.requests == before
 
 
-def test_a_reverts_words_are_not_the_nodes(node: FaultyNode) -> None:
+def test_a_reverts_words_are_not_the_nodes(node):
     for words in ("too many requests", "header not found", "batch too large", "timeout"):
         node.fault = faulty_node.node_error(3, f"execution reverted: {words}")
         [answer] = Node([node.url]).batch([Call("eth_call", ({}, "latest"))])
@@ -174,9 +164,7 @@ def test_a_reverts_words_are_not_the_nodes(node: FaultyNode) -> None:
         assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
 
 
-def test_a_lower_tip_is_no_reorganisation(
-    node: FaultyNode, anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_lower_tip_is_no_reorganisation(node, anvil, database_url, caplog):
     anvil.mine(20)
     with Indexing(database_url, node.url, until=20) as indexing, caplog.at_level(logging.INFO):
         node.fault = faulty_node.stale_head
@@ -189,9 +177,7 @@ def test_a_lower_tip_is_no_reorganisation(
     assert "unwinding" not in caplog.text
 
 
-def test_a_node_that_was_turned_back_is_followed(
-    anvil: Anvil, database_url: str, postgres: Postgres, template: str
-) -> None:
+def test_a_node_that_was_turned_back_is_followed(anvil, database_url, postgres, template):
     anvil.mine(5)
     snapshot = anvil.snapshot()
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=7)
@@ -206,7 +192,7 @@ def test_a_node_that_was_turned_back_is_followed(
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
-def test_a_fork_past_finality_stops_with_advice(anvil: Anvil, database_url: str) -> None:
+def test_a_fork_past_finality_stops_with_advice(anvil, database_url):
     anvil.mine(12)
     with Indexing(database_url, anvil.url, until=12, finality=5) as indexing:
         before = digest(database_url)
@@ -226,8 +212,8 @@ def head_hash(database_url: str) -> str:
 
 
 def test_a_fork_below_the_first_block_takes_back_everything(
-    anvil: Anvil, database_url: str, postgres: Postgres, template: str
-) -> None:
+    anvil, database_url, postgres, template
+):
     anvil.mine(12)
     with Indexing(database_url, anvil.url, until=12, start_block=8) as indexing:
         anvil.call("anvil_setCoinbase", anvil.accounts[3])
@@ -242,9 +228,7 @@ def test_a_fork_below_the_first_block_takes_back_everything(
 
 @pytest.mark.parametrize("options", [["--chain-id", "97"], ["--gas-limit", "40000000"]])
 @pytest.mark.parametrize("blocks", [0, 9])
-def test_another_chain_is_refused(
-    node: FaultyNode, anvil: Anvil, database_url: str, options: list[str], blocks: int
-) -> None:
+def test_another_chain_is_refused(node, anvil, database_url, options, blocks):
     anvil.mine(5)
     with Anvil(*options) as other, Indexing(database_url, node.url, until=5) as indexing:
         before = digest(database_url)
@@ -258,8 +242,8 @@ def test_another_chain_is_refused(
 
 
 def test_a_node_that_goes_back_and_forth_costs_no_busy_loop(
-    anvil: Anvil, database_url: str, postgres: Postgres, template: str
-) -> None:
+    anvil, database_url, postgres, template
+):
     with Anvil() as other, FaultyNode(anvil.url) as node:
         for one in (anvil, other):
             one.mine(10)
@@ -283,9 +267,7 @@ def test_a_node_that_goes_back_and_forth_costs_no_busy_loop(
         assert digest(database_url) == fresh_digest(postgres, template, other)
 
 
-def test_the_next_node_serves_while_one_fails(
-    node: FaultyNode, anvil: Anvil, database_url: str
-) -> None:
+def test_the_next_node_serves_while_one_fails(node, anvil, database_url):
     anvil.mine(3)
     node.fault = faulty_node.cut_connection
     with Indexing(database_url, f"{node.url},{anvil.url}") as indexing:
@@ -296,6 +278,6 @@ def test_the_next_node_serves_while_one_fails(
         assert node.requests <= before + 1  # it is left alone
 
 
-def test_each_of_several_nodes_has_to_serve_the_chain(anvil: Anvil, database_url: str) -> None:
+def test_each_of_several_nodes_has_to_serve_the_chain(anvil, database_url):
     with Anvil("--chain-id", "97") as other, Indexing(database_url, f"{anvil.url},{other.url}"):
         wait_for_problem(database_url, "but node 2 of 2 in RPC_URL serves chain 97")

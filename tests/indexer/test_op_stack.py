@@ -5,7 +5,6 @@ import io
 import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -139,7 +138,7 @@ def history(client: FlaskClient, address: str) -> tuple[list[dict[str, Any]], An
     return by_links(client, Listed(path, "history")), get(client, path, limit=1)
 
 
-def test_every_history_adds_up_to_the_balance(rollup: Rollup) -> None:
+def test_every_history_adds_up_to_the_balance(rollup):
     addresses = [
         f"0x{bytes(a).hex()}" for (a,) in execute(rollup.url, "SELECT address FROM addresses")
     ]
@@ -155,7 +154,7 @@ def test_every_history_adds_up_to_the_balance(rollup: Rollup) -> None:
     assert {"mint", "fee_vault", "genesis", "fee", "transaction"} <= types
 
 
-def test_a_deposit_says_what_it_is(rollup: Rollup) -> None:
+def test_a_deposit_says_what_it_is(rollup):
     statuses = set()
     for hash_, (sender, mint) in rollup.deposits.items():
         record = rollup.client.get(f"/api/v1/transactions/{hash_}").json
@@ -175,14 +174,14 @@ def test_a_deposit_says_what_it_is(rollup: Rollup) -> None:
     assert statuses == {True, False}
 
 
-def test_deposits_of_an_address_are_a_list(rollup: Rollup) -> None:
+def test_deposits_of_an_address_are_a_list(rollup):
     for sender in {sender for sender, _ in rollup.deposits.values()}:
         listed = rollup.client.get(f"/api/v1/transactions?from={sender}&type=126&limit=100").json
         own = [hash_ for hash_, (party, _) in rollup.deposits.items() if party == sender]
         assert {t["hash"] for t in listed["transactions"]} == set(own)
 
 
-def test_lists_and_files_have_what_one_record_has(rollup: Rollup) -> None:
+def test_lists_and_files_have_what_one_record_has(rollup):
     """Of a transaction with fields of the chain's own: anvil gives others no fee for L1."""
     answer = rollup.client.get("/api/v1/transactions?format=ndjson", buffered=True)
     records = [json.loads(line) for line in answer.data.splitlines()]
@@ -199,7 +198,7 @@ def test_lists_and_files_have_what_one_record_has(rollup: Rollup) -> None:
         assert (row["type"], row["l1_fee_wei"]) == (str(record["type"]), "")
 
 
-def test_an_export_has_the_credits(rollup: Rollup, tmp_path: Path) -> None:
+def test_an_export_has_the_credits(rollup, tmp_path):
     database = Database(rollup.url, statement_timeout_ms=10_000)
     export(database, ExportOptions(("credits",), "csv", tmp_path, 5, None, None))
     files = sorted((tmp_path / "credits").iterdir())
@@ -217,9 +216,7 @@ def test_an_export_has_the_credits(rollup: Rollup, tmp_path: Path) -> None:
     assert minted == sum(mint for _, mint in rollup.deposits.values()) > 0
 
 
-def test_a_page_tells_a_fee_in_another_currency(
-    rollup: Rollup, postgres: Postgres, template: str
-) -> None:
+def test_a_page_tells_a_fee_in_another_currency(rollup, postgres, template):
     """As the row of a transaction of CIP-64 has it, which no node here mines."""
     fields = {"feeCurrency": FEE_TOKEN, "feeInFeeCurrency": "1500000", "typeName": "CIP-64"}
     with postgres.cloned(template) as url:
@@ -240,7 +237,7 @@ def test_a_page_tells_a_fee_in_another_currency(
     assert 'value="1500000">1<' in told and "DLR" in told and f"/token/{FEE_TOKEN}" in told
 
 
-def test_a_deposit_is_told_in_a_sentence(rollup: Rollup) -> None:
+def test_a_deposit_is_told_in_a_sentence(rollup):
     """Where what it sends is what it brought; any other deposit sends coin that was there."""
     sentences = set()
     for hash_, (_, mint) in rollup.deposits.items():
@@ -253,7 +250,7 @@ def test_a_deposit_is_told_in_a_sentence(rollup: Rollup) -> None:
     assert sentences == {"deposit"}
 
 
-def test_a_block_tells_its_origin_and_burns_nothing(rollup: Rollup) -> None:
+def test_a_block_tells_its_origin_and_burns_nothing(rollup):
     head = rollup.node.head()
     record = rollup.client.get(f"/api/v1/blocks/{head}").json
     assert record["burntFees"] == "0"
@@ -264,7 +261,7 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup: Rollup) -> None:
     assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
 
 
-def test_a_node_that_alters_a_deposit_is_noticed(rollup: Rollup) -> None:
+def test_a_node_that_alters_a_deposit_is_noticed(rollup):
     """By the roots that anvil computes, in which deposits and their receipts are."""
 
     def alter(calls: Calls, forward: Forward) -> Reply:
@@ -294,7 +291,7 @@ ALTERED = {
 }
 
 
-def test_roots_cover_deposits_and_their_receipts(rollup: Rollup) -> None:
+def test_roots_cover_deposits_and_their_receipts(rollup):
     def contradiction(part: int | None = None, field: str = "", value: Any = None) -> str:
         block, receipts = read()
         if part is not None:
@@ -318,12 +315,8 @@ def test_roots_cover_deposits_and_their_receipts(rollup: Rollup) -> None:
 
 
 def test_bulk_and_reorganisations_have_the_same_credits(
-    rollup: Rollup,
-    postgres: Postgres,
-    template: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    rollup, postgres, template, tmp_path, capsys
+):
     node, head = rollup.node, rollup.node.head()
     assert auditing.run(settings_for(rollup.url, node.url), node=True) == 0
     assert "of type" not in capsys.readouterr().out

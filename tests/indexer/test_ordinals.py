@@ -39,7 +39,7 @@ def ordinals(url: str, table: str) -> list[tuple[object, ...]]:
     return execute(url, f"SELECT block_number, ordinal FROM {table} ORDER BY ordinal")  # noqa: S608
 
 
-def test_ordinals_go_on_without_a_gap_where_a_fork_took_rows_back(indexed_here: Indexed) -> None:
+def test_ordinals_go_on_without_a_gap_where_a_fork_took_rows_back(indexed_here):
     url, chain = indexed_here
     for transactions, transfers in ((2, 1), (0, 0), (3, 3), (4, 0)):
         chain.append(block(transactions, transfers))
@@ -51,7 +51,7 @@ def test_ordinals_go_on_without_a_gap_where_a_fork_took_rows_back(indexed_here: 
     assert ordinals(url, "token_transfers") == [(0, 0), (3, 1), (3, 2)]
 
 
-def test_the_whole_chain_may_be_taken_back_and_indexed_again(indexed_here: Indexed) -> None:
+def test_the_whole_chain_may_be_taken_back_and_indexed_again(indexed_here):
     url, chain = indexed_here
     for _ in range(3):
         chain.append(block(2, 2))
@@ -60,7 +60,7 @@ def test_the_whole_chain_may_be_taken_back_and_indexed_again(indexed_here: Index
     assert ordinals(url, "token_transfers") == [(0, 0), (0, 1), (1, 2)]
 
 
-def test_a_long_list_keeps_its_checkpoints_through_a_fork(indexed_here: Indexed) -> None:
+def test_a_long_list_keeps_its_checkpoints_through_a_fork(indexed_here):
     url, chain = indexed_here
     for _ in range(5):
         chain.append(block(90, 90))

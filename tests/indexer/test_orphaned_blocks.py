@@ -58,7 +58,7 @@ def branches(database_url: str) -> Iterator[Branches]:
     made.database.close()
 
 
-def test_without_forks_nothing_is_noted(branches: Branches) -> None:
+def test_without_forks_nothing_is_noted(branches):
     older, head = branches.append(2), branches.append()
     assert branches.orphaned() == []
     assert branches.common(head) == head
@@ -67,7 +67,7 @@ def test_without_forks_nothing_is_noted(branches: Branches) -> None:
     assert branches.common(head._replace(number=head.number - 1)) is None
 
 
-def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches: Branches) -> None:
+def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches):
     shared = branches.append(2)
     first_fork = branches.append()
     first = branches.append(2)
@@ -82,7 +82,7 @@ def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches: Branches) -> No
     assert branches.common(shared) == shared
 
 
-def test_a_block_that_comes_back_is_in_the_chain_again(branches: Branches) -> None:
+def test_a_block_that_comes_back_is_in_the_chain_again(branches):
     fork = branches.append(2)
     kept = branches.append()
     again = branches.append(2)
@@ -96,7 +96,7 @@ def test_a_block_that_comes_back_is_in_the_chain_again(branches: Branches) -> No
     assert branches.common(again) == BlockId(3, bytes(block_hash))
 
 
-def test_where_all_is_taken_back_what_came_before_is_in_common(branches: Branches) -> None:
+def test_where_all_is_taken_back_what_came_before_is_in_common(branches):
     first = branches.append()
     head = branches.append(2)
     parent = execute(branches.url, "SELECT parent_hash FROM blocks WHERE number = 0")[0][0]
@@ -109,7 +109,7 @@ def test_where_all_is_taken_back_what_came_before_is_in_common(branches: Branche
         assert branches.common(block) == BlockId(-1, bytes(parent))
 
 
-def test_where_a_parent_is_forgotten_the_fork_is_known(branches: Branches) -> None:
+def test_where_a_parent_is_forgotten_the_fork_is_known(branches):
     fork = branches.append()
     head = branches.append(4)
     branches.chain.unwind(fork.number)
@@ -118,7 +118,7 @@ def test_where_a_parent_is_forgotten_the_fork_is_known(branches: Branches) -> No
     assert branches.common(head) == fork
 
 
-def test_the_journal_keeps_what_the_block_had(branches: Branches) -> None:
+def test_the_journal_keeps_what_the_block_had(branches):
     branches.append()
     long_data = b"\7" * 20_000
     execute(
@@ -153,7 +153,7 @@ def test_the_journal_keeps_what_the_block_had(branches: Branches) -> None:
     assert size > 1000
 
 
-def test_the_journal_is_bounded(branches: Branches) -> None:
+def test_the_journal_is_bounded(branches):
     fork = branches.append()
     head = branches.append(3)
     branches.chain.unwind(fork.number)
@@ -179,7 +179,7 @@ def test_the_journal_is_bounded(branches: Branches) -> None:
     assert (count, oldest) == (10_000, 1)
 
 
-def test_a_deep_fork_is_noted_without_its_events(branches: Branches) -> None:
+def test_a_deep_fork_is_noted_without_its_events(branches):
     fork = branches.append()
     head = branches.append()
     execute(branches.url, "UPDATE blocks SET log_count = 100000 WHERE number = 1")

@@ -13,7 +13,6 @@ from app import create_app
 from scan.extensions.audit import audit_command as audit
 from tests.extensions.audit.test_audit import run
 from tests.indexer.test_node_faults import status
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.other_nodes import EthereumJs, Ganache, Hardhat, OtherNode
 from tests.support.scenario import STRANGERS
@@ -73,7 +72,7 @@ def subset(record: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
     return {key: record[key] for key in expected}
 
 
-def test_the_index_is_the_nodes(node: OtherNode, postgres: Postgres, template: str) -> None:
+def test_the_index_is_the_nodes(node, postgres, template):
     vaults = [] if isinstance(node, EthereumJs) else play(node)
     while node.head() < 1:  # EthereumJS mines by itself, every ten seconds
         time.sleep(0.2)
@@ -102,7 +101,7 @@ def test_the_index_is_the_nodes(node: OtherNode, postgres: Postgres, template: s
 
 
 @pytest.mark.parametrize("kind", [Hardhat, Ganache], ids=lambda kind: kind.__name__)
-def test_a_fork_is_followed(kind: type[OtherNode], postgres: Postgres, template: str) -> None:
+def test_a_fork_is_followed(kind, postgres, template):
     """Both turn back to a snapshot, and go on from there."""
     with kind() as node, postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         coin = node.deploy("NulName")

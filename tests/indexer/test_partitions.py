@@ -21,7 +21,6 @@ from scan.indexer import partitions
 from scan.indexer.partitions import TABLES
 from tests.conftest import Played
 from tests.extensions.audit.auditing import run
-from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
@@ -78,9 +77,7 @@ def lists(first: FlaskClient, scenario: Played) -> list[str]:
     ]
 
 
-def test_lists_and_their_cursors_answer_as_over_one_partition(
-    both: tuple[FlaskClient, FlaskClient, str], scenario: Played
-) -> None:
+def test_lists_and_their_cursors_answer_as_over_one_partition(both, scenario):
     first, second, _ = both
     cursors = 0
     for path in lists(first, scenario):
@@ -97,9 +94,7 @@ def test_lists_and_their_cursors_answer_as_over_one_partition(
     assert cursors > 100
 
 
-def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(
-    both: tuple[FlaskClient, FlaskClient, str], scenario: Played
-) -> None:
+def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(both, scenario):
     settings = settings_for(both[2], scenario.anvil.url, logs="all")
     assert run(settings, node=True) == audit.EXACT
     assert run(settings, node=True, first=20, last=90) == audit.EXACT
@@ -119,8 +114,8 @@ def transaction(url: str) -> Iterator[Any]:
 
 @pytest.mark.long
 def test_forks_and_kills_over_bounds_leave_what_a_fresh_index_has(
-    postgres: Postgres, template: str, database_url: str, anvil: Anvil
-) -> None:
+    postgres, template, database_url, anvil
+):
     storm = Storm(anvil, 5)
     rows = str(ROWS)
     with SmallPartitions(database_url, anvil.url, SCAN_PARTITION_ROWS=rows) as indexer:
@@ -130,8 +125,8 @@ def test_forks_and_kills_over_bounds_leave_what_a_fresh_index_has(
 
 
 def test_a_session_that_locks_the_table_delays_its_rows_and_loses_nothing(
-    postgres: Postgres, template: str, anvil: Anvil
-) -> None:
+    postgres, template, anvil
+):
     honest_tokens(Stage(anvil))
     with postgres.cloned(template) as url, transaction(url) as cursor:
         cursor.execute("LOCK TABLE transactions IN SHARE UPDATE EXCLUSIVE MODE")
@@ -145,9 +140,7 @@ def test_a_session_that_locks_the_table_delays_its_rows_and_loses_nothing(
         assert int(str(parts)) > 1
 
 
-def test_statistics_of_a_whole_table_follow_its_rows(
-    database_url: str, anvil: Anvil, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_statistics_of_a_whole_table_follow_its_rows(database_url, anvil, monkeypatch):
     """Autovacuum makes those of partitions alone."""
     monkeypatch.setattr(partitions, "LEAST_ANALYZED_ROWS", 4)
     known = "SELECT count(*) FROM pg_stats WHERE tablename = 'transactions' AND inherited"
@@ -168,9 +161,7 @@ def wait_for_problem(url: str, words: str) -> None:
     raise AssertionError(execute(url, "SELECT problem FROM indexer_status"))
 
 
-def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
-    both: tuple[FlaskClient, FlaskClient, str], postgres: Postgres
-) -> None:
+def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(both, postgres):
     url = both[2]
     before = digest(url)
     everything = "SELECT c.oid::int, c.relname FROM pg_class c ORDER BY 1"
@@ -225,9 +216,7 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def test_a_partition_comes_back_from_a_dump_of_its_own(
-    postgres: Postgres, database_url: str, folder: Path
-) -> None:
+def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, folder):
     """As docs/growing.md says."""
     url = database_url
     with closing(Database(url, statement_timeout_ms=0)) as database, database.transaction() as tx:
@@ -269,9 +258,7 @@ def index_counts(url: str) -> list[tuple[object, ...]]:
     )
 
 
-def test_checkpoints_are_looked_for_without_subqueries(
-    both: tuple[FlaskClient, FlaskClient, str],
-) -> None:
+def test_checkpoints_are_looked_for_without_subqueries(both):
     """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
     statement = load_statements()["indexer/lists_insert_checkpoints"]
     parameters: dict[str, object] = dict.fromkeys(statement.params, 0)

@@ -8,7 +8,6 @@ import pytest
 from app import create_app
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
@@ -37,13 +36,7 @@ def logging_chain(anvil: Anvil) -> Anvil:
     return anvil
 
 
-def test_logs_are_numbered_by_their_place(
-    logging_chain: Anvil,
-    database_url: str,
-    postgres: Postgres,
-    template: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_logs_are_numbered_by_their_place(logging_chain, database_url, postgres, template, caplog):
     caplog.set_level(logging.WARNING)
     with FaultyNode(logging_chain.url) as node:
         node.fault = numbered_by_transaction
@@ -62,9 +55,7 @@ def rollup() -> Iterator[Anvil]:
         yield node
 
 
-def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(
-    rollup: Anvil, database_url: str
-) -> None:
+def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(rollup, database_url):
     sender = "0x" + "de" * 20
     rollup.impersonate(sender)
     deposit = {"type": "0x7e", "sourceHash": f"0x{1:064x}", "mint": "0x5", "isSystemTx": False}

@@ -114,18 +114,14 @@ def process(node: FaultyNode) -> Iterator[PrefetchProcess]:
         started.close()
 
 
-def test_tables_are_the_same(
-    scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
-) -> None:
+def test_tables_are_the_same(scenario, indexed, database_url, processes):
     with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
         wait_until(lambda: all(map(is_gone, processes)))
     assert processes
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-def test_the_next_node_serves_while_one_fails(
-    scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
-) -> None:
+def test_the_next_node_serves_while_one_fails(scenario, indexed, database_url, processes):
     with FaultyNode(scenario.anvil.url) as failing:
         failing.fault = faulty_node.status(503)
         with Indexing(database_url, f"{failing.url},{scenario.anvil.url}") as indexing:
@@ -135,13 +131,8 @@ def test_the_next_node_serves_while_one_fails(
 
 
 def test_a_killed_process_is_reported_once_and_replaced(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    node: FaultyNode,
-    processes: list[int],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    scenario, indexed, database_url, node, processes, caplog
+):
     node.fault = slow_receipts
     with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
         for number in (1, 2, 3):
@@ -157,14 +148,8 @@ def test_a_killed_process_is_reported_once_and_replaced(
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false"])
 def test_without_a_second_process_it_goes_on_in_the_first(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    processes: list[int],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    interpreter: str,
-) -> None:
+    scenario, indexed, database_url, processes, monkeypatch, caplog, interpreter
+):
     start_with(monkeypatch, interpreter)
     with Indexing(database_url, scenario.anvil.url) as indexing, caplog.at_level(logging.WARNING):
         indexing.wait_for(scenario.anvil.head())
@@ -173,15 +158,13 @@ def test_without_a_second_process_it_goes_on_in_the_first(
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-def test_one_processor_has_one_process(
-    scenario: Played, database_url: str, processes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_processor_has_one_process(scenario, database_url, processes, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0})
     Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert processes == []
 
 
-def test_short_ranges_are_read_here(scenario: Played, database_url: str) -> None:
+def test_short_ranges_are_read_here(scenario, database_url):
     assert scenario.anvil.head() < prefetch_process.MIN_PROCESS_BLOCKS
     with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
         assert not workers(os.getpid())
@@ -194,7 +177,7 @@ def command_of(pid: int) -> str:
         return ""
 
 
-def test_errors_arrive_whole(process: PrefetchProcess, node: FaultyNode) -> None:
+def test_errors_arrive_whole(process, node):
     node.fault = faulty_node.too_many_requests(7)
     with pytest.raises(NodeError, match="429") as refused:
         process.submit(0, 3).result(PATIENCE_S)
@@ -218,15 +201,13 @@ def test_errors_arrive_whole(process: PrefetchProcess, node: FaultyNode) -> None
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_errors_can_be_sent(error: Exception) -> None:
+def test_errors_can_be_sent(error):
     arrived = pickle.loads(pickle.dumps(error))
     assert type(arrived) is type(error)
     assert (str(arrived), vars(arrived)) == (str(error), vars(error))
 
 
-def test_results_belong_to_their_ranges_and_are_counted(
-    process: PrefetchProcess, node: FaultyNode
-) -> None:
+def test_results_belong_to_their_ranges_and_are_counted(process, node):
     def sample(name: str, **labels: str) -> float:
         return REGISTRY.get_sample_value(name, labels) or 0.0
 
@@ -254,7 +235,7 @@ def test_results_belong_to_their_ranges_and_are_counted(
     assert requests >= 8
 
 
-def test_an_ended_process_returns_nothing(node: FaultyNode) -> None:
+def test_an_ended_process_returns_nothing(node):
     node.fault = stuck_receipts
     process = start_process(node.url)
     waiting = process.submit(0, 3)
@@ -269,7 +250,7 @@ def test_an_ended_process_returns_nothing(node: FaultyNode) -> None:
     process.close()
 
 
-def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node: FaultyNode) -> None:
+def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node):
     """Of a result that is longer than a pipe holds, a part may have come."""
     for delay_s in (0.0, 0.01, 0.02, 0.05):
         process = start_process(node.url)
@@ -283,7 +264,7 @@ def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node: FaultyNode)
         assert all(future.done() for future in futures)
 
 
-def test_a_process_that_does_not_come_up_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_does_not_come_up_is_none(monkeypatch):
     start_with(monkeypatch, "/bin/false")
     with pytest.raises(ProcessNotStarted, match="ended with 1"):
         start_process("http://127.0.0.1:1")
@@ -302,7 +283,7 @@ def busy(anvil: Anvil, database_url: str) -> Iterator[tuple[IndexerProcess, int]
             yield indexer, pid
 
 
-def test_a_killed_indexer_leaves_no_process(busy: tuple[IndexerProcess, int]) -> None:
+def test_a_killed_indexer_leaves_no_process(busy):
     indexer, pid = busy
     indexer.kill()
     wait_until(lambda: is_gone(pid))
@@ -310,9 +291,7 @@ def test_a_killed_indexer_leaves_no_process(busy: tuple[IndexerProcess, int]) ->
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stopped_indexer_ends_at_once_and_quietly(
-    busy: tuple[IndexerProcess, int], number: signal.Signals
-) -> None:
+def test_a_stopped_indexer_ends_at_once_and_quietly(busy, number):
     indexer, pid = busy
     assert indexer.terminate(number) == 0
     assert is_gone(pid)

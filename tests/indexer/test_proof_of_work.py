@@ -7,7 +7,6 @@ what a node of that time returns besides.
 import json
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -77,7 +76,7 @@ def mined(
         yield Mined(node, chain, url, create_app(settings).test_client(), failed)
 
 
-def test_every_history_adds_up_to_the_balance(mined: Mined) -> None:
+def test_every_history_adds_up_to_the_balance(mined):
     types: dict[str, set[str]] = {}
     for (address,) in execute(mined.url, "SELECT address FROM addresses"):
         holder = f"0x{bytes(address).hex()}"
@@ -93,12 +92,12 @@ def test_every_history_adds_up_to_the_balance(mined: Mined) -> None:
     assert types[POOR] == {"internal_transfer", "transaction"}
 
 
-def test_pages_of_rewards_follow_each_other(mined: Mined) -> None:
+def test_pages_of_rewards_follow_each_other(mined):
     listed = Listed(f"/addresses/{MINERS[0]}/history", "history")
     assert by_links(mined.client, listed, 1) == by_links(mined.client, listed, 100)
 
 
-def test_what_failed_is_known_by_traces(mined: Mined) -> None:
+def test_what_failed_is_known_by_traces(mined):
     for hash_ in mined.failed:
         record = mined.client.get(f"/api/v1/transactions/{hash_}").json
         assert (record["status"], record["contractAddress"]) == (False, None)
@@ -106,7 +105,7 @@ def test_what_failed_is_known_by_traces(mined: Mined) -> None:
     assert totals == [(4 * (BLOCKS - 1), 2 * (BLOCKS - 1))]
 
 
-def test_a_block_lists_its_uncles_and_rewards(mined: Mined) -> None:
+def test_a_block_lists_its_uncles_and_rewards(mined):
     for header in mined.chain.headers[1:]:
         number = int(header["number"], 16)
         record = mined.client.get(f"/api/v1/blocks/{number}").json
@@ -123,9 +122,7 @@ def test_a_block_lists_its_uncles_and_rewards(mined: Mined) -> None:
     assert not {"uncles", "miningReward"} & mined.client.get("/api/v1/blocks/0").json.keys()
 
 
-def test_bulk_reorganisations_and_the_audit_agree(
-    mined: Mined, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_bulk_reorganisations_and_the_audit_agree(mined, postgres, template, tmp_path):
     settings = settings_for(mined.url, mined.node.url)
     assert auditing.run(settings, node=True) == 0
     with postgres.cloned(template) as url:
@@ -162,9 +159,7 @@ def no_uncles(method: str, answer: Any) -> None:
         answer["result"]["uncles"] = []
 
 
-def test_a_node_that_alters_uncles_is_noticed(
-    mined: Mined, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_node_that_alters_uncles_is_noticed(mined, caplog):
     true = BlockSource(Node([mined.node.url])).blocks(3, 6)
     with FaultyNode(mined.chain.node.url) as node:
         node.fault = lying(other_miner, mined.chain)
@@ -175,7 +170,7 @@ def test_a_node_that_alters_uncles_is_noticed(
         assert "match" in caplog.text
 
 
-def test_a_block_whose_uncles_are_withheld_is_refused(mined: Mined) -> None:
+def test_a_block_whose_uncles_are_withheld_is_refused(mined):
     true = BlockSource(Node([mined.node.url])).blocks(3, 6)
     with FaultyNode(mined.chain.node.url) as node:
         node.fault = lying(no_uncles, mined.chain)

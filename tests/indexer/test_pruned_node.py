@@ -10,7 +10,6 @@ from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode, prune
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
@@ -38,7 +37,7 @@ def node(chain: Anvil) -> Iterator[FaultyNode]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_first_block_that_a_node_has_kept_is_named(node: FaultyNode, way: str) -> None:
+def test_the_first_block_that_a_node_has_kept_is_named(node, way):
     node.fault = prune(FIRST, way)
     source = BlockSource(Node((node.url,)))
     with pytest.raises(HistoryPruned, match=f"{REASON}.* SCAN_START_BLOCK={FIRST} for"):
@@ -48,7 +47,7 @@ def test_the_first_block_that_a_node_has_kept_is_named(node: FaultyNode, way: st
     assert [fetched.block.number for fetched in source.blocks(FIRST, FIRST + 2)] == [23, 24, 25]
 
 
-def test_a_missing_block_near_the_head_is_no_pruned_one(node: FaultyNode) -> None:
+def test_a_missing_block_near_the_head_is_no_pruned_one(node):
     node.fault = prune(HEAD - 3, "null")
     source = BlockSource(Node((node.url,)))
     with pytest.raises(NodeError, match=f"does not have block {HEAD - 5}, but has block {HEAD}"):
@@ -57,7 +56,7 @@ def test_a_missing_block_near_the_head_is_no_pruned_one(node: FaultyNode) -> Non
         source.blocks(HEAD + 1, HEAD + 1)
 
 
-def test_another_node_that_has_the_block_is_read(chain: Anvil, node: FaultyNode) -> None:
+def test_another_node_that_has_the_block_is_read(chain, node):
     node.fault = prune(FIRST, "null")
     source = BlockSource(Node((node.url, chain.url)))
     with pytest.raises(NodeError, match=r"does not have block 1$"):
@@ -66,9 +65,7 @@ def test_another_node_that_has_the_block_is_read(chain: Anvil, node: FaultyNode)
 
 
 @pytest.mark.parametrize("way", ["null", "no receipts"])
-def test_a_pruned_block_is_told_and_asked_for_seldom(
-    node: FaultyNode, database_url: str, postgres: Postgres, template: str, way: str
-) -> None:
+def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, postgres, template, way):
     node.fault = prune(FIRST, way)
     with Indexing(database_url, node.url):
         wait_until(lambda: REASON in (status(database_url)["problem"] or ""))
@@ -80,7 +77,7 @@ def test_a_pruned_block_is_told_and_asked_for_seldom(
 
 
 @pytest.mark.parametrize("way", WAYS[::3])  # found as by the indexer
-def test_doctor_names_the_first_block_that_a_node_has(node: FaultyNode, way: str) -> None:
+def test_doctor_names_the_first_block_that_a_node_has(node, way):
     node.fault = prune(FIRST, way)
     done = scan("doctor", RPC_URL=node.url)
     assert f"it has pruned blocks before {FIRST}" in done.stdout, done.stdout
@@ -88,9 +85,7 @@ def test_doctor_names_the_first_block_that_a_node_has(node: FaultyNode, way: str
 
 
 @pytest.mark.parametrize("way", ["null", "no receipts"])
-def test_a_bulk_backfill_ends_with_the_reason(
-    node: FaultyNode, database_url: str, way: str, tmp_path: object
-) -> None:
+def test_a_bulk_backfill_ends_with_the_reason(node, database_url, way, tmp_path):
     node.fault = prune(FIRST, way)
     done = scan(
         *("backfill", "chain", f"--folder={tmp_path}", "--last-block=50"),

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -108,9 +107,7 @@ def queries(first: FlaskClient, scenario: Played) -> Iterator[dict[str, Any]]:
             yield {"entity": entity, "filter": keys | blocks, **next(pages)}
 
 
-def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(
-    pruned: Pruned, scenario: Played
-) -> None:
+def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(pruned, scenario):
     whole, kept, _, first, _ = pruned
     kept_from = {"blockNumber": first, "timestamp": timestamp(whole, first)}
     rows = dict.fromkeys(TABLES, 0)
@@ -133,9 +130,7 @@ def timestamp(client: FlaskClient, block: int) -> str:
     return text
 
 
-def test_lists_and_their_cursors_end_at_the_first_kept_block(
-    pruned: Pruned, scenario: Played
-) -> None:
+def test_lists_and_their_cursors_end_at_the_first_kept_block(pruned, scenario):
     whole, kept, _, first, _ = pruned
     cursors = 0
     for path in lists(whole, scenario):
@@ -166,9 +161,7 @@ def test_lists_and_their_cursors_end_at_the_first_kept_block(
     assert cursors > 100
 
 
-def test_items_follow_the_place_of_one_whose_transfers_are_removed(
-    pruned: Pruned, scenario: Played
-) -> None:
+def test_items_follow_the_place_of_one_whose_transfers_are_removed(pruned, scenario):
     tokens = [t["address"] for t in pruned.whole.get("/api/v1/tokens?limit=20").json["tokens"]]
     paths = [f"addresses/{person}/nft" for person in scenario.stage.people[:4]]
     paths += [f"tokens/{token}/instances" for token in tokens]
@@ -185,7 +178,7 @@ def test_items_follow_the_place_of_one_whose_transfers_are_removed(
     assert pages > 1
 
 
-def test_what_removed_transactions_said_of_blocks_is_unknown(pruned: Pruned) -> None:
+def test_what_removed_transactions_said_of_blocks_is_unknown(pruned):
     whole, kept, _, first, _ = pruned
     whole_before, before = (c.get(f"/api/v2/blocks/{first - 1}").json for c in (whole, kept))
     unknown = ("transaction_fees", "priority_fee", "burnt_fees_percentage")
@@ -202,7 +195,7 @@ def test_what_removed_transactions_said_of_blocks_is_unknown(pruned: Pruned) -> 
     assert kept.get(mined).json["result"] == [r for r in rows if int(r["blockNumber"]) >= first]
 
 
-def test_search_leads_to_no_removed_transaction(pruned: Pruned) -> None:
+def test_search_leads_to_no_removed_transaction(pruned):
     whole, kept, _, first, _ = pruned
     for number, results in ((first - 1, 0), (first, 1)):
         block = f"/api/v1/transactions?blockFrom={number}&blockTo={number}&limit=1"
@@ -210,9 +203,7 @@ def test_search_leads_to_no_removed_transaction(pruned: Pruned) -> None:
         assert len(kept.get(f"/api/v1/search?q={one}").json["results"]) == results
 
 
-def test_statistics_and_etherscans_lists_tell_where_rows_begin(
-    pruned: Pruned, scenario: Played
-) -> None:
+def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario):
     stats = pruned.kept.get("/api/v1/stats")
     assert stats.json["keptFrom"]["blockNumber"] == pruned.first
     assert "keptFrom" not in pruned.whole.get("/api/v1/stats").json
@@ -235,31 +226,31 @@ def test_statistics_and_etherscans_lists_tell_where_rows_begin(
         assert len(rows) < len(whole.json["result"])
 
 
-def test_lists_of_logs_tell_where_they_begin(pruned: Pruned) -> None:
+def test_lists_of_logs_tell_where_they_begin(pruned):
     answer = pruned.kept.get("/api/v1/logs?limit=1")
     assert answer.json["keptFrom"]["blockNumber"] == pruned.first
     check_answer("get", "/api/v1/logs", answer)
 
 
-def test_exports_begin_at_the_first_kept_block(pruned: Pruned, tmp_path: Path) -> None:
+def test_exports_begin_at_the_first_kept_block(pruned, tmp_path):
     options = ExportOptions(("blocks", "transactions"), "csv", tmp_path, 10**6, None, None)
     with closing(Database(pruned.settings.database_url, statement_timeout_ms=0)) as database:
         [only] = export(database, options).ranges
     assert only.block_from == pruned.first
 
 
-def test_what_derives_from_all_rows_stays(pruned: Pruned) -> None:
+def test_what_derives_from_all_rows_stays(pruned):
     after = digest(pruned.settings.database_url)
     for table in SUMS:
         assert after[table] == pruned.before[table], table
 
 
-def test_an_audit_is_exact_and_finds_what_is_not(pruned: Pruned) -> None:
+def test_an_audit_is_exact_and_finds_what_is_not(pruned):
     assert run(pruned.settings, node=True) == EXACT
     assert run(pruned.settings, node=True, first=0, last=10**6) == EXACT
 
 
-def test_tokens_held_at_a_kept_block_are_known(pruned: Pruned, scenario: Played) -> None:
+def test_tokens_held_at_a_kept_block_are_known(pruned, scenario):
     whole, kept, _, first, _ = pruned
     held = 0
     for person in scenario.stage.people[:4]:

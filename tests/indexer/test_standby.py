@@ -20,9 +20,7 @@ class QuickIndexer(IndexerProcess):
     command = (sys.executable, "-c", QUICK)
 
 
-def test_a_standby_takes_over_from_one_that_hangs_and_keeps_the_lock(
-    anvil: Anvil, database_url: str
-) -> None:
+def test_a_standby_takes_over_from_one_that_hangs_and_keeps_the_lock(anvil, database_url):
     with QuickIndexer(database_url, anvil.url) as first:
         wait_for_head(first, anvil)
         with QuickIndexer(database_url, anvil.url) as second:

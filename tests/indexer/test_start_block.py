@@ -21,7 +21,7 @@ def client_of(indexing: Indexing) -> FlaskClient:
     return create_app(indexing.settings).test_client()
 
 
-def test_it_may_change_while_there_are_no_blocks(anvil: Anvil, database_url: str) -> None:
+def test_it_may_change_while_there_are_no_blocks(anvil, database_url):
     anvil.mine(6)
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
     execute(database_url, CHAIN, bytes.fromhex(genesis[2:]))
@@ -32,7 +32,7 @@ def test_it_may_change_while_there_are_no_blocks(anvil: Anvil, database_url: str
     assert client.get("/readyz").json["firstBlock"] == 5
 
 
-def test_a_change_after_the_first_block_stops_the_start(anvil: Anvil, database_url: str) -> None:
+def test_a_change_after_the_first_block_stops_the_start(anvil, database_url):
     anvil.mine(6)
     Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
     for command in ("index", "run"):
@@ -52,7 +52,7 @@ def test_a_change_after_the_first_block_stops_the_start(anvil: Anvil, database_u
 
 
 @pytest.mark.parametrize("path", ["/api/v1/blocks/2", "/api/v1/blocks/2/transactions", "/block/2"])
-def test_blocks_before_it_are_said_to_be_older(anvil: Anvil, database_url: str, path: str) -> None:
+def test_blocks_before_it_are_said_to_be_older(anvil, database_url, path):
     anvil.mine(6)
     client = client_of(Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head()))
     answer = client.get(path)
@@ -77,9 +77,7 @@ def older(anvil: Anvil) -> str:
     return token.address.lower()
 
 
-def test_balances_of_an_older_token_are_the_tokens_own(
-    anvil: Anvil, older: str, database_url: str
-) -> None:
+def test_balances_of_an_older_token_are_the_tokens_own(anvil, older, database_url):
     indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
     client, four = client_of(indexing), anvil.accounts[3].lower()
     record = client.get(f"/api/v1/tokens/{older}").json
@@ -96,9 +94,7 @@ def test_balances_of_an_older_token_are_the_tokens_own(
     assert "inconsistent" not in page and "may be older than the index" in page
 
 
-def test_balances_that_cannot_be_read_say_since_when_they_count(
-    anvil: Anvil, older: str, database_url: str
-) -> None:
+def test_balances_that_cannot_be_read_say_since_when_they_count(anvil, older, database_url):
     indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
     settings = replace(indexing.settings, rpc_urls=("http://127.0.0.1:1",))
     client, four = create_app(settings).test_client(), anvil.accounts[3].lower()
@@ -108,9 +104,7 @@ def test_balances_that_cannot_be_read_say_since_when_they_count(
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
 
 
-def test_other_forms_say_since_when_balances_count(
-    anvil: Anvil, older: str, database_url: str
-) -> None:
+def test_other_forms_say_since_when_balances_count(anvil, older, database_url):
     """Files, and the compatible APIs: in a header, and in Etherscan's message."""
     indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
     settings = replace(indexing.settings, rpc_urls=("http://127.0.0.1:1",))
@@ -137,7 +131,7 @@ def test_other_forms_say_since_when_balances_count(
     assert "X-Scan-Balances-Since" not in client.get("/api/v2/blocks").headers
 
 
-def test_balances_of_older_items_say_since_when_they_count(anvil: Anvil, database_url: str) -> None:
+def test_balances_of_older_items_say_since_when_they_count(anvil, database_url):
     one, two = anvil.accounts[:2]
     items = anvil.deploy(one, "Items", "Old items", "ITEM")
     anvil.transact(one, items, "mint", one, 7, 100)
@@ -153,9 +147,7 @@ def test_balances_of_older_items_say_since_when_they_count(anvil: Anvil, databas
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
 
 
-def test_a_token_that_was_created_in_the_index_is_not_older(
-    anvil: Anvil, database_url: str
-) -> None:
+def test_a_token_that_was_created_in_the_index_is_not_older(anvil, database_url):
     anvil.mine(5)
     token = anvil.deploy(anvil.accounts[0], "Coin", "New", "NEW", 18)
     anvil.transact(anvil.accounts[0], token, "mint", anvil.accounts[1], 5)

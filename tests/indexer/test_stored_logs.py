@@ -11,10 +11,8 @@ from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import EventLog, MalformedBlock
 from scan.extensions.audit import audit_command as audit
 from scan.indexer.log_selection import load_standard_topics
-from tests.conftest import Played
 from tests.extensions.audit.test_audit import run
 from tests.indexer.test_node_faults import wait_for_problem
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -44,7 +42,7 @@ def stored(url: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("mode", ["", "none", "standard", "all"])
-def test_what_is_stored(database_url: str, scenario: Played, mode: str) -> None:
+def test_what_is_stored(database_url, scenario, mode):
     standard = {"0x" + topic.hex() for topic in load_standard_topics()}
     Indexing(database_url, scenario.anvil.url, logs=mode).run_until(scenario.anvil.head())
     expected = [
@@ -57,9 +55,7 @@ def test_what_is_stored(database_url: str, scenario: Played, mode: str) -> None:
     assert execute(database_url, "SELECT stored_logs FROM chain") == [(mode or "none",)]
 
 
-def test_a_database_keeps_what_it_has_stored_from_its_first_block(
-    database_url: str, anvil: Anvil
-) -> None:
+def test_a_database_keeps_what_it_has_stored_from_its_first_block(database_url, anvil):
     coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
     anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)
     anvil.mine()
@@ -73,7 +69,7 @@ def test_a_database_keeps_what_it_has_stored_from_its_first_block(
     assert len(stored(database_url)) == 1
 
 
-def test_before_the_first_block_it_may_change(database_url: str, anvil: Anvil) -> None:
+def test_before_the_first_block_it_may_change(database_url, anvil):
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
     execute(database_url, MADE_CHAIN, 31337, bytes.fromhex(genesis[2:]), "none")
     Indexing(database_url, anvil.url, logs="standard").run_until(anvil.head())
@@ -94,9 +90,7 @@ def log(log_index: int, *topics: bytes, data: bytes = b"") -> EventLog:
     return EventLog(0, log_index, EMITTER, topics, data)
 
 
-def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(
-    database_url: str, made: Chain
-) -> None:
+def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(database_url, made):
     large = bytes(range(256)) * 400
     topics = tuple(bytes([n]) * 32 for n in range(4))
     logs = [log(0), log(2, *topics, data=large), log(7, topics[1], data=b"\0")]
@@ -112,9 +106,7 @@ def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(
     ]
 
 
-def test_a_page_of_too_much_data_is_refused_and_one_log_never(
-    database_url: str, made: Chain
-) -> None:
+def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made):
     topic = b"\1" * 32
     large = b"\7" * (9 * 1024 * 1024)
     made.append([Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
@@ -129,9 +121,7 @@ def test_a_page_of_too_much_data_is_refused_and_one_log_never(
         )
 
 
-def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(
-    database_url: str, made: Chain
-) -> None:
+def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(database_url, made):
     one, other = b"\1" * 32, b"\2" * 32
     for count in (3, 0, 200, 150):
         made.append([Move(EMITTER, EMITTER)], [log(n, one) for n in range(count)])
@@ -153,9 +143,7 @@ def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(
 
 
 @pytest.mark.parametrize("blocks", [1, 10_000], ids=["another process", "threads"])
-def test_who_fetches_blocks_does_not_matter(
-    database_url: str, scenario: Played, blocks: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_fetches_blocks_does_not_matter(database_url, scenario, blocks, monkeypatch):
     monkeypatch.setattr("scan.indexer.prefetch_process.MIN_PROCESS_BLOCKS", blocks)
     monkeypatch.setattr("scan.indexer.batch_reader.BATCH_LOG_CHARACTERS", 5_000)
     indexing = Indexing(database_url, scenario.anvil.url, logs="all").run_until(
@@ -166,7 +154,7 @@ def test_who_fetches_blocks_does_not_matter(
 
 
 @pytest.mark.parametrize("change", ["five topics", "the same index", "topics of 31 bytes"])
-def test_logs_that_cannot_be_are_the_nodes_fault(anvil: Anvil, change: str) -> None:
+def test_logs_that_cannot_be_are_the_nodes_fault(anvil, change):
     coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
     for _ in range(2):
         anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)

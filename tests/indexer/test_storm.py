@@ -4,8 +4,6 @@ import os
 
 import pytest
 
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexer_process import IndexerProcess
 from tests.support.storm import Storm
@@ -23,8 +21,8 @@ SEED = int(os.environ.get("STORM_SEED", "1"))
     ids=["an honest node", "a failing node and all logs"],
 )
 def test_forks_and_kills_leave_what_a_fresh_index_has(
-    postgres: Postgres, template: str, database_url: str, anvil: Anvil, faults: float, logs: str
-) -> None:
+    postgres, template, database_url, anvil, faults, logs
+):
     storm = Storm(anvil, SEED)
     with (
         FaultyNode(anvil.url, SEED, faults) as node,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.conftest import Played
 from tests.support.anvil import ZERO
 from tests.support.scenario import STRANGERS
 
@@ -15,7 +14,7 @@ KEEP_THEIR_BOOKS = (
 
 
 @pytest.mark.parametrize("key", KEEP_THEIR_BOOKS)
-def test_holders_by_transfers_equal_balances(scenario: Played, key: str) -> None:
+def test_holders_by_transfers_equal_balances(scenario, key):
     contract = scenario.stage.contracts[key]
     addresses = [address for address in scenario.truth.addresses if address != ZERO]
     answers = scenario.anvil.batch(
@@ -27,7 +26,7 @@ def test_holders_by_transfers_equal_balances(scenario: Played, key: str) -> None
     assert scenario.truth.holders[contract.address] == holders
 
 
-def test_holders_of_many_ids_equal_the_sum_of_their_balances(scenario: Played) -> None:
+def test_holders_of_many_ids_equal_the_sum_of_their_balances(scenario):
     contract = scenario.stage.contracts["forge"]
     transfers = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == contract.address]
     ids = sorted({int(t["tokenId"]) for t in transfers})
@@ -54,9 +53,7 @@ def test_holders_of_many_ids_equal_the_sum_of_their_balances(scenario: Played) -
         ("claims 1155", "BEP1155", 4),
     ],
 )
-def test_the_awkward_tokens_are_read_as_they_should(
-    scenario: Played, key: str, token_type: str | None, transfers: int
-) -> None:
+def test_the_awkward_tokens_are_read_as_they_should(scenario, key, token_type, transfers):
     address = scenario.stage.contracts[key].address
     found = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
     types = [t["type"] for t in scenario.truth.tokens if t["address"] == address]
@@ -71,15 +68,13 @@ def test_the_awkward_tokens_are_read_as_they_should(
         ("claims 1155", [("4", "1"), ("9", None), ("1", "8"), ("74", "1")]),
     ],
 )
-def test_an_event_of_another_shape_is_read_by_the_type_of_the_token(
-    scenario: Played, key: str, expected: list[tuple[str, str | None]]
-) -> None:
+def test_an_event_of_another_shape_is_read_by_the_type_of_the_token(scenario, key, expected):
     address = scenario.stage.contracts[key].address
     found = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
     assert [(t["value"], t["tokenId"]) for t in found] == expected
 
 
-def test_the_liar_has_the_holders_its_events_make(scenario: Played) -> None:
+def test_the_liar_has_the_holders_its_events_make(scenario):
     address = scenario.stage.contracts["Liar"].address
     expected = {STRANGERS[5]: 15, STRANGERS[7]: 10, STRANGERS[8]: 12 * (2**256 - 1)}
     assert scenario.truth.holders[address] == expected

@@ -81,9 +81,7 @@ LISTS = ("eth_getBlockByNumber", "eth_getBlockReceipts")
 
 
 @pytest.mark.parametrize("alter", [unknown_type, fee_for_l1])
-def test_one_lie_about_what_no_root_covers_changes_nothing(
-    plain: Anvil, alter: Callable[[Records], None]
-) -> None:
+def test_one_lie_about_what_no_root_covers_changes_nothing(plain, alter):
     true = BlockSource(Node([plain.url])).blocks(0, BLOCKS)
     with FaultyNode(plain.url) as node:
         node.fault = Altered(alter, {3}, times=1)
@@ -97,8 +95,8 @@ def test_one_lie_about_what_no_root_covers_changes_nothing(
     [(unknown_type, "transactions of type 80"), (fee_for_l1, "fields of Scroll")],
 )
 def test_a_chain_that_nobody_named_is_indexed_and_what_is_unchecked_is_said_once(
-    plain: Anvil, caplog: pytest.LogCaptureFixture, alter: Callable[[Records], None], words: str
-) -> None:
+    plain, caplog, alter, words
+):
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = fault = Altered(alter, {2, 3, 4}, times=ALWAYS)
         blocks = BlockSource(Node([node.url])).blocks(0, BLOCKS)
@@ -113,7 +111,7 @@ def false_type(records: Records) -> None:
         record["type"] = "0x50"
 
 
-def test_a_type_that_a_transactions_hash_belies_contradicts_its_block(mainnet: Anvil) -> None:
+def test_a_type_that_a_transactions_hash_belies_contradicts_its_block(mainnet):
     true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
     with FaultyNode(mainnet.url) as node:
         node.fault = Altered(false_type, {3}, times=ALWAYS)
@@ -145,9 +143,7 @@ def with_state_sync(calls: Calls, forward: Forward) -> Reply:
     return Reply(body=answers)
 
 
-def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(
-    mainnet: Anvil, plain: Anvil, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, caplog):
     true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
     with FaultyNode(mainnet.url) as node:
         node.fault = with_state_sync

@@ -24,7 +24,6 @@ from tests.extensions.audit import auditing
 from tests.indexer.test_node_faults import wait_for_problem
 from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.database import Postgres
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
 
@@ -99,9 +98,7 @@ def unproven(client: Any) -> list[tuple[int, int, str]]:
     return [(entry["firstBlock"], entry["lastBlock"], entry["reason"]) for entry in blocks]
 
 
-def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(
-    postgres: Postgres, template: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres, template, caplog):
     with served(made()) as node, postgres.cloned(template) as url:
         with caplog.at_level(logging.WARNING):
             settings = Indexing(url, node.url).run_until(HEAD).settings
@@ -121,9 +118,7 @@ def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(
 @pytest.mark.parametrize(("alter", "method"), ALTERATIONS)
 @pytest.mark.parametrize("is_newest", [True, False])
 @pytest.mark.parametrize("number", [3, 4, 6, 7, 8])
-def test_an_altered_block_beside_a_fork_is_refused_and_named(
-    number: int, is_newest: bool, alter: Callable[[Any], None], method: str
-) -> None:
+def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, alter, method):
     head = number if is_newest else HEAD
     with served(made(last=head)) as node:
         true = BlockSource(Node([node.url])).blocks(0, head)
@@ -138,9 +133,7 @@ def test_an_altered_block_beside_a_fork_is_refused_and_named(
         assert source.blocks(0, head) == true
 
 
-def test_an_altered_block_stops_the_index_until_the_node_has_it_right(
-    postgres: Postgres, template: str
-) -> None:
+def test_an_altered_block_stops_the_index_until_the_node_has_it_right(postgres, template):
     with served(made()) as node, postgres.cloned(template) as url:
         node.fault = altered(7, *ALTERATIONS[0])
         with Indexing(url, node.url) as indexing:
@@ -150,9 +143,7 @@ def test_an_altered_block_stops_the_index_until_the_node_has_it_right(
 
 
 @pytest.mark.parametrize("has_bytes", [True, False])
-def test_a_type_that_nobody_knows_is_indexed(
-    has_bytes: bool, postgres: Postgres, template: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_type_that_nobody_knows_is_indexed(has_bytes, postgres, template, capsys):
     chain = made(frames=5)
     with served(chain, has_bytes=has_bytes) as node, postgres.cloned(template) as url:
         settings = Indexing(url, node.url).run_until(HEAD).settings
@@ -175,7 +166,7 @@ def test_a_type_that_nobody_knows_is_indexed(
         assert ("not proven when indexed" in capsys.readouterr().out) is not has_bytes
 
 
-def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows() -> None:
+def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
     def value(block: Json) -> None:
         block["transactions"][-1]["value"] = "0x123456789"
 
@@ -209,9 +200,7 @@ MANY = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gamma
 
 
 @pytest.mark.parametrize("has_bytes", [True, False])
-def test_more_fields_than_are_tried_are_proven_by_bytes_alone(
-    has_bytes: bool, postgres: Postgres, template: str
-) -> None:
+def test_more_fields_than_are_tried_are_proven_by_bytes_alone(has_bytes, postgres, template):
     with served(made(novel=MANY), has_bytes=has_bytes) as node, postgres.cloned(template) as url:
         settings = Indexing(url, node.url).run_until(HEAD).settings
         client = create_app(settings).test_client()
@@ -229,7 +218,7 @@ def test_more_fields_than_are_tried_are_proven_by_bytes_alone(
                 source.blocks(8, 8)
 
 
-def test_what_is_not_proven_is_unwound_with_its_blocks(postgres: Postgres, template: str) -> None:
+def test_what_is_not_proven_is_unwound_with_its_blocks(postgres, template):
     chain = made(frames=9)
     with postgres.cloned(template) as url:
         with served(chain) as node:
@@ -244,7 +233,7 @@ def test_what_is_not_proven_is_unwound_with_its_blocks(postgres: Postgres, templ
         assert unproven(create_app(settings).test_client()) == []
 
 
-def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_proven() -> None:
+def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_proven():
     """Whatever its id; where no header was proven, the chain has headers of its own."""
     with served(made(NOBODY_KNOWS)) as node:
         node.fault = altered(3, *ALTERATIONS[0])
@@ -287,12 +276,8 @@ LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
     ],
 )
 def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
-    following: Json | None,
-    is_warned: bool,
-    postgres: Postgres,
-    template: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    following, is_warned, postgres, template, caplog
+):
     def config(calls: Calls, forward: Forward) -> Reply:
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):

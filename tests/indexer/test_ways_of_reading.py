@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.altered_fields import AlteredFields
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
@@ -104,13 +103,7 @@ LONG = {
     [*QUICK.values(), *(pytest.param(way, marks=pytest.mark.long) for way in LONG.values())],
     ids=[*QUICK, *LONG],
 )
-def test_tables_are_the_same(
-    scenario: Played,
-    indexed: Indexing,
-    database_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    way: Way,
-) -> None:
+def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
     for name, value in way.settings.items():
         monkeypatch.setattr(f"scan.{name}", value)
     with FaultyNode(scenario.anvil.url, seed=3, rate=way.rate) as node:

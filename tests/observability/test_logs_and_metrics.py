@@ -38,14 +38,14 @@ def lines(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     root.setLevel(level)
 
 
-def test_a_request_and_its_line_have_one_id(client: FlaskClient, lines: io.StringIO) -> None:
+def test_a_request_and_its_line_have_one_id(client, lines):
     answer = client.get("/api/v1/blocks?limit=1")
     [line] = lines.getvalue().splitlines()
     assert answer.headers["X-Request-Id"] in line
     assert "/api/v1/blocks" in line and " 200 " in line.replace(":", " ").replace(",", " ")
 
 
-def test_a_refused_line_has_the_reason(client: FlaskClient, lines: io.StringIO) -> None:
+def test_a_refused_line_has_the_reason(client, lines):
     """A limit of one client is its own fault, 429, and one of the service is 503."""
     places = client.application.extensions["scan"].sources.get(FilePlaces).open
     reasons = []
@@ -64,7 +64,7 @@ def test_a_refused_line_has_the_reason(client: FlaskClient, lines: io.StringIO) 
     assert "invalid_parameter" in third and "limit=7" not in third
 
 
-def test_every_line_of_a_request_has_its_id(client: FlaskClient, lines: io.StringIO) -> None:
+def test_every_line_of_a_request_has_its_id(client, lines):
     answer = client.get("/nothing", headers={"X-Request-Id": "from-the-client.1"})
     assert answer.headers["X-Request-Id"] == "from-the-client.1"
     assert all("from-the-client.1" in line for line in lines.getvalue().splitlines())
@@ -73,13 +73,13 @@ def test_every_line_of_a_request_has_its_id(client: FlaskClient, lines: io.Strin
 
 
 @pytest.mark.parametrize("given", ["", "a b", 65 * "a", "x\ty", '"}', "ü"])
-def test_an_id_that_could_break_a_line_is_replaced(client: FlaskClient, given: str) -> None:
+def test_an_id_that_could_break_a_line_is_replaced(client, given):
     answer = client.get("/healthz", headers={"X-Request-Id": given.encode().decode("latin-1")})
     assert answer.headers["X-Request-Id"] != given
     assert len(answer.headers["X-Request-Id"]) == 16
 
 
-def test_json_lines_are_json(lines: io.StringIO, client: FlaskClient) -> None:
+def test_json_lines_are_json(lines, client):
     client.get("/healthz")
     logging.getLogger("scan").error("two\nlines and a ü")
     if lines.getvalue().startswith("{"):
@@ -99,7 +99,7 @@ def test_json_lines_are_json(lines: io.StringIO, client: FlaskClient) -> None:
         ("secret " + 32 * "cd", 20 * "cd"),
     ],
 )
-def test_secrets_are_hidden(lines: io.StringIO, text: str, secret: str) -> None:
+def test_secrets_are_hidden(lines, text, secret):
     try:
         raise ValueError(text)
     except ValueError:
@@ -108,9 +108,7 @@ def test_secrets_are_hidden(lines: io.StringIO, text: str, secret: str) -> None:
     assert secret not in lines.getvalue()
 
 
-def test_a_conversation_about_secrets_leaves_none_in_the_log(
-    database_url: str, lines: io.StringIO
-) -> None:
+def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines):
     """Keys, signatures and webhook secrets through the API, with a node that does not answer."""
     node = "http://127.0.0.1:1/v3/0a1b2c3d4e5f"
     logging.getLogger().handlers[0].setLevel(logging.DEBUG)
@@ -128,13 +126,13 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(
 
 
 @pytest.mark.check
-def test_hashes_and_addresses_stay_readable(lines: io.StringIO) -> None:
+def test_hashes_and_addresses_stay_readable(lines):
     text = f"block 0x{32 * 'ab'} by 0x{20 * 'cd'}"
     logging.getLogger("scan").info(text)
     assert text in lines.getvalue()
 
 
-def test_query_strings_are_not_logged(client: FlaskClient, lines: io.StringIO) -> None:
+def test_query_strings_are_not_logged(client, lines):
     client.get("/api/v1/blocks?apikey=tell-nobody")
     assert "tell-nobody" not in lines.getvalue()
 
@@ -155,7 +153,7 @@ def value(families: dict[str, Metric], sample: str, **labels: str) -> float:
     return sum(found)
 
 
-def test_requests_are_counted_by_route_and_status(client: FlaskClient) -> None:
+def test_requests_are_counted_by_route_and_status(client):
     labels = {"route": "/api/v1/blocks/<block>", "method": "GET", "status": "404"}
     before = value(scrape(client), "scan_http_requests_total", **labels)
     for number in (10**9, 10**9 + 1):
@@ -166,7 +164,7 @@ def test_requests_are_counted_by_route_and_status(client: FlaskClient) -> None:
     assert value(after, "scan_http_request_seconds_count", route=labels["route"]) >= 2
 
 
-def test_what_nobody_serves_makes_no_new_series(client: FlaskClient) -> None:
+def test_what_nobody_serves_makes_no_new_series(client):
     for number in range(5):
         client.open(f"/nothing/{number}", method=f"ODD{number}")
     series = {
@@ -178,7 +176,7 @@ def test_what_nobody_serves_makes_no_new_series(client: FlaskClient) -> None:
     assert not any("ODD" in label for labels in series for label in labels)
 
 
-def test_the_state_of_the_index_is_told(client: FlaskClient) -> None:
+def test_the_state_of_the_index_is_told(client):
     families = scrape(client)
     head = client.get("/api/v1/stats").json["latestBlock"]
     assert value(families, "scan_head_block") == head
@@ -190,7 +188,7 @@ def test_the_state_of_the_index_is_told(client: FlaskClient) -> None:
 
 
 @pytest.mark.check
-def test_metrics_answer_without_a_database() -> None:
+def test_metrics_answer_without_a_database():
     url = "postgresql://127.0.0.1:1/none"
     families = scrape(create_app(settings_for(url, "http://127.0.0.1:1")).test_client())
     assert value(families, "scan_database_up") == 0

@@ -54,7 +54,7 @@ PUBLIC = [ipaddress.ip_address("93.184.215.14")]
         "https://example.com/" + "a" * 2048,
     ],
 )
-def test_what_is_no_plain_https_url_is_refused(url: str) -> None:
+def test_what_is_no_plain_https_url_is_refused(url):
     with pytest.raises(RefusedUrl):
         urls.parse(url)
 
@@ -70,7 +70,7 @@ def test_what_is_no_plain_https_url_is_refused(url: str) -> None:
         ("https://[::1]:9000/", "::1", 9000, "/"),
     ],
 )
-def test_an_https_url_is_taken_apart(url: str, host: str, port: int, path: str) -> None:
+def test_an_https_url_is_taken_apart(url, host, port, path):
     assert urls.parse(url) == (host, port, path)
 
 
@@ -87,7 +87,7 @@ def test_an_https_url_is_taken_apart(url: str, host: str, port: int, path: str) 
         "https://example.com:8444/",
     ],
 )
-def test_literals_local_names_and_other_ports_are_refused(url: str) -> None:
+def test_literals_local_names_and_other_ports_are_refused(url):
     with pytest.raises(RefusedUrl):
         target = urls.parse(url)
         literal = target.literal
@@ -109,7 +109,7 @@ def test_literals_local_names_and_other_ports_are_refused(url: str) -> None:
         *("100.100.100.200", "192.0.0.192"),
     ],
 )
-def test_special_addresses_are_not_public(address: str) -> None:
+def test_special_addresses_are_not_public(address):
     target = urls.parse("https://example.com/")
     assert not urls.is_public(ipaddress.ip_address(address))
     with pytest.raises(RefusedUrl):
@@ -123,17 +123,17 @@ def test_special_addresses_are_not_public(address: str) -> None:
         *("2606:4700::1111", "2a00:1450::1"),
     ],
 )
-def test_other_addresses_are_public(address: str) -> None:
+def test_other_addresses_are_public(address):
     assert urls.is_public(ipaddress.ip_address(address))
 
 
-def test_allowed_networks_lift_the_rules_of_names_and_ports() -> None:
+def test_allowed_networks_lift_the_rules_of_names_and_ports():
     loopback = [ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")]
     for url in ("https://localhost:9000/", "https://127.0.0.1:80/", "https://0x7f.1/"):
         urls.require_allowed(urls.parse(url), loopback, LOOPBACK)
 
 
-def test_one_address_outside_of_allowed_networks_brings_the_rules_back() -> None:
+def test_one_address_outside_of_allowed_networks_brings_the_rules_back():
     mixed = [ipaddress.ip_address("127.0.0.1"), *PUBLIC]
     urls.require_allowed(urls.parse("https://example.com/"), mixed, LOOPBACK)
     with pytest.raises(RefusedUrl):
@@ -150,6 +150,6 @@ def silent_resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("silent_resolver")
-def test_a_name_server_that_hangs_is_not_waited_for() -> None:
+def test_a_name_server_that_hangs_is_not_waited_for():
     with pytest.raises(NotResolved, match="in time"):
         urls.resolve(urls.parse("https://example.com/"), 0.05, Purpose.REGISTRATION)

@@ -25,20 +25,20 @@ BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("address", ["0x12", "0x" + "g" * 40, "5aAeb6053F3E94C9b9A09f33669435E7"])
-def test_an_address_that_is_none_is_a_bad_request(explorer: Explorer, address: str) -> None:
+def test_an_address_that_is_none_is_a_bad_request(explorer, address):
     assert explorer.contract(address).status_code == 400
     assert explorer.call(address, "x").status_code == 400
     assert explorer.verify(address, "contract A {}", VERSION).status_code == 400
 
 
-def test_what_is_not_verified_is_not_found(explorer: Explorer) -> None:
+def test_what_is_not_verified_is_not_found(explorer):
     source = "pragma solidity ^0.8.0; contract Unverified { uint256 public x = 77; }"
     for address in (deploy(explorer, source, "Unverified"), CHECKSUMMED):
         for answer in (explorer.contract(address), explorer.call(address, "x")):
             assert (answer.status_code, answer.json["code"]) == (404, "not_found")
 
 
-def test_addresses_are_taken_in_any_case(explorer: Explorer, many: str) -> None:
+def test_addresses_are_taken_in_any_case(explorer, many):
     assert explorer.contract("0x" + many[2:].upper()).json["address"] == many
     assert explorer.call("0x" + many[2:].upper(), "stored").status_code == 200
 
@@ -90,9 +90,7 @@ def test_addresses_are_taken_in_any_case(explorer: Explorer, many: str) -> None:
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_a_submission_that_is_malformed_is_refused(
-    explorer: Explorer, many: str, fields: dict[str, Any], status: int, field: str
-) -> None:
+def test_a_submission_that_is_malformed_is_refused(explorer, many, fields, status, field):
     body = {"address": many, "sourceCode": MANY, "compilerVersion": VERSION, **fields}
     answer = explorer.client.post("/api/v1/verify", data=json.dumps(body), headers=JSON)
     assert (answer.status_code, answer.json["field"]) == (status, field), answer.json
@@ -102,7 +100,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.mark.parametrize("name", ["address", "sourceCode", "compilerVersion"])
-def test_each_specified_field_is_required(explorer: Explorer, many: str, name: str) -> None:
+def test_each_specified_field_is_required(explorer, many, name):
     body = {"address": many, "sourceCode": MANY, "compilerVersion": VERSION}
     del body[name]
     answer = explorer.client.post("/api/v1/verify", json=body)
@@ -110,7 +108,7 @@ def test_each_specified_field_is_required(explorer: Explorer, many: str, name: s
     assert answer.json["error"] == f"{name} is required."
 
 
-def test_bodies_have_their_limits(explorer: Explorer, many: str) -> None:
+def test_bodies_have_their_limits(explorer, many):
     body = {"address": many, "sourceCode": "x" * 6_000_000, "compilerVersion": VERSION}
     answer = explorer.client.post("/api/v1/verify", json=body)
     assert (answer.status_code, answer.json["code"]) == (413, "too_large")
@@ -133,9 +131,7 @@ def test_bodies_have_their_limits(explorer: Explorer, many: str) -> None:
     ],
     ids=["urls", "file url", "number", "bare", "10,000 files", "NUL", "list"],
 )
-def test_standard_json_that_asks_for_more_is_refused(
-    explorer: Explorer, many: str, sources: object
-) -> None:
+def test_standard_json_that_asks_for_more_is_refused(explorer, many, sources):
     answer = explorer.verify(many, {"language": "Solidity", "sources": sources}, VERSION)
     assert (answer.status_code, answer.json["field"]) == (400, "sourceCode")
     assert "root:" not in str(answer.json)
@@ -158,15 +154,13 @@ def test_standard_json_that_asks_for_more_is_refused(
     ],
     ids=lambda value: str(value)[:50].encode("ascii", "replace").decode(),
 )
-def test_standard_json_settings_of_the_wrong_kind_are_refused(
-    explorer: Explorer, many: str, settings: object
-) -> None:
+def test_standard_json_settings_of_the_wrong_kind_are_refused(explorer, many, settings):
     given = {"language": "Solidity", "sources": {"A.sol": {"content": MANY}}, "settings": settings}
     answer = explorer.verify(many, given, VERSION)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
 
 
-def test_settings_that_the_compiler_refuses_are_told(explorer: Explorer, many: str) -> None:
+def test_settings_that_the_compiler_refuses_are_told(explorer, many):
     for settings, error in (
         ({"evmVersion": "amsterdam"}, "the compiler has no EVM version amsterdam"),
         ({"optimizer": {"runs": "many"}}, "JSONError"),
@@ -176,9 +170,7 @@ def test_settings_that_the_compiler_refuses_are_told(explorer: Explorer, many: s
         assert error in answer.json["error"]
 
 
-def test_urls_beside_content_and_model_checkers_are_not_passed_on(
-    explorer: Explorer, many: str
-) -> None:
+def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many):
     given = standard_input({"Many.sol": MANY}, modelChecker={"engine": "all"}, stopAfter="parsing")
     given["sources"]["Many.sol"]["urls"] = ["/etc/passwd"]
     given["settings"]["outputSelection"] = {"*": {"": ["ast"]}}
@@ -189,18 +181,14 @@ def test_urls_beside_content_and_model_checkers_are_not_passed_on(
 @pytest.mark.parametrize(
     "imported", ["/etc/passwd", "../../../../etc/passwd", "https://x.invalid/a"]
 )
-def test_an_import_of_what_was_not_sent_leaks_nothing(
-    explorer: Explorer, many: str, imported: str
-) -> None:
+def test_an_import_of_what_was_not_sent_leaks_nothing(explorer, many, imported):
     answer = explorer.verify(many, f'import "{imported}"; contract A {{}}', VERSION)
     assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
     assert "not found" in answer.json["error"]
     assert "root:" not in answer.json["error"]
 
 
-def test_who_has_stored_its_share_of_a_day_gets_no_compiler(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer, monkeypatch):
     """What is stored is counted once it is."""
     services: Services = explorer.app.extensions["scan"]
     counted, client = services.verifier.stored_bytes, "192.0.2.77"
@@ -225,30 +213,30 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(
     assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")
 
 
-def test_compile_errors_are_told_with_their_place(explorer: Explorer, many: str) -> None:
+def test_compile_errors_are_told_with_their_place(explorer, many):
     answer = explorer.verify(many, "contract A {\n  uint x = y;\n}", VERSION)
     assert answer.status_code == 422
     assert "DeclarationError in contract.sol line 2" in answer.json["error"]
 
 
-def test_a_contract_that_the_source_does_not_have_is_told(explorer: Explorer, many: str) -> None:
+def test_a_contract_that_the_source_does_not_have_is_told(explorer, many):
     answer = explorer.verify(many, MANY, VERSION, contractName="Absent")
     assert answer.status_code == 422
     assert "no contract named Absent" in answer.json["error"]
 
 
-def test_what_is_not_indexed_cannot_be_verified(explorer: Explorer) -> None:
+def test_what_is_not_indexed_cannot_be_verified(explorer):
     answer = explorer.verify(CHECKSUMMED, MANY, VERSION)
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")
 
 
-def test_containers_of_the_object_format_are_told_unsupported(explorer: Explorer) -> None:
+def test_containers_of_the_object_format_are_told_unsupported(explorer):
     answer = explorer.verify(explorer.place("ef0001010004"), MANY, VERSION)
     assert answer.status_code == 422
     assert "EVM Object Format" in answer.json["error"]
 
 
-def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer: Explorer) -> None:
+def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer):
     source = "pragma solidity ^0.8.0; contract Changing { uint256 public x = 5150; }"
     address = verified(explorer, source, "Changing")
     row = explorer.database.row("contracts/contracts_get_code", address=bytes.fromhex(address[2:]))
@@ -272,7 +260,7 @@ def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer: Expl
     assert explorer.call(address, "x").status_code == 404
 
 
-def test_two_verifications_of_one_address_at_once_both_end_well(explorer: Explorer) -> None:
+def test_two_verifications_of_one_address_at_once_both_end_well(explorer):
     source = "pragma solidity ^0.8.0; contract Twice { uint256 public x = 98765; }"
     address = deploy(explorer, source, "Twice")
     answers: list[Any] = []
@@ -329,9 +317,7 @@ def test_others_are_served_while_hostile_sources_compile(
     assert explorer.verify(many, MANY, VERSION, optimizationUsed=0).status_code == 200
 
 
-def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(
-    explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, many, monkeypatch):
     """Two clients keep both compilers busy; a third one gets its turn."""
     monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
     monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 15.0)
@@ -360,7 +346,7 @@ def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(
     assert "Other requests are waiting" in answers[0].json["error"]
 
 
-def test_an_abi_of_more_than_a_mebibyte_is_not_stored(explorer: Explorer) -> None:
+def test_an_abi_of_more_than_a_mebibyte_is_not_stored(explorer):
     """An event of nested structures takes no code, and 8 to the 5th members in the ABI."""
     levels = [
         f"struct S{n} {{ {''.join(f'S{n - 1} m{m};' for m in range(8))} }}" for n in range(1, 5)

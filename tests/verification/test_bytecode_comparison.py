@@ -41,21 +41,21 @@ def compare(deployed: bytes, compiled: bytes | LinkedCode, **libraries: bytes) -
     return compare_runtime(deployed, compiled, libraries)
 
 
-def test_equal_code_with_a_hash_is_a_full_match() -> None:
+def test_equal_code_with_a_hash_is_a_full_match():
     assert compare(CODE + auxdata(), CODE + auxdata()).match == "full"
 
 
 @pytest.mark.parametrize("tail", [b"", b"\xa1dsolcC\0\x08\x1a\0\x0a"])
-def test_equal_code_without_a_hash_is_a_partial_match(tail: bytes) -> None:
+def test_equal_code_without_a_hash_is_a_partial_match(tail):
     assert compare(CODE + tail, CODE + tail).match == "partial"
 
 
-def test_code_that_differs_in_metadata_alone_is_a_partial_match() -> None:
+def test_code_that_differs_in_metadata_alone_is_a_partial_match():
     assert compare(CODE + auxdata(1), CODE + auxdata(2)).match == "partial"
     assert compare(CODE + auxdata(1, b"\0\x08\x11"), CODE + auxdata(1)).match == "partial"
 
 
-def test_code_that_differs_elsewhere_is_told_where() -> None:
+def test_code_that_differs_elsewhere_is_told_where():
     changed = CODE[:20] + b"\xff" + CODE[21:]
     comparison = compare(changed + auxdata(), CODE + auxdata())
     assert comparison.match is None
@@ -63,18 +63,18 @@ def test_code_that_differs_elsewhere_is_told_where() -> None:
     assert not comparison.inner_metadata
 
 
-def test_code_of_another_length_is_no_match() -> None:
+def test_code_of_another_length_is_no_match():
     comparison = compare(CODE + b"\0" + auxdata(), CODE + auxdata())
     assert comparison.match is None
     assert str(len(CODE + auxdata())) in comparison.reason
 
 
-def test_code_in_place_of_metadata_is_no_match() -> None:
+def test_code_in_place_of_metadata_is_no_match():
     hidden = bytes.fromhex("5b") * len(auxdata())
     assert compare(CODE + hidden, CODE + auxdata()).match is None
 
 
-def test_metadata_planted_within_the_code_is_not_masked() -> None:
+def test_metadata_planted_within_the_code_is_not_masked():
     """What looks like metadata in the source's own data is code as any other."""
     planted, other = CODE + auxdata(1) + CODE, CODE + auxdata(2) + CODE
     comparison = compare(other + auxdata(3), planted + auxdata(3))
@@ -87,7 +87,7 @@ def test_metadata_planted_within_the_code_is_not_masked() -> None:
     assert again.match is None
 
 
-def test_metadata_of_embedded_contracts_is_masked_where_the_compiler_moved_it() -> None:
+def test_metadata_of_embedded_contracts_is_masked_where_the_compiler_moved_it():
     compiled = CODE + auxdata(1) + CODE + auxdata(2)
     deployed = CODE + auxdata(3) + CODE + auxdata(4)
     assert compare(deployed, compiled).inner_metadata
@@ -98,7 +98,7 @@ def test_metadata_of_embedded_contracts_is_masked_where_the_compiler_moved_it() 
     assert compare_runtime(broken, plain(compiled), {}, moved).match is None
 
 
-def test_a_constant_spelt_like_an_embedded_contract_s_metadata_is_not_masked() -> None:
+def test_a_constant_spelt_like_an_embedded_contract_s_metadata_is_not_masked():
     """The embedded contract's auxdata is known before its parent is written."""
     compiled = CODE + auxdata(1) + CODE + auxdata(1) + auxdata(2)
     with_spaces = CODE + auxdata(1) + CODE + auxdata(5) + auxdata(6)
@@ -109,7 +109,7 @@ def test_a_constant_spelt_like_an_embedded_contract_s_metadata_is_not_masked() -
     assert compare_runtime(forged, plain(compiled), {}, moved).match is None
 
 
-def test_immutables_are_taken_from_the_chain_but_alike_everywhere() -> None:
+def test_immutables_are_taken_from_the_chain_but_alike_everywhere():
     ranges = {"7": (ByteRange(10, 42), ByteRange(50, 82))}
     compiled = LinkedCode(bytes(90) + auxdata(), {}, ranges)
     value = b"\x11" * 32
@@ -119,7 +119,7 @@ def test_immutables_are_taken_from_the_chain_but_alike_everywhere() -> None:
     assert "immutable" in compare(unlike, compiled).reason
 
 
-def test_libraries_are_read_from_the_chain_and_held_against_those_given() -> None:
+def test_libraries_are_read_from_the_chain_and_held_against_those_given():
     placeholder = "__$" + "a" * 34 + "$__"
     output = {
         "object": "73" + placeholder + CODE.hex() + auxdata().hex(),
@@ -137,14 +137,14 @@ def test_libraries_are_read_from_the_chain_and_held_against_those_given() -> Non
     )
 
 
-def test_a_library_s_call_guard_holds_its_own_address() -> None:
+def test_a_library_s_call_guard_holds_its_own_address():
     body = bytes.fromhex("3014") + CODE + auxdata()
     deployed = b"\x73" + b"\x42" * 20 + body
     assert compare(deployed, b"\x73" + bytes(20) + body).match == "full"
     assert compare(deployed, b"\x73" + b"\x41" + bytes(19) + body).match is None
 
 
-def test_what_follows_the_creation_code_are_the_arguments() -> None:
+def test_what_follows_the_creation_code_are_the_arguments():
     creation = plain(CODE + auxdata())
     abi = [{"type": "constructor", "inputs": [{"type": "uint256"}]}]
     arguments = bytes(31) + b"\7"
@@ -163,7 +163,7 @@ def test_what_follows_the_creation_code_are_the_arguments() -> None:
     assert compare_creation(DeployedCode(b"", None), creation, {}, tail, abi) == Creation()
 
 
-def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code() -> None:
+def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code():
     links = {"lib.sol:Maths": (ByteRange(0, 20), ByteRange(30, 50))}
     compiled = LinkedCode(bytes(60), links, {})
     library = b"\x42" * 20
@@ -192,11 +192,11 @@ def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code() -> 
         CODE + b"\xa2aaA\0aaA\0\0\x0a",
     ],
 )
-def test_bytes_that_are_no_metadata_are_not_taken_for_it(code: bytes) -> None:
+def test_bytes_that_are_no_metadata_are_not_taken_for_it(code):
     assert read_metadata(code) is None
 
 
-def test_metadata_names_the_compiler_and_the_kind_of_hash() -> None:
+def test_metadata_names_the_compiler_and_the_kind_of_hash():
     tail = read_metadata(CODE + auxdata())
     assert (compiler_version(tail), hash_kind(tail)) == ("0.8.26", "ipfs")
     swarm = b"\xa1ebzzr0X\x20" + bytes(32) + b"\0\x29"
@@ -220,11 +220,11 @@ def test_metadata_names_the_compiler_and_the_kind_of_hash() -> None:
         ("", False),
     ],
 )
-def test_push0_is_distinguished_from_data(code: str, expected: bool) -> None:
+def test_push0_is_distinguished_from_data(code, expected):
     assert uses_push0(bytes.fromhex(code)) is expected
 
 
-def test_file_hashes_are_the_published_ones() -> None:
+def test_file_hashes_are_the_published_ones():
     """IPFS: `ipfs add` of "hello world\\n" is QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o."""
     assert ipfs(b"hello world\n").hex() == (
         "122046d44814b9c5af141c3aaab7c05dc5e844ead5f91f12858b021eba45768b4c0e"
@@ -233,9 +233,7 @@ def test_file_hashes_are_the_published_ones() -> None:
     assert len(bzzr0(bytes(10_000))) == len(bzzr1(bytes(10_000))) == 32
 
 
-def test_patterns_are_compared_within_a_bound_and_alike_ones_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
     """A hundred patterns of verified code of one length, each with hundreds of immutables."""
     code = bytes(range(256)) * 96
     compared: list[str] = []
@@ -263,7 +261,7 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(
     assert sum(map(len, compared)) <= bytecode.MAX_PATTERN_BYTES
 
 
-def test_a_library_elsewhere_has_similar_code_and_a_contract_with_that_address_has_not() -> None:
+def test_a_library_elsewhere_has_similar_code_and_a_contract_with_that_address_has_not():
     """A library has its own address where the compiler wrote zeros; no other code may vary so."""
     here, elsewhere = (b"\x73" + bytes([n]) * 20 + b"\x30\x14" + CODE for n in (1, 2))
     library = plain(b"\x73" + bytes(20) + b"\x30\x14" + CODE)

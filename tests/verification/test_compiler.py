@@ -71,7 +71,7 @@ def run(
 @pytest.mark.parametrize(
     "text", ["0.8.19", "v0.8.19", "v0.8.19+commit.7dd6d404", "0.8.19+commit.7dd6d404.Linux.g++"]
 )
-def test_a_version_is_taken_as_people_write_it(text: str) -> None:
+def test_a_version_is_taken_as_people_write_it(text):
     assert parse_version(text) == (0, 8, 19)
 
 
@@ -97,15 +97,13 @@ def test_a_version_is_taken_as_people_write_it(text: str) -> None:
         ["0.8.19"],
     ],
 )
-def test_a_version_that_is_none_is_refused(text: object) -> None:
+def test_a_version_that_is_none_is_refused(text):
     with pytest.raises(InvalidParameter):
         parse_version(text)
 
 
 @pytest.mark.parametrize("wanted", [(0, 4, 26), (0, 8, 28)])
-def test_no_file_of_this_machine_is_read(
-    compilers: InstalledCompilers, wanted: tuple, tmp_path: Path
-) -> None:
+def test_no_file_of_this_machine_is_read(compilers, wanted, tmp_path):
     secret = tmp_path / "secret.sol"
     secret.write_text("contract Secret {}")
     paths = ("/etc/passwd", str(secret), f"file://{secret}", f"../../../../..{secret}")
@@ -123,17 +121,13 @@ def test_no_file_of_this_machine_is_read(
         *(pytest.param(wanted, marks=pytest.mark.long) for wanted in ((0, 4, 26), (0, 5, 16))),
     ],
 )
-def test_a_source_of_the_largest_size_is_compiled(
-    compilers: InstalledCompilers, wanted: tuple
-) -> None:
+def test_a_source_of_the_largest_size_is_compiled(compilers, wanted):
     """As JSON its input has twice as many bytes: more than fits on a compiler's stack."""
     source = "contract C {}\n" + "// \\\\\\\\\n" * 131_000
     assert run(compilers, source, wanted=wanted)["contracts"]["a.sol"]["C"]
 
 
-def test_a_source_that_needs_too_much_memory_meets_the_limit(
-    compilers: InstalledCompilers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers, monkeypatch):
     monkeypatch.setattr(sandbox, "MEMORY_KIB", 400 * 1024)
     modifiers = "".join(f"modifier m{n}() {{ _; _; }} " for n in range(24))
     used = " ".join(f"m{n}" for n in range(24))
@@ -142,7 +136,7 @@ def test_a_source_that_needs_too_much_memory_meets_the_limit(
         run(compilers, source)
 
 
-def test_a_compilation_without_end_is_ended_with_its_children(tmp_path: Path) -> None:
+def test_a_compilation_without_end_is_ended_with_its_children(tmp_path):
     compilers = fake(tmp_path, f"sleep 600 & echo $! > {tmp_path}/child; wait")
     with pytest.raises(OutOfLimits, match="did not finish"):
         run(compilers, "", timeout_s=1)
@@ -152,7 +146,7 @@ def test_a_compilation_without_end_is_ended_with_its_children(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("leave", ["os.setsid()", "os.setpgid(0, 0)"])
-def test_no_process_outlives_its_compilation(tmp_path: Path, leave: str) -> None:
+def test_no_process_outlives_its_compilation(tmp_path, leave):
     """The executable forks twice, as daemons do, and its grandchild asks for a group of its own."""
     script = f"""
         import os, pathlib, time
@@ -179,7 +173,7 @@ def test_no_process_outlives_its_compilation(tmp_path: Path, leave: str) -> None
 @pytest.mark.parametrize(
     "more", ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]
 )
-def test_a_compiler_that_multiplies_is_ended(tmp_path: Path, more: str) -> None:
+def test_a_compiler_that_multiplies_is_ended(tmp_path, more):
     """By its own count: RLIMIT_NPROC does not hold for root."""
     file = tmp_path / "many.py"
     file.write_text(
@@ -191,9 +185,7 @@ def test_a_compiler_that_multiplies_is_ended(tmp_path: Path, more: str) -> None:
 
 
 @pytest.mark.parametrize("family", ["AF_INET", "AF_UNIX"])
-def test_a_compiler_has_no_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
-) -> None:
+def test_a_compiler_has_no_network(tmp_path, monkeypatch, family):
     """Also where namespaces are forbidden: there is no `unshare` on this PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     address = ("127.0.0.1", 0) if family == "AF_INET" else str(tmp_path / "socket")
@@ -209,16 +201,14 @@ def test_a_compiler_has_no_network(
 
 
 @pytest.mark.parametrize("of_process", ["environ", "maps", "mem", "cwd/."])
-def test_a_compiler_reads_nothing_of_the_service(tmp_path: Path, of_process: str) -> None:
+def test_a_compiler_reads_nothing_of_the_service(tmp_path, of_process):
     """Also as root, and where Yama is absent; its own environment it may read."""
     other = f"/proc/{os.getpid()}/{of_process}"
     script = f"(exec 3< /proc/self/{of_process}) && ! (exec 3< {other}) && echo '{{}}'"
     assert run(fake(tmp_path, script), "") == {}
 
 
-def test_without_landlock_the_service_hides_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_landlock_the_service_hides_itself(tmp_path, monkeypatch):
     """Root reads everything, so the process that tries is another user's."""
     script = """
         import ctypes, os, pathlib, sys
@@ -240,9 +230,7 @@ def test_without_landlock_the_service_hides_itself(
     assert subprocess.run(command, timeout=30).returncode == 13
 
 
-def test_who_cannot_deny_the_network_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
     settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
     assert solc.list_installed(settings, argparse.Namespace()) == 0
     assert "network" not in capsys.readouterr().err
@@ -251,21 +239,19 @@ def test_who_cannot_deny_the_network_is_told(
     assert "can use the network" in capsys.readouterr().err
 
 
-def test_a_compiler_runs_where_its_network_cannot_be_denied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compiler_runs_where_its_network_cannot_be_denied(tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox, "can_deny_network", lambda: False)
     compilers = fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'")
     assert run(compilers, "") == {}
 
 
-def test_output_without_end_is_cut(tmp_path: Path) -> None:
+def test_output_without_end_is_cut(tmp_path):
     compilers = fake(tmp_path, "exec cat /dev/zero")
     with pytest.raises(OutOfLimits, match="32 MB"):
         run(compilers, "")
 
 
-def test_output_of_too_many_values_is_not_parsed(tmp_path: Path) -> None:
+def test_output_of_too_many_values_is_not_parsed(tmp_path):
     values = f"yes '{{}},' | head -n {MOST_OUTPUT_VALUES} | tr -d '\\n'"
     compilers = fake(tmp_path, f"printf '{{\"a\":['; {values}; printf '{{}}]}}'")
     with pytest.raises(OutOfLimits, match="500,000 values"):
@@ -273,18 +259,18 @@ def test_output_of_too_many_values_is_not_parsed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("script", ["kill -SEGV $$", "exit 1", "echo no json", "echo '[]'"])
-def test_a_crash_is_told_as_one(tmp_path: Path, script: str) -> None:
+def test_a_crash_is_told_as_one(tmp_path, script):
     with pytest.raises(OutOfLimits, match="crashed"):
         run(fake(tmp_path, script), "")
 
 
-def test_a_compiler_that_cannot_start_is_our_fault(tmp_path: Path) -> None:
+def test_a_compiler_that_cannot_start_is_our_fault(tmp_path):
     compilers = fake(tmp_path, "exec /nowhere/node")
     with pytest.raises(Unavailable, match="cannot be started"):
         run(compilers, "")
 
 
-def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path: Path) -> None:
+def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
     compilers = fake(tmp_path, "(ls -A; env; ulimit -d; ulimit -c) > $0.seen; echo '{}'")
     assert run(compilers, "") == {}
     seen = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
@@ -293,7 +279,7 @@ def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path: Path
     assert seen.endswith(f"{MEMORY_KIB}\n0\n")
 
 
-def test_only_few_requests_get_a_compiler_at_once() -> None:
+def test_only_few_requests_get_a_compiler_at_once():
     places, soon = CompilerPlaces(), time.monotonic() + 0.05
     with places.running(soon), places.running(soon):
         with pytest.raises(Unavailable) as refusal, places.running(soon):
@@ -311,7 +297,7 @@ def test_only_few_requests_get_a_compiler_at_once() -> None:
         pass
 
 
-def test_a_client_has_one_place() -> None:
+def test_a_client_has_one_place():
     places = CompilerPlaces()
     with places.admitted("a"):
         with pytest.raises(Unavailable), places.admitted("a"):
@@ -322,7 +308,7 @@ def test_a_client_has_one_place() -> None:
         pass
 
 
-def test_who_has_waited_longest_comes_next() -> None:
+def test_who_has_waited_longest_comes_next():
     places, order = CompilerPlaces(), []
     threads = []
 
@@ -344,7 +330,7 @@ def test_who_has_waited_longest_comes_next() -> None:
     assert all(abs(place - number) <= 1 for place, number in enumerate(order)), order
 
 
-def test_time_gets_shorter_once_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_gets_shorter_once_others_wait(monkeypatch):
     monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 0.0)
     places = CompilerPlaces()
     with places.running(time.monotonic() + 30) as place:
@@ -355,7 +341,7 @@ def test_time_gets_shorter_once_others_wait(monkeypatch: pytest.MonkeyPatch) -> 
         assert place.left_s() > 20
 
 
-def test_a_compilation_that_is_not_to_go_on_is_ended(tmp_path: Path) -> None:
+def test_a_compilation_that_is_not_to_go_on_is_ended(tmp_path):
     compilers = fake(tmp_path, "exec sleep 600")
     found = compilers.find(NEWEST)
     assert found is not None
@@ -367,7 +353,7 @@ def test_a_compilation_that_is_not_to_go_on_is_ended(tmp_path: Path) -> None:
         compile_source(found, {}, 600, refuse)
 
 
-def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers: InstalledCompilers) -> None:
+def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers):
     found = compilers.find(NEWEST)
     assert found is not None
     body = {"address": "0x" + 40 * "1", "sourceCode": "contract A {}", "compilerVersion": "0.8.28"}
@@ -378,7 +364,7 @@ def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers: Installed
         find_match(found, parse(body), DeployedCode(b"\x60", None), place)
 
 
-def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:
+def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
     found = compilers.find(NEWEST)
     assert found is not None
@@ -390,7 +376,7 @@ def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:
         compilers.find(NEWEST)
 
 
-def test_a_file_that_is_not_executable_is_no_compiler(tmp_path: Path) -> None:
+def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
     found = compilers.find(NEWEST)
     assert found is not None
@@ -399,9 +385,7 @@ def test_a_file_that_is_not_executable_is_no_compiler(tmp_path: Path) -> None:
     assert compilers.find((0, 8, 27)) is None
 
 
-def test_a_missing_compiler_is_fetched_once_for_all_who_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypatch):
     compilers = InstalledCompilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
     installer = CompilerInstaller(compilers)
     started, arrived, calls = threading.Event(), threading.Event(), []
@@ -423,9 +407,7 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(
     assert calls == [NEWEST]
 
 
-def test_a_release_that_nobody_published_is_the_caller_s_mistake(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monkeypatch):
     def absent(*_: object) -> str:
         raise NotPublished("no such version")
 
@@ -438,7 +420,7 @@ def test_a_release_that_nobody_published_is_the_caller_s_mistake(
             installer.compiler((0, 8, 99))
 
 
-def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path):
     (tmp_path / "file").write_text("")
     settings = Settings(solc_dir=tmp_path / "file" / "solc", path=os.environ["PATH"])
     with pytest.raises(Unavailable, match="scan solc install"):
@@ -502,9 +484,7 @@ def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: s
     return staging
 
 
-def test_solc_select_installs_into_the_folder_it_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch):
     place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
     places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
     staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; return folder.write_text('x')")
@@ -522,9 +502,7 @@ def test_solc_select_installs_into_the_folder_it_is_given(
         ("time.sleep(600)", "did not finish in 1 s"),
     ],
 )
-def test_solc_select_that_fails_or_hangs_installs_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str, reason: str
-) -> None:
+def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch, install, reason):
     monkeypatch.setattr(compiler_install, "NATIVE_TIMEOUT_S", 1.0)
     staging = fake_solc_select(tmp_path, monkeypatch, install)
     with pytest.raises(NotFetched, match=reason):
@@ -532,9 +510,7 @@ def test_solc_select_that_fails_or_hangs_installs_nothing(
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
     directory = tmp_path / "solc"
     compilers = placed_in(directory)
@@ -547,9 +523,7 @@ def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_package_without_the_listed_digest_is_not_placed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_without_the_listed_digest_is_not_placed(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path, "sha512-AAAA")), prepend=os.pathsep)
     with pytest.raises(NotFetched, match="digest"):
         install(NEWEST, placed_in(tmp_path / "solc"))
@@ -557,9 +531,7 @@ def test_a_package_without_the_listed_digest_is_not_placed(
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_package_that_holds_another_version_is_not_placed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatch):
     """As npm's solc 0.8.1 holds 0.8.0."""
     folder = fake_npm(tmp_path)
     script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
@@ -582,9 +554,7 @@ exports._solidity_version = () => {};
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_fetched_compiler_runs_under_limits_from_its_first_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monkeypatch):
     soljson, seen = tmp_path / "soljson.js", tmp_path / "seen.json"
     soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(seen))))
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path, soljson=soljson)), prepend=os.pathsep)
@@ -596,22 +566,20 @@ def test_a_fetched_compiler_runs_under_limits_from_its_first_call(
     assert str(tmp_path / "solc") not in found["folder"]
 
 
-def test_a_compiler_that_states_no_version_has_none(tmp_path: Path) -> None:
+def test_a_compiler_that_states_no_version_has_none(tmp_path):
     found = fake(tmp_path, "echo 'Version: 0.8.28'; exit 3").find(NEWEST)
     assert found is not None
     assert stated_version(found) is None
 
 
 @pytest.mark.usefixtures("no_native_build")
-def test_a_package_must_have_its_pinned_digest_whatever_is_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_must_have_its_pinned_digest_whatever_is_listed(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
     with pytest.raises(NotFetched, match="digest"):
         install(NEWEST, placed_in(tmp_path / "solc"))
 
 
-def test_every_compiler_of_the_tests_has_its_digest_pinned() -> None:
+def test_every_compiler_of_the_tests_has_its_digest_pinned():
     packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
     pinned = json.loads(compiler_install._NPM_DIGESTS.read_text())
     compilers = [found for found in packages.values() if found.get("name") == "solc"]

@@ -45,9 +45,7 @@ def false_token(explorer: Explorer) -> str:
     return address
 
 
-def test_a_false_constructor_is_no_match_in_any_interface(
-    explorer: Explorer, false_token: str
-) -> None:
+def test_a_false_constructor_is_no_match_in_any_interface(explorer, false_token):
     stored = explorer.contract(false_token).json
     assert (stored["match"], stored["creationMatch"]) == ("runtime", False)
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
@@ -78,18 +76,14 @@ def test_a_false_constructor_is_no_match_in_any_interface(
 
 
 @pytest.mark.long
-def test_code_like_that_of_a_false_source_is_not_called_similar(
-    explorer: Explorer, false_token: str
-) -> None:
+def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_token):
     commented = built(TOKEN_WITHOUT_VISIBILITY.replace("contract", "/* a comment */ contract"))
     other = explorer.deploy(commented.creation)
     path = f"/api/v1/contracts/{other}/bytecode"
     assert explorer.client.get(path).json["similarTo"] is None
 
 
-def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
-    explorer: Explorer,
-) -> None:
+def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(explorer):
     """What the constructor wrote is in no code: one who writes another value has the same code."""
     source = """pragma solidity >=0.8.0;
     contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
@@ -137,7 +131,7 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
 
 
-def test_the_true_source_replaces_a_false_one(explorer: Explorer, false_token: str) -> None:
+def test_the_true_source_replaces_a_false_one(explorer, false_token):
     address = explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY).creation)
     expect_no_match(explorer.verify(address, FALSE_SUPPLY, "0.8.28", **GIVEN))
     commented = TOKEN_WITHOUT_VISIBILITY + "// a comment\n"
@@ -156,7 +150,7 @@ def test_the_true_source_replaces_a_false_one(explorer: Explorer, false_token: s
     assert "source verified" not in page
 
 
-def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer: Explorer) -> None:
+def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer):
     true_source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Test Euro")
     address = explorer.deploy(built(true_source).creation)
     path = f"/address/{address}"
@@ -179,7 +173,7 @@ def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer
 
 
 @pytest.mark.long
-def test_the_contract_of_several_with_the_same_runtime_code_is_found(explorer: Explorer) -> None:
+def test_the_contract_of_several_with_the_same_runtime_code_is_found(explorer):
     source = """pragma solidity >=0.8.0;
     contract Base { uint256 public value; }
     contract First is Base { constructor() { value = 1; } }
@@ -193,7 +187,7 @@ def test_the_contract_of_several_with_the_same_runtime_code_is_found(explorer: E
     expect_no_match(answer)
 
 
-def test_code_whose_creation_is_not_indexed_is_not_compared(explorer: Explorer) -> None:
+def test_code_whose_creation_is_not_indexed_is_not_compared(explorer):
     source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Placed")
     address = explorer.place(built(source).runtime)
     answer = explorer.verify(address, source + "//", "0.8.28", **GIVEN)
@@ -215,7 +209,7 @@ contract Factory {
 """
 
 
-def test_a_contract_s_child_is_compared_with_its_trace(explorer: Explorer) -> None:
+def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     source = FACTORY.replace("NUMBER", "3")
     factory = explorer.deploy(built(source, "Factory").creation)
     made = explorer.send(factory, _call("make(uint256)", 9))
@@ -250,7 +244,7 @@ contract Maker {
 
 @pytest.mark.long
 @pytest.mark.parametrize("version", ["0.4.26", "0.6.12", "0.8.28", "0.8.28 via IR"])
-def test_libraries_and_contracts_of_a_constructor_alone(explorer: Explorer, version: str) -> None:
+def test_libraries_and_contracts_of_a_constructor_alone(explorer, version):
     """Neither is in the runtime code; a comment changes the metadata of the inner contract."""
     version, *via_ir = version.split(maxsplit=1)
     settings: dict[str, Any] = {"optimizer": {"enabled": True, "runs": 200}}
@@ -278,9 +272,7 @@ def test_libraries_and_contracts_of_a_constructor_alone(explorer: Explorer, vers
 
 @pytest.mark.long
 @pytest.mark.parametrize("runs", [1, 10_000])
-def test_settings_with_which_the_creation_code_alone_differs_are_found(
-    explorer: Explorer, runs: int
-) -> None:
+def test_settings_with_which_the_creation_code_alone_differs_are_found(explorer, runs):
     """The runtime code is the same with any settings; the metadata, or a search, has them."""
     source = """pragma solidity >=0.8.0;
     contract Empty {

@@ -60,9 +60,7 @@ def finished(jobs: VerificationJobs, job_id: str, timeout_s: float = 180) -> Job
     return job
 
 
-def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(
-    idle: Explorer, jobs: VerificationJobs, address: str
-) -> None:
+def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(idle, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     job = jobs.get(job_id)
     assert job is not None
@@ -88,18 +86,14 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(
     ],
     ids=["other source", "no source", "absent"],
 )
-def test_a_job_that_fails_has_a_reason(
-    idle: Explorer, jobs: VerificationJobs, address: str, fields: Any, error_code: str, words: str
-) -> None:
+def test_a_job_that_fails_has_a_reason(idle, jobs, address, fields, error_code, words):
     with idle.running_jobs():
         job = finished(jobs, jobs.submit(request(address, **fields), CLIENT))
     assert (job.status, job.match, job.error_code) == ("failed", None, error_code)
     assert job.message is not None and words in job.message
 
 
-def test_other_constructor_arguments_are_reported(
-    idle: Explorer, jobs: VerificationJobs, address: str
-) -> None:
+def test_other_constructor_arguments_are_reported(idle, jobs, address):
     with idle.running_jobs():
         given = request(address, constructorArguments="00" * 32)
         job = finished(jobs, jobs.submit(given, CLIENT))
@@ -107,16 +101,14 @@ def test_other_constructor_arguments_are_reported(
     assert job.warning is not None and "constructor arguments" in job.warning
 
 
-def test_what_is_malformed_is_refused_at_once(jobs: VerificationJobs, address: str) -> None:
+def test_what_is_malformed_is_refused_at_once(jobs, address):
     with pytest.raises(InvalidParameter):
         jobs.submit(request(address, runs=-1), CLIENT)
     with pytest.raises(TooLarge):
         jobs.submit(request(address, sourceCode="//" + "x" * 2_000_000), CLIENT)
 
 
-def test_what_is_not_indexed_is_refused_or_awaited(
-    idle: Explorer, jobs: VerificationJobs, address: str
-) -> None:
+def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
     with pytest.raises(NotFound):
         jobs.submit(request(CHECKSUMMED), CLIENT)
     began = time.monotonic()
@@ -144,9 +136,7 @@ def test_what_is_not_indexed_is_refused_or_awaited(
     assert jobs.get(submitted[0]) is not None
 
 
-def test_a_client_has_two_jobs_and_all_together_a_bounded_number(
-    jobs: VerificationJobs, address: str
-) -> None:
+def test_a_client_has_two_jobs_and_all_together_a_bounded_number(jobs, address):
     for number in range(MOST_UNFINISHED):
         jobs.submit(request(address), f"192.0.2.{number // MOST_UNFINISHED_OF_CLIENT}")
     with pytest.raises(RateLimited) as refused:
@@ -156,9 +146,7 @@ def test_a_client_has_two_jobs_and_all_together_a_bounded_number(
         jobs.submit(request(address), "198.51.100.1")
 
 
-def test_shares_hold_where_many_submit_at_once(
-    idle: Explorer, jobs: VerificationJobs, address: str
-) -> None:
+def test_shares_hold_where_many_submit_at_once(idle, jobs, address):
     """Also through two processes: each has an application of its own here."""
     other: Services = create_app(idle.settings).extensions["scan"]
     outcomes: list[str] = []
@@ -180,7 +168,7 @@ def test_shares_hold_where_many_submit_at_once(
     assert sorted(outcomes) == ["refused"] * 8 + ["taken"] * 2
 
 
-def test_no_job_is_found_by_guessing(jobs: VerificationJobs, address: str) -> None:
+def test_no_job_is_found_by_guessing(jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     near = [f"{job_id[:-1]}{digit:x}" for digit in range(16)]
     guesses = [str(uuid.uuid4()) for _ in range(1000)] + [g for g in near if g != job_id]
@@ -190,7 +178,7 @@ def test_no_job_is_found_by_guessing(jobs: VerificationJobs, address: str) -> No
         assert jobs.wait(malformed, 5) is None
 
 
-def test_few_requests_wait_at_once(jobs: VerificationJobs, address: str) -> None:
+def test_few_requests_wait_at_once(jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     waited: list[float] = []
 
@@ -208,9 +196,7 @@ def test_few_requests_wait_at_once(jobs: VerificationJobs, address: str) -> None
     assert sum(seconds >= 2 for seconds in waited) == 2  # see WaitingThreads
 
 
-def test_a_claim_takes_one_job_however_it_is_planned(
-    idle: Explorer, jobs: VerificationJobs, address: str
-) -> None:
+def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
     url = idle.settings.database_url
     first = jobs.submit(request(address), CLIENT)
     # As autovacuum leaves the table while it has one job.
@@ -230,7 +216,7 @@ def test_a_claim_takes_one_job_however_it_is_planned(
     assert claimed == [1] * 20
 
 
-def test_jobs_are_swept_after_a_day(idle: Explorer, jobs: VerificationJobs, address: str) -> None:
+def test_jobs_are_swept_after_a_day(idle, jobs, address):
     old, young = (jobs.submit(request(address), CLIENT) for _ in range(2))
     with idle.running_jobs():
         finished(jobs, old)
@@ -247,9 +233,7 @@ def test_jobs_are_swept_after_a_day(idle: Explorer, jobs: VerificationJobs, addr
     assert jobs.get(young) is not None
 
 
-def test_a_job_that_ends_its_process_each_time_is_given_up(
-    idle: Explorer, jobs: VerificationJobs, address: str
-) -> None:
+def test_a_job_that_ends_its_process_each_time_is_given_up(idle, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     execute(
         idle.settings.database_url,
@@ -279,13 +263,8 @@ def environment(idle: Explorer, solc_dir: Path) -> dict[str, str]:
 @pytest.mark.long
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
 def test_a_job_survives_the_end_of_its_process(
-    idle: Explorer,
-    jobs: VerificationJobs,
-    address: str,
-    solc_dir: Path,
-    slow_solc_dir: Path,
-    ending: signal.Signals,
-) -> None:
+    idle, jobs, address, solc_dir, slow_solc_dir, ending
+):
     job_id = jobs.submit(request(address), CLIENT)
     url, port = idle.settings.database_url, free_port()
 
@@ -313,9 +292,7 @@ def test_a_job_survives_the_end_of_its_process(
         assert finished(jobs, job_id, 120).match == "full"
 
 
-def test_a_job_is_not_begun_again_while_its_process_stands_still(
-    idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_is_not_begun_again_while_its_process_stands_still(idle, jobs, address, monkeypatch):
     jobs.submit(request(address), CLIENT)
     services: Services = idle.app.extensions["scan"]
     first, second = (JobRunner(services.writes, services.verifier, services.jobs) for _ in range(2))
@@ -340,9 +317,7 @@ def is_admitted(places: Any, client: str, taken: ExitStack) -> bool:
     return True
 
 
-def test_jobs_run_in_the_places_of_other_verifications(
-    idle: Explorer, jobs: VerificationJobs, address: str
-) -> None:
+def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
     """While all are taken, a job waits, and it does not fail."""
     services: Services = idle.app.extensions["scan"]
     places = services.verifier.places
@@ -360,9 +335,7 @@ def test_jobs_run_in_the_places_of_other_verifications(
 
 
 @pytest.mark.long
-def test_jobs_of_others_get_their_turn(
-    idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_jobs_of_others_get_their_turn(idle, jobs, address, monkeypatch):
     """What compiles for long is put behind them, and is not given up."""
     monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
     endless = [

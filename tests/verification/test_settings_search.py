@@ -23,7 +23,7 @@ def first(number: int, *given: Any) -> list[dict[str, Any]]:
     return list(islice(candidate_settings(*given), number))
 
 
-def test_the_likeliest_come_first() -> None:
+def test_the_likeliest_come_first():
     assert first(6, {}, (0, 8, 28), SHANGHAI) == [
         {"optimizer": ON},
         {"optimizer": OFF},
@@ -34,7 +34,7 @@ def test_the_likeliest_come_first() -> None:
     ]
 
 
-def test_code_without_push0_is_of_an_earlier_evm() -> None:
+def test_code_without_push0_is_of_an_earlier_evm():
     assert first(1, {}, (0, 8, 28), OLD) == [{"optimizer": ON, "evmVersion": "paris"}]
     assert first(1, {}, (0, 8, 19), OLD) == [{"optimizer": ON}]
     assert first(1, {}, (0, 4, 11), OLD) == [{"optimizer": ON}]
@@ -48,7 +48,7 @@ def test_code_without_push0_is_of_an_earlier_evm() -> None:
         ({"optimizer": {"runs": 7}}, [{"enabled": True, "runs": 7}, {"enabled": False, "runs": 7}]),
     ],
 )
-def test_what_is_given_is_not_searched(given: Any, optimizers: list[Any]) -> None:
+def test_what_is_given_is_not_searched(given, optimizers):
     given = {**given, "evmVersion": "cancun", "viaIR": False}
     tried = list(candidate_settings(given, (0, 8, 28), SHANGHAI))
     assert [each["optimizer"] for each in tried] == optimizers
@@ -56,7 +56,7 @@ def test_what_is_given_is_not_searched(given: Any, optimizers: list[Any]) -> Non
     assert {each["viaIR"] for each in tried} == {False}
 
 
-def test_each_candidate_comes_once() -> None:
+def test_each_candidate_comes_once():
     for wanted in ((0, 4, 26), (0, 6, 12), (0, 8, 13), (0, 8, 28)):
         tried = [repr(each) for each in candidate_settings({}, wanted, OLD)]
         assert len(tried) == len(set(tried))
@@ -72,11 +72,11 @@ def test_each_candidate_comes_once() -> None:
         ("a165627a7a72305820" + "11" * 32 + "0029", (0, 4, 26), {}),
     ],
 )
-def test_the_metadata_mode_is_read_from_the_tail(tail: str, wanted: Any, metadata: Any) -> None:
+def test_the_metadata_mode_is_read_from_the_tail(tail, wanted, metadata):
     assert infer_settings(bytes.fromhex("6080" + tail), wanted).metadata == metadata
 
 
-def test_variants_of_metadata_are_tried_until_the_hash_is_right() -> None:
+def test_variants_of_metadata_are_tried_until_the_hash_is_right():
     """Path, runs and EVM version at once; a hit cannot be a coincidence."""
     text = (
         '{"settings":{"compilationTarget":{"contract.sol":"A"},"evmVersion":"cancun",'
@@ -106,22 +106,20 @@ def test_variants_of_metadata_are_tried_until_the_hash_is_right() -> None:
         ((0, 8, 28), "prague"),
     ],
 )
-def test_no_evm_version_is_asked_for_that_the_release_does_not_take(
-    version: Any, newest: str
-) -> None:
+def test_no_evm_version_is_asked_for_that_the_release_does_not_take(version, newest):
     assert evm_versions(version)[-1] == newest
     for inferred in (infer_settings(bytes.fromhex("5f80fd"), version), OLD):
         asked = {each.get("evmVersion") for each in candidate_settings({}, version, inferred)}
         assert asked - {None} <= set(evm_versions(version))
 
 
-def test_before_shanghai_the_byte_of_push0_shows_nothing() -> None:
+def test_before_shanghai_the_byte_of_push0_shows_nothing():
     code = bytes.fromhex("5f80fd")
     assert infer_settings(code, (0, 8, 18)) == infer_settings(b"", (0, 8, 18))
     assert infer_settings(code, (0, 8, 20)).push0
 
 
-def test_a_version_of_the_evm_that_solc_calls_experimental_is_tried_both_ways() -> None:
+def test_a_version_of_the_evm_that_solc_calls_experimental_is_tried_both_ways():
     given = {"evmVersion": "amsterdam", "optimizer": {"enabled": False}, "viaIR": False}
     for release, tried in (((0, 8, 35), [None]), ((0, 8, 36), [None, True])):
         settings = candidate_settings(given, release, OLD)

@@ -10,7 +10,7 @@ from scan.verification.stored_bytes import StoredBytes
 from tests.support.database import execute
 
 
-def test_a_client_stores_a_tenth_and_all_together_the_whole_for_a_day(database_url: str) -> None:
+def test_a_client_stores_a_tenth_and_all_together_the_whole_for_a_day(database_url):
     """Counted in the database: a restart, or another process, begins with what is stored."""
     begin = datetime(2026, 1, 1, tzinfo=UTC)
     now = [begin]

@@ -95,7 +95,7 @@ def _id(case: Case) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=_id)
-def test_settings_not_given_are_found(explorer: Explorer, case: Case) -> None:
+def test_settings_not_given_are_found(explorer, case):
     address = deployed(explorer, case)
     answer = explorer.verify(address, case.source, case.version)
     assert answer.status_code == 200, answer.json
@@ -111,7 +111,7 @@ def test_settings_not_given_are_found(explorer: Explorer, case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES[4:9:2], ids=_id)
-def test_settings_and_path_given_make_a_full_match(explorer: Explorer, case: Case) -> None:
+def test_settings_and_path_given_make_a_full_match(explorer, case):
     address = deployed(explorer, case)
     optimizer = case.settings.get("optimizer", {})
     given = {name: value for name, value in case.settings.items() if name != "optimizer"}
@@ -141,9 +141,7 @@ def test_settings_and_path_given_make_a_full_match(explorer: Explorer, case: Cas
     [{"bytecodeHash": "none"}, {"appendCBOR": False, "bytecodeHash": "none"}],
     ids=["no hash", "no metadata"],
 )
-def test_code_without_a_hash_can_only_match_partially(
-    explorer: Explorer, metadata: dict[str, Any]
-) -> None:
+def test_code_without_a_hash_can_only_match_partially(explorer, metadata):
     case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": metadata}, SEVEN)
     address = deployed(explorer, case)
     given = standard_input({"contracts/told/Nobody.sol": MODERN_BOX}, **case.settings)
@@ -154,7 +152,7 @@ def test_code_without_a_hash_can_only_match_partially(
 
 @pytest.mark.long
 @pytest.mark.parametrize("patch", [11, 17, 18, 22, 26])
-def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer: Explorer, patch: int) -> None:
+def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
     """The first, the last, and those beside changes: 0.4.18 selects outputs by other rules."""
     version = f"0.4.{patch}"
     number = 1000 + patch  # code of its own for each
@@ -170,7 +168,7 @@ def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer: Explorer, pa
     assert explorer.call(address, "number").json == {"result": str(number)}
 
 
-def test_a_usual_path_is_guessed(explorer: Explorer) -> None:
+def test_a_usual_path_is_guessed(explorer):
     found = compiled("0.8.28", standard_input({"src/Box.sol": MODERN_BOX}), "src/Box.sol", "Box")
     address = explorer.deploy(found.creation, SEVEN)
     answer = explorer.verify(address, MODERN_BOX, "0.8.28", optimizationUsed=False)
@@ -178,9 +176,7 @@ def test_a_usual_path_is_guessed(explorer: Explorer) -> None:
     assert answer.json["creationMatch"] == "full"
 
 
-def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
-    explorer: Explorer,
-) -> None:
+def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(explorer):
     case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
     address = deployed(explorer, case)
     given = {**TOLD, "contractName": "contracts/told/Nobody.sol:Box"}
@@ -204,7 +200,7 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
 
 @pytest.mark.long
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
-def test_libraries_are_linked_and_called(explorer: Explorer, version: str) -> None:
+def test_libraries_are_linked_and_called(explorer, version):
     standard = standard_input({"Uses.sol": LIBRARY}, optimizer=ON)
     library = compiled(version, standard, "Uses.sol", "Maths")
     library_address = explorer.deploy(library.creation)
@@ -241,7 +237,7 @@ def openzeppelin(name: str) -> tuple[dict[str, str], str]:
 
 
 @pytest.mark.parametrize("name", ["ERC20", "ERC721"])
-def test_openzeppelin_tokens(explorer: Explorer, name: str) -> None:
+def test_openzeppelin_tokens(explorer, name):
     sources, path = openzeppelin(name)
     given = standard_input(sources, optimizer=ON)
     address = explorer.deploy(compiled("0.8.28", given, path, f"{name}Coin").creation)
@@ -252,14 +248,14 @@ def test_openzeppelin_tokens(explorer: Explorer, name: str) -> None:
     assert explorer.call(address, "symbol").json == {"result": "COIN"}
 
 
-def test_braces_around_standard_json_are_taken_off(explorer: Explorer) -> None:
+def test_braces_around_standard_json_are_taken_off(explorer):
     given = standard_input({"Box.sol": MODERN_BOX}, optimizer=ON)
     address = explorer.deploy(compiled("0.8.28", given, "Box.sol", "Box").creation, SEVEN)
     answer = explorer.verify(address, "{" + json.dumps(given) + "}", "0.8.28", contractName="Box")
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
 
 
-def test_uniswap_v2_as_published(explorer: Explorer) -> None:
+def test_uniswap_v2_as_published(explorer):
     """The deployed bytes are those of Uniswap's package; its sources are compiled by us."""
     folder = NODE / "node_modules/@uniswap/v2-core"
     sources = {
@@ -275,7 +271,7 @@ def test_uniswap_v2_as_published(explorer: Explorer) -> None:
     assert answer.json["constructorArguments"] == "0x" + "00" * 32
 
 
-def test_an_abi_that_is_nested_too_deep_is_refused_with_a_reason() -> None:
+def test_an_abi_that_is_nested_too_deep_is_refused_with_a_reason():
     """200 structures in each other compile; an ABI of them has 400 levels."""
     abi: list[Any] = []
     for _ in range(400):

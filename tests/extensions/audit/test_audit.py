@@ -14,15 +14,12 @@ from scan.extensions.audit import audit_command as audit
 from scan.extensions.audit import derived_tables
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
-from scan.settings import Settings
-from tests.conftest import Played
 from tests.extensions.audit.auditing import COUNT_HOLDERS, run, spoil
 from tests.indexer.test_node_faults import status
-from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 
 
-def test_a_true_index_passes(copied: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_true_index_passes(copied, capsys):
     assert run(copied, node=True) == audit.EXACT
     output = capsys.readouterr().out
     assert "0 differences in" in output and "addresses differ: 0" in output
@@ -89,9 +86,7 @@ ADDED = (
 
 
 @pytest.mark.parametrize("statements", [CHANGED, LOST, ADDED], ids=["changed", "lost", "added"])
-def test_spoilt_derived_values_are_found_and_repaired(
-    copied: Settings, statements: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_spoilt_derived_values_are_found_and_repaired(copied, statements, capsys):
     before = digest(copied.database_url)
     for statement in statements:
         spoil(copied, statement)
@@ -160,9 +155,7 @@ CONTRADICTIONS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("what", CONTRADICTIONS)
-def test_rows_that_contradict_each_other_are_found(
-    copied: Settings, what: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_that_contradict_each_other_are_found(copied, what, capsys):
     for statement in CONTRADICTIONS[what]:
         spoil(copied, statement)
     assert run(copied, repair=True) == audit.DIFFERS
@@ -213,9 +206,7 @@ ALTERED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("what", ALTERED)
-def test_rows_that_are_not_the_nodes_are_found(
-    copied: Settings, what: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_that_are_not_the_nodes_are_found(copied, what, capsys):
     statements, texts = ALTERED[what]
     for statement in statements:
         spoil(copied, statement)
@@ -224,15 +215,13 @@ def test_rows_that_are_not_the_nodes_are_found(
     assert [text for text in texts if text not in printed] == []
 
 
-def test_an_indexer_at_work_keeps_repair_away(
-    indexed: Indexing, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_indexer_at_work_keeps_repair_away(indexed, capsys):
     assert run(indexed.settings, repair=True) == audit.NOT_COMPARED
     assert "stop it before --repair" in capsys.readouterr().out
     assert status(indexed.settings.database_url)["problem"] is None
 
 
-def test_every_root_of_the_chain_is_computed(scenario: Played) -> None:
+def test_every_root_of_the_chain_is_computed(scenario):
     source = BlockSource(Node([scenario.anvil.url]))
     raw = source.raw_blocks(0, scenario.anvil.head())
     for number, (header, receipts) in enumerate(raw):

@@ -8,13 +8,10 @@ import pytest
 from scan.database.statements import load_statements
 from scan.errors import SettingError
 from scan.extensions.audit import audit_command as audit
-from scan.settings import Settings
 from tests.extensions.audit.auditing import run, spoil
 
 
-def test_every_range_of_an_exact_index_is_exact(
-    finished: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_range_of_an_exact_index_is_exact(finished, monkeypatch, capsys):
     monkeypatch.setattr(audit, "RANGE_BLOCKS", 7)
     monkeypatch.setattr(audit, "SHOW_EVERY_S", 0.0)
     assert run(finished, first=0) == audit.EXACT
@@ -42,7 +39,7 @@ WRONG = {
 }
 
 
-def test_rows_that_contradict_their_block_are_reported(finished: Settings) -> None:
+def test_rows_that_contradict_their_block_are_reported(finished):
     """Each fault in a transaction that is taken back."""
     statement = load_statements()["audit/block_range_check"].text
     connection = psycopg2.connect(finished.database_url)
@@ -62,15 +59,13 @@ def test_rows_that_contradict_their_block_are_reported(finished: Settings) -> No
         connection.close()
 
 
-def test_a_range_is_reported_by_its_exit_code(
-    copied: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_range_is_reported_by_its_exit_code(copied, capsys):
     spoil(copied, "DELETE FROM token_transfers WHERE ordinal = 7")
     assert run(copied, first=0) == audit.DIFFERS
     assert "token transfers are missing or misplaced: 1, such as block" in capsys.readouterr().out
 
 
-def test_a_range_is_neither_repaired_nor_digested(finished: Settings) -> None:
+def test_a_range_is_neither_repaired_nor_digested(finished):
     for option in ("repair", "digest"):
         chosen = {"repair": False, "digest": False, "node": False, option: True}
         with pytest.raises(SettingError, match="not possible together"):

@@ -10,7 +10,6 @@ import pytest
 from scan.database.connection import Database
 from scan.indexer.writer import Writer
 from scan.settings import Settings
-from tests.conftest import Played
 from tests.extensions.audit.test_derived_truth import require_derived, stored
 from tests.support import derived_truth
 from tests.support.database import execute
@@ -43,9 +42,7 @@ def before_an_item_moves_again(truth: Truth) -> int:
     raise LookupError("the chain has no such item")
 
 
-def test_items_have_the_owner_again_that_they_had(
-    copied: Settings, scenario: Played, database: Database
-) -> None:
+def test_items_have_the_owner_again_that_they_had(copied, scenario, database):
     last_kept = before_an_item_moves_again(scenario.truth)
     Writer(database).unwind(last_kept)
     left = [t for t in scenario.truth.token_transfers if t["blockNumber"] <= last_kept]
@@ -53,7 +50,7 @@ def test_items_have_the_owner_again_that_they_had(
     require_derived(copied, "token_items", items, derived_truth.token_items)
 
 
-def test_a_supply_is_that_of_its_token_alone(copied: Settings, database: Database) -> None:
+def test_a_supply_is_that_of_its_token_alone(copied, database):
     columns = ["total_supply", "supply_block"]
     before = stored(copied, "tokens", ("address",), columns)
     token = min(before)
@@ -68,8 +65,8 @@ def test_a_supply_is_that_of_its_token_alone(copied: Settings, database: Databas
 
 @pytest.mark.parametrize("changed", HOLDERS[:2])
 def test_holders_of_a_token_are_counted_whichever_of_their_numbers_changes(
-    copied: Settings, database: Database, changed: str
-) -> None:
+    copied, database, changed
+):
     before = stored(copied, "tokens", ("address",), HOLDERS)
     token = min(before)
     with database.transaction() as tx:
@@ -85,9 +82,7 @@ def test_holders_of_a_token_are_counted_whichever_of_their_numbers_changes(
     assert after == before | {token: {**before[token], changed: before[token][changed] + 1}}
 
 
-def test_pools_are_listed_whose_second_token_is_unknown(
-    copied: Settings, database: Database
-) -> None:
+def test_pools_are_listed_whose_second_token_is_unknown(copied, database):
     execute(copied.database_url, "DELETE FROM tokens k USING pools p WHERE k.address = p.token1")
     pools = database.row(
         "queries/pools_list",

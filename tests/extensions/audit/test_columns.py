@@ -130,7 +130,7 @@ def columns_to_audit(settings: Settings) -> dict[str, dict[str, str]]:
     }
 
 
-def test_every_column_is_compared_or_says_why_not(copied: Settings) -> None:
+def test_every_column_is_compared_or_says_why_not(copied):
     """One row of each table is changed in all its columns: each of them has to be named."""
     tables = columns_to_audit(copied)
     assert tables.pop("withdrawals").keys() < set(Withdrawal._fields)  # of which there are none

@@ -120,9 +120,7 @@ def require_derived(settings: Settings, table: str, truth: Rows, make: Callable[
     [make for make in TABLES if make is not derived_truth.blocks],
     ids=lambda make: make.__name__,
 )
-def test_every_column_is_computed_from_the_node(
-    finished: Settings, scenario: Played, make: Callable[..., Rows]
-) -> None:
+def test_every_column_is_computed_from_the_node(finished, scenario, make):
     table = make.__name__
     computed = {name for row in make(scenario.truth).values() for name in row} | {*TABLES[make]}
     connection = psycopg2.connect(finished.database_url)
@@ -158,23 +156,17 @@ def require_candles(settings: Settings, truth: Truth, suffix: str = "") -> None:
 
 
 @pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
-def test_derived_tables_are_as_the_node_has_it(
-    finished: Settings, scenario: Played, make: Callable[[Truth], Rows]
-) -> None:
+def test_derived_tables_are_as_the_node_has_it(finished, scenario, make):
     require_derived(finished, make.__name__, make(scenario.truth), make)
 
 
 @pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
-def test_derived_tables_are_as_the_node_has_it_after_reorganisations(
-    reorganised: Settings, scenario: Played, make: Callable[[Truth], Rows]
-) -> None:
+def test_derived_tables_are_as_the_node_has_it_after_reorganisations(reorganised, scenario, make):
     require_derived(reorganised, make.__name__, make(scenario.truth), make)
 
 
 @pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
-def test_the_audit_expects_what_the_node_has(
-    finished: Settings, scenario: Played, make: Callable[[Truth], Rows]
-) -> None:
+def test_the_audit_expects_what_the_node_has(finished, scenario, make):
     named = {
         derived_truth.event_topics: "(SELECT t.topic0, e.log_count"
         " FROM event_topics_expected() e JOIN event_topics t USING (topic_id)) AS named",
@@ -194,9 +186,7 @@ def require_lists(computed: set[str]) -> None:
     )
 
 
-def test_checkpoints_are_as_the_node_has_it(
-    finished: Settings, reorganised: Settings, scenario: Played
-) -> None:
+def test_checkpoints_are_as_the_node_has_it(finished, reorganised, scenario):
     key, columns = ("list", "key", "place"), ["ordinal", "block_number"]
     for settings, every in ((finished, 128), (reorganised, SHORT_CHECKPOINTS)):
         truth = derived_truth.list_checkpoints(scenario.truth, every)
@@ -206,9 +196,7 @@ def test_checkpoints_are_as_the_node_has_it(
     assert run(reorganised) == audit.EXACT
 
 
-def test_creations_are_counted_as_the_node_has_them(
-    finished: Settings, reorganised: Settings, scenario: Played
-) -> None:
+def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scenario):
     entries = derived_truth.entries_of_contract_creations(scenario.truth)
     for settings in (finished, reorganised):
         rows = stored(settings, "list_counts", ("list", "key"), ["count"])
@@ -216,7 +204,7 @@ def test_creations_are_counted_as_the_node_has_them(
         require_same(counts, derived_truth.list_counts(entries))
 
 
-def test_withdrawals_are_counted(copied: Settings, scenario: Played) -> None:
+def test_withdrawals_are_counted(copied, scenario):
     party = scenario.truth.transactions[0]["fromAddress"]
     withdrawals = [
         Withdrawal(2, "0x" + "57" * 20, 5),
@@ -230,7 +218,7 @@ def test_withdrawals_are_counted(copied: Settings, scenario: Played) -> None:
     require_derived(copied, "addresses_expected()", truth, derived_truth.addresses)
 
 
-def test_coin_that_creations_pay_is_counted(copied: Settings, scenario: Played) -> None:
+def test_coin_that_creations_pay_is_counted(copied, scenario):
     creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])
     block, index = creation["blockNumber"], creation["transactionIndex"]
     execute(
@@ -249,9 +237,7 @@ def test_coin_that_creations_pay_is_counted(copied: Settings, scenario: Played) 
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["those before first", "those after first"])
-def test_trades_without_a_price_open_and_close_no_candle(
-    copied: Settings, scenario: Played, order: int
-) -> None:
+def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order):
     trades = scenario.truth.dex_trades
     ends = (0, len(trades) - 1)
     execute(
@@ -274,7 +260,7 @@ def test_trades_without_a_price_open_and_close_no_candle(
     require_candles(copied, truth)
 
 
-def test_rows_count_nothing_once_nothing_happened(copied: Settings) -> None:
+def test_rows_count_nothing_once_nothing_happened(copied):
     """A row with other columns than counters stays, whatever it has to do with."""
     execute(copied.database_url, "TRUNCATE token_transfers, dex_trades, logs")
     for table, key, columns in (
@@ -291,9 +277,7 @@ def test_rows_count_nothing_once_nothing_happened(copied: Settings) -> None:
     ("blocks", "seen"),
     [((0, BIGINT_MAX), (2, 9, 2)), ((2, 3), (2, 3, 1)), ((4, 8), (8, 8, 1)), ((9, 9), (9, 9, 0))],
 )
-def test_contracts_that_emit_are_seen_in_the_range_where_they_do(
-    copied: Settings, blocks: tuple[int, int], seen: tuple[int, int, int]
-) -> None:
+def test_contracts_that_emit_are_seen_in_the_range_where_they_do(copied, blocks, seen):
     """Also where no logs are stored, and nothing else has them; withdrawals are paid to it, too."""
     emitter = b"\x58" * 20
     inserted = (
@@ -312,9 +296,7 @@ def test_contracts_that_emit_are_seen_in_the_range_where_they_do(
     assert rows == [seen]
 
 
-def test_items_are_not_counted_for_those_who_spent_more_than_they_had(
-    copied: Settings, scenario: Played
-) -> None:
+def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, scenario):
     transfers = scenario.truth.token_transfers
     given = next(
         place
@@ -337,9 +319,7 @@ def test_items_are_not_counted_for_those_who_spent_more_than_they_had(
         require_derived(copied, f"{make.__name__}_expected()", make(truth), make)
 
 
-def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(
-    copied: Settings, scenario: Played
-) -> None:
+def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(copied, scenario):
     tokens = derived_truth.tokens(scenario.truth)
     counted = max(tokens, key=lambda token: tokens[token]["negative_holder_count"])
     assert min(tokens[counted]["negative_holder_count"], tokens[counted]["holder_count"]) > 0
@@ -357,7 +337,7 @@ def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(
     assert holders == tokens[counted]["holder_count"]
 
 
-def test_creations_that_failed_make_no_contract(copied: Settings, scenario: Played) -> None:
+def test_creations_that_failed_make_no_contract(copied, scenario):
     creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])
     execute(
         copied.database_url,
@@ -372,9 +352,7 @@ def test_creations_that_failed_make_no_contract(copied: Settings, scenario: Play
     require_derived(copied, "daily_stats_expected()", days, derived_truth.daily_stats)
 
 
-def test_an_empty_block_begins_a_day_that_nobody_new_has(
-    copied: Settings, scenario: Played
-) -> None:
+def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
     """With whatever else a block of another day changes."""
     blocks = scenario.truth.blocks
     newest = max(blocks, key=lambda block: block["number"])
@@ -415,7 +393,7 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(
     assert [day.isoformat() for (day,) in rows] == [b["timestamp"][:10] for b in truth.blocks]
 
 
-def test_candles_of_some_hours_alone_are_counted(copied: Settings, scenario: Played) -> None:
+def test_candles_of_some_hours_alone_are_counted(copied, scenario):
     moved = "UPDATE blocks SET timestamp = timestamp + interval '1 hour' WHERE number > %s"
     execute(copied.database_url, moved, scenario.truth.head // 2)
     candles = execute(copied.database_url, "SELECT * FROM counted_candles(0, 99999, NULL, NULL)")
@@ -442,9 +420,7 @@ def test_candles_of_some_hours_alone_are_counted(copied: Settings, scenario: Pla
         pytest.param(lambda number, head: None if 0 < number < head else False, id="two without"),
     ],
 )
-def test_blocks_count_those_before_them_that_have_traces(
-    copied: Settings, scenario: Played, traced: Callable[[int, int], bool | None]
-) -> None:
+def test_blocks_count_those_before_them_that_have_traces(copied, scenario, traced):
     head = scenario.truth.head
     values = [traced(number, head) for number in range(head + 1)]
     execute(copied.database_url, "UPDATE blocks SET traced = (%s::boolean[])[number + 1]", values)
@@ -465,9 +441,7 @@ def test_blocks_count_those_before_them_that_have_traces(
     ]
 
 
-def test_candles_and_volumes_are_as_the_node_has_it(
-    finished: Settings, reorganised: Settings, scenario: Played
-) -> None:
+def test_candles_and_volumes_are_as_the_node_has_it(finished, reorganised, scenario):
     require_candles(finished, scenario.truth)
     require_candles(reorganised, scenario.truth)
     require_candles(finished, scenario.truth, "_expected()")

@@ -3,15 +3,13 @@
 from scan.database.connection import Database
 from scan.extensions.audit import audit_command as audit
 from scan.indexer.writer import Writer
-from scan.settings import Settings
-from tests.conftest import Played
 from tests.extensions.audit.auditing import run
 from tests.support.database import execute
 
 BIGINT_MAX = 2**63 - 1
 
 
-def test_credits_are_of_the_blocks_that_their_ordinals_name(copied: Settings) -> None:
+def test_credits_are_of_the_blocks_that_their_ordinals_name(copied):
     """Also the last place of a block; a withdrawal of another unit than the coin moves none."""
     paid, url = b"\x59" * 20, copied.database_url
     execute(
@@ -38,11 +36,11 @@ def test_credits_are_of_the_blocks_that_their_ordinals_name(copied: Settings) ->
         assert rows == [expected], blocks
 
 
-def test_an_index_without_blocks_lacks_no_traces(database_url: str) -> None:
+def test_an_index_without_blocks_lacks_no_traces(database_url):
     assert execute(database_url, "SELECT untraced_blocks(), newest_untraced_block()") == [(0, -1)]
 
 
-def test_what_is_left_after_a_fork_is_exact(copied: Settings, scenario: Played) -> None:
+def test_what_is_left_after_a_fork_is_exact(copied, scenario):
     """Before blocks are indexed again: what is set wrong then may be set right by the same ones."""
     head = scenario.truth.head
     database = Database(copied.database_url, statement_timeout_ms=0)

@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +10,10 @@ import requests
 
 from scan.database.connection import Database
 from scan.extensions.bulk.estimates import Estimate, TooLittleRoom, require_room
-from tests.conftest import Played
 from tests.extensions.bulk.backfilling import follow
 from tests.support import forked_python
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexer_process import PATIENCE_S, ROOT, IndexerProcess
 from tests.support.indexing import settings_for
 from tests.support.serving import gunicorn
@@ -51,8 +49,8 @@ def rows(database_url: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.long
 def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
-    postgres: Postgres, template: str, database_url: str, scenario: Played, tmp_path: Path
-) -> None:
+    postgres, template, database_url, scenario, tmp_path
+):
     anvil, head = scenario.anvil, scenario.anvil.head()
     moments: list[Callable[[], bool]] = [
         lambda: bool(rows(database_url)),
@@ -80,9 +78,7 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
-def test_without_the_extra_the_log_says_how_to_install_it(
-    database_url: str, anvil: Anvil, tmp_path: Path
-) -> None:
+def test_without_the_extra_the_log_says_how_to_install_it(database_url, anvil, tmp_path):
     head = 40
     anvil.mine(head)
     process = IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR)
@@ -96,8 +92,8 @@ def test_without_the_extra_the_log_says_how_to_install_it(
 @pytest.mark.long
 @pytest.mark.parametrize("setting", ["off", "1000000", "auto"])
 def test_an_index_that_is_not_far_behind_is_filled_block_after_block(
-    database_url: str, scenario: Played, tmp_path: Path, setting: str
-) -> None:
+    database_url, scenario, tmp_path, setting
+):
     anvil, head = scenario.anvil, scenario.anvil.head()
     environment = {**FAR, "SCAN_BULK_BACKFILL": setting, "SCAN_DATA_DIR": str(tmp_path)}
     with IndexerProcess(database_url, anvil.url, **environment) as process:
@@ -107,8 +103,8 @@ def test_an_index_that_is_not_far_behind_is_filled_block_after_block(
 
 @pytest.mark.long
 def test_webhooks_that_are_active_have_the_index_filled_block_after_block(
-    database_url: str, scenario: Played, tmp_path: Path
-) -> None:
+    database_url, scenario, tmp_path
+):
     anvil, head = scenario.anvil, scenario.anvil.head()
     execute(
         database_url,
@@ -121,7 +117,7 @@ def test_webhooks_that_are_active_have_the_index_filled_block_after_block(
     assert rows(database_url) == []
 
 
-def test_too_small_a_disk_is_refused(database_url: str, tmp_path: Path) -> None:
+def test_too_small_a_disk_is_refused(database_url, tmp_path):
     database = Database(database_url, statement_timeout_ms=0)
     require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 12_000, 1.0))
     with pytest.raises(TooLittleRoom, match="a bulk backfill needs about"):

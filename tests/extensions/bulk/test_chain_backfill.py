@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,14 +14,13 @@ from scan.extensions.bulk import derivation
 from scan.extensions.bulk.chain_command import _differences
 from scan.hex import to_hex
 from scan.settings import PARTITION_ROWS
-from tests.conftest import Played
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.chain_forms.made_chain import HEADER_FIELDS
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 from tests.support.rehashed_chain import RehashedChain
 from tests.support.table_digest import digest, fresh_digest
 
@@ -38,17 +36,17 @@ from tests.support.table_digest import digest, fresh_digest
     ],
 )
 def test_tables_are_those_of_the_indexer(
-    postgres: Postgres,
-    template: str,
-    database_url: str,
-    scenario: Played,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    traces: str,
-    logs: str,
-    buckets: int,
-    partition_rows: int,
-) -> None:
+    postgres,
+    template,
+    database_url,
+    scenario,
+    tmp_path,
+    monkeypatch,
+    traces,
+    logs,
+    buckets,
+    partition_rows,
+):
     monkeypatch.setattr(derivation, "buckets_for", lambda *_: buckets)
     head = scenario.anvil.head()
     settings = settings_for(
@@ -68,9 +66,7 @@ def test_tables_are_those_of_the_indexer(
 
 
 @pytest.mark.long
-def test_blocks_that_a_node_alters_are_read_again(
-    database_url: str, scenario: Played, indexed: Indexing, tmp_path: Path
-) -> None:
+def test_blocks_that_a_node_alters_are_read_again(database_url, scenario, indexed, tmp_path):
     head = scenario.anvil.head()
     settings = settings_for(database_url, scenario.anvil.url)
     with FaultyNode(scenario.anvil.url) as node:
@@ -85,8 +81,8 @@ def test_blocks_that_a_node_alters_are_read_again(
 
 @pytest.mark.long
 def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_ones(
-    database_url: str, scenario: Played, indexed: Indexing, tmp_path: Path
-) -> None:
+    database_url, scenario, indexed, tmp_path
+):
     """BULK_SEED=7 alters others. Of the blocks of this test's node that no hash proves, none."""
     seed = int(os.environ.get("BULK_SEED", "49"))
     print(f"BULK_SEED={seed}")
@@ -122,9 +118,7 @@ def add_withdrawals(header: dict[str, Any]) -> None:
 
 
 @pytest.mark.long
-def test_withdrawals_are_those_of_the_indexer(
-    postgres: Postgres, template: str, scenario: Played, tmp_path: Path
-) -> None:
+def test_withdrawals_are_those_of_the_indexer(postgres, template, scenario, tmp_path):
     head, digests = scenario.anvil.head(), []
     first = scenario.anvil.call("eth_getBlockByNumber", "0x0", False)
     fields = [name for name in HEADER_FIELDS if name in first]

@@ -25,7 +25,6 @@ from scan.indexer.log_selection import NO_LOGS
 from tests.conftest import Played
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.dask_cluster import DaskCluster
-from tests.support.database import Postgres
 from tests.support.indexer_process import PATIENCE_S
 from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
@@ -73,14 +72,8 @@ def content(files: RangeFiles, blocks: Range) -> list[bytes]:
 
 @pytest.mark.long
 def test_workers_are_killed_frozen_and_late(
-    dask: DaskCluster,
-    tasks: list[RangeTask],
-    scenario: Played,
-    bucket: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    dask, tasks, scenario, bucket, tmp_path, monkeypatch, caplog
+):
     """The files are those that one process writes, byte by byte."""
     monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 2.0)
     monkeypatch.setattr(range_scheduler, "LEAST_SLOW_S", 2.0)
@@ -113,9 +106,7 @@ def wait_for_workers(pool: ClusterPool, workers: int) -> None:
         time.sleep(0.05)
 
 
-def test_a_range_that_fails_on_every_worker_ends_the_backfill(
-    dask: DaskCluster, tasks: list[RangeTask], scenario: Played, tmp_path: Path
-) -> None:
+def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scenario, tmp_path):
     dask.add_worker(RPC_URL=scenario.anvil.url)
     other = chain(scenario)._replace(chain_id=1)
     pool = ClusterPool(dask.settings(str(tmp_path / "shared")), other, RangeFiles(tmp_path))
@@ -123,9 +114,7 @@ def test_a_range_that_fails_on_every_worker_ends_the_backfill(
         list(spool(pool, tasks[:1]))
 
 
-def test_a_scheduler_takes_nobody_without_its_certificates(
-    dask: DaskCluster, scenario: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_takes_nobody_without_its_certificates(dask, scenario, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
     stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
     plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
@@ -135,9 +124,7 @@ def test_a_scheduler_takes_nobody_without_its_certificates(
 
 
 @pytest.mark.long
-def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(
-    scenario: Played, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_path, caplog):
     with DaskCluster(tmp_path) as own:
         own.add_worker()
         tasks = [
@@ -155,13 +142,8 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(
 
 @pytest.mark.long
 def test_a_backfill_by_a_cluster_is_that_of_the_indexer(
-    dask: DaskCluster,
-    postgres: Postgres,
-    template: str,
-    database_url: str,
-    scenario: Played,
-    tmp_path: Path,
-) -> None:
+    dask, postgres, template, database_url, scenario, tmp_path
+):
     dask.add_worker()
     head, url = scenario.anvil.head(), scenario.anvil.url
     shared = dask.settings(str(tmp_path / "shared"))
@@ -181,9 +163,7 @@ def stored(tasks: list[RangeTask], scenario: Played, tmp_path: Path) -> tuple[Ra
     return store, store.put(written, tasks[1].blocks)
 
 
-def test_what_a_worker_has_not_written_is_refused(
-    stored: tuple[RangeStore, str], tasks: list[RangeTask], tmp_path: Path
-) -> None:
+def test_what_a_worker_has_not_written_is_refused(stored, tasks, tmp_path):
     (store, digest_), blocks = stored, tasks[1].blocks
     written, files, incoming = (RangeFiles(tmp_path / name) for name in ("written", "a", "b"))
     [archive] = (tmp_path / "shared" / FOLDER).iterdir()
@@ -208,9 +188,7 @@ def test_what_a_worker_has_not_written_is_refused(
     assert refusal(digest_, other) == "the files do not have the rows and columns of their range"
 
 
-def test_a_range_is_stored_twice_without_a_change(
-    stored: tuple[RangeStore, str], tasks: list[RangeTask], tmp_path: Path
-) -> None:
+def test_a_range_is_stored_twice_without_a_change(stored, tasks, tmp_path):
     (store, digest_), blocks = stored, tasks[1].blocks
     written, files = RangeFiles(tmp_path / "written"), RangeFiles(tmp_path / "files")
     files.folder.mkdir()
@@ -231,7 +209,7 @@ def test_a_range_is_stored_twice_without_a_change(
         *((f"{text}", "must be") for text in ("tls://host", "tls://:1", "ucx://h:1", "tls://h:x")),
     ],
 )
-def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address: str, reason: str) -> None:
+def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address, reason):
     with pytest.raises(CannotBackfill) as error:
         Cluster.of(address, "/shared", (None, None, None))
     assert reason in str(error.value)
@@ -239,14 +217,14 @@ def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address: str, reason: 
 
 @pytest.mark.check
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-def test_a_scheduler_of_this_machine_needs_no_certificates(host: str) -> None:
+def test_a_scheduler_of_this_machine_needs_no_certificates(host):
     files = ("ca", "certificate", "key")
     assert Cluster.of(f"tcp://{host}:1", "/s", files) == (f"tcp://{host}:1", "/s", "", "", "")
     assert Cluster.of("tls://h:1", "/s", files)[2:] == files
 
 
 @pytest.mark.check
-def test_the_command_refuses_a_cluster_without_storage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_refuses_a_cluster_without_storage(capsys):
     assert main(["backfill", "chain", "--cluster=tcp://127.0.0.1:1"]) == 1
     assert "--cluster needs --files" in capsys.readouterr().err
     with pytest.raises(StoreFailed, match="set AWS_ACCESS_KEY_ID"):

@@ -6,7 +6,6 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -35,7 +34,7 @@ def template_server() -> Iterator[tuple[Postgres, str]]:
         yield server, server.make_template()
 
 
-def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
     """Before it has a range, so that its pool is given up."""
     files = RangeFiles(tmp_path)
     results = spool(WorkerPool(1, files, _write), TASKS)
@@ -79,9 +78,7 @@ def chain(anvil: Anvil) -> Anvil:
 
 
 @pytest.mark.long
-def test_a_rate_limit_is_waited_out(
-    postgres: Postgres, template: str, chain: Anvil, database_url: str, tmp_path: Path
-) -> None:
+def test_a_rate_limit_is_waited_out(postgres, template, chain, database_url, tmp_path):
     head = chain.head()
     with FaultyNode(chain.url) as node:
         node.fault = of_blocks(faulty_node.too_many_requests(1), 20)
@@ -93,9 +90,7 @@ def test_a_rate_limit_is_waited_out(
 
 @pytest.mark.long
 @pytest.mark.parametrize("stage", ["spool", "load"])
-def test_a_database_that_restarts_is_waited_for(
-    template_server: tuple[Postgres, str], chain: Anvil, tmp_path: Path, stage: str
-) -> None:
+def test_a_database_that_restarts_is_waited_for(template_server, chain, tmp_path, stage):
     server, template = template_server
     head = chain.head()
 
@@ -144,13 +139,8 @@ def pruning() -> Fault:
     [(pruning(), "has pruned blocks before 30"), (altered_header, "block 30 contradicts itself")],
 )
 def test_a_permanent_error_ends_the_backfill_at_once(
-    chain: Anvil,
-    database_url: str,
-    tmp_path: Path,
-    fault: Fault,
-    reason: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    chain, database_url, tmp_path, fault, reason, caplog
+):
     with FaultyNode(chain.url) as node:
         node.fault = fault
         settings = settings_for(database_url, node.url)
@@ -159,7 +149,7 @@ def test_a_permanent_error_ends_the_backfill_at_once(
     assert "trying again" not in caplog.text
 
 
-def test_one_policy_has_pauses_by_the_class_of_an_error() -> None:
+def test_one_policy_has_pauses_by_the_class_of_an_error():
     """The least and the most of the random pause, for the first error of a row."""
     for error, least_s in {
         NodeError("no"): retries.FIRST_PAUSE_S,
@@ -170,7 +160,7 @@ def test_one_policy_has_pauses_by_the_class_of_an_error() -> None:
         assert least_s <= Retries().pause_s(error) <= 1.5 * least_s
 
 
-def test_patience_ends_with_failures_in_a_row_and_with_permanent_ones() -> None:
+def test_patience_ends_with_failures_in_a_row_and_with_permanent_ones():
     with pytest.raises(HistoryPruned):
         Retries(600).pause_s(HistoryPruned("no"))
     with pytest.raises(RateLimited):

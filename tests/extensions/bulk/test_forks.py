@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from scan.extensions.bulk.plan import CannotBackfill
 from scan.settings import Settings
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scenario import Stage, collections, honest_tokens, wrappers
 from tests.support.table_digest import digest, fresh_digest
@@ -45,14 +44,8 @@ def fork(stage: Stage) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("step", ["_inspect", "_load", "_accept"])
 def test_blocks_of_another_fork_are_read_again(
-    postgres: Postgres,
-    template: str,
-    database_url: str,
-    stage: Stage,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    step: str,
-) -> None:
+    postgres, template, database_url, stage, tmp_path, monkeypatch, step
+):
     settings = settings_for(database_url, stage.anvil.url, partition_rows=40)
     last_block = stage.anvil.head() - 1
     plainly = getattr(ChainBackfill, step)
@@ -71,9 +64,7 @@ def test_blocks_of_another_fork_are_read_again(
     assert digest(database_url) == fresh_digest(postgres, template, stage.anvil)
 
 
-def test_an_index_with_blocks_is_left_alone(
-    database_url: str, stage: Stage, tmp_path: Path
-) -> None:
+def test_an_index_with_blocks_is_left_alone(database_url, stage, tmp_path):
     settings = settings_for(database_url, stage.anvil.url)
     Indexing(database_url, stage.anvil.url).run_until(stage.anvil.head())
     before = digest(database_url)
@@ -83,8 +74,8 @@ def test_an_index_with_blocks_is_left_alone(
 
 
 def test_what_differs_from_the_node_is_read_again_and_not_accepted(
-    database_url: str, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    database_url, stage, tmp_path, monkeypatch
+):
     monkeypatch.setattr(chain_backfill, "READINGS", 1)
     settings = settings_for(database_url, stage.anvil.url)
     options = {"last_block": stage.anvil.head() - 3}

@@ -2,14 +2,12 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.conftest import Played
 from tests.extensions.bulk.backfilling import BackfillProcess
 from tests.support import forked_python
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexer_process import ROOT
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
@@ -17,8 +15,8 @@ from tests.support.table_digest import digest, fresh_digest
 
 @pytest.mark.long
 def test_a_killed_backfill_is_continued_at_every_stage(
-    postgres: Postgres, template: str, database_url: str, scenario: Played, tmp_path: Path
-) -> None:
+    postgres, template, database_url, scenario, tmp_path
+):
     head = scenario.anvil.head()
 
     def state(condition: str) -> bool:
@@ -45,7 +43,7 @@ def test_a_killed_backfill_is_continued_at_every_stage(
     assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
 
 
-def test_without_its_packages_the_command_names_the_extra(database_url: str) -> None:
+def test_without_its_packages_the_command_names_the_extra(database_url):
     code = (
         "import sys; sys.modules['duckdb'] = None\n"
         "from scan.commands import main\n"

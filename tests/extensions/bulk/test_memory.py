@@ -19,7 +19,6 @@ from scan.extensions.bulk.memory import (
     total_bytes,
 )
 from scan.extensions.bulk.plan import CannotBackfill, CannotBegin
-from tests.conftest import Played
 from tests.extensions.bulk.backfilling import backfill
 from tests.support import forked_python
 from tests.support.database import execute
@@ -44,20 +43,18 @@ def machine(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.check
-def test_without_a_group_it_is_the_machines_memory(machine: tuple[Path, Path]) -> None:
+def test_without_a_group_it_is_the_machines_memory(machine):
     assert (available_bytes(*machine), total_bytes(*machine)) == (4_096_000, 8_192_000)
 
 
 @pytest.mark.check
-def test_another_system_tells_nothing(tmp_path: Path) -> None:
+def test_another_system_tells_nothing(tmp_path):
     assert (available_bytes(tmp_path, tmp_path), total_bytes(tmp_path, tmp_path)) == (None, 0)
 
 
 @pytest.mark.check
 @pytest.mark.parametrize("limited", ["a", "a/b"])
-def test_the_limit_of_a_group_or_of_one_around_it_counts(
-    machine: tuple[Path, Path], limited: str
-) -> None:
+def test_the_limit_of_a_group_or_of_one_around_it_counts(machine, limited):
     proc, cgroups = machine
     write(proc / "self", cgroup="1:cpu:/x\n0::/a/b\n")
     for folder in ("a", "a/b"):
@@ -68,9 +65,7 @@ def test_the_limit_of_a_group_or_of_one_around_it_counts(
 
 
 @pytest.mark.check
-def test_groups_of_version_1_count_where_a_container_mounts_its_own(
-    machine: tuple[Path, Path],
-) -> None:
+def test_groups_of_version_1_count_where_a_container_mounts_its_own(machine):
     proc, cgroups = machine
     write(proc / "self", cgroup="4:memory:/docker/of-the-host\n1:cpu:/\n0::/\n")
     write(
@@ -83,7 +78,7 @@ def test_groups_of_version_1_count_where_a_container_mounts_its_own(
 
 
 @pytest.mark.check
-def test_a_group_above_its_limit_leaves_nothing(machine: tuple[Path, Path]) -> None:
+def test_a_group_above_its_limit_leaves_nothing(machine):
     proc, cgroups = machine
     write(proc / "self", cgroup="0::/../../x\n")
     write(cgroups, memory__max="10", memory__current="4000", memory__stat="")
@@ -92,13 +87,13 @@ def test_a_group_above_its_limit_leaves_nothing(machine: tuple[Path, Path]) -> N
 
 @pytest.mark.check
 @pytest.mark.parametrize("text", ["", "MemAvailable:\n", "MemAvailable: x kB\n"])
-def test_a_text_of_another_form_tells_nothing(tmp_path: Path, text: str) -> None:
+def test_a_text_of_another_form_tells_nothing(tmp_path, text):
     write(tmp_path, meminfo=text)
     assert available_bytes(tmp_path, tmp_path) is None
 
 
 @pytest.mark.check
-def test_what_does_not_fit_names_the_option_to_lower() -> None:
+def test_what_does_not_fit_names_the_option_to_lower():
     spool, load = spool_need(8, 100_000), load_need(2_000 * MEGABYTE, 2, 250 * MEGABYTE)
     assert spool.size == 8 * 250 * MEGABYTE + 250 * MEGABYTE
     assert load.size == 2_950 * MEGABYTE
@@ -110,9 +105,7 @@ def test_what_does_not_fit_names_the_option_to_lower() -> None:
         require_memory([spool, load], spool.size)
 
 
-def test_the_busiest_part_of_a_chain_decides(
-    scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_busiest_part_of_a_chain_decides(scenario, monkeypatch):
     monkeypatch.setattr(random, "sample", lambda numbers, count: [*numbers][:count])
     node = Node((scenario.anvil.url,))
     counts = [
@@ -125,8 +118,8 @@ def test_the_busiest_part_of_a_chain_decides(
 
 
 def test_too_little_memory_is_refused_before_anything_is_begun(
-    database_url: str, scenario: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    database_url, scenario, tmp_path, monkeypatch
+):
     settings = settings_for(database_url, scenario.anvil.url)
     folder = tmp_path / "files"
     monkeypatch.setattr(resources, "available_bytes", lambda: 100 * MEGABYTE)
@@ -145,9 +138,7 @@ def test_too_little_memory_is_refused_before_anything_is_begun(
     assert backfill(settings, folder, last_block=20)
 
 
-def test_the_command_says_what_it_needs_and_what_there_is(
-    database_url: str, scenario: Played, tmp_path: Path
-) -> None:
+def test_the_command_says_what_it_needs_and_what_there_is(database_url, scenario, tmp_path):
     command = [sys.executable, "-m", "scan", "backfill", "chain", f"--folder={tmp_path}/files"]
     environment = {"DATABASE_URL": database_url, "RPC_URL": scenario.anvil.url}
 

@@ -47,7 +47,7 @@ def parted(database_url: str) -> str:
     return database_url
 
 
-def test_partitions_are_small_where_old_ones_are_dropped() -> None:
+def test_partitions_are_small_where_old_ones_are_dropped():
     most, chain = 10**8, 10**10
     assert rows_of_partition(most, chain, keeps_all=True) == most
     assert rows_of_partition(most, chain, keeps_all=False) == chain // KEPT_PARTS < most
@@ -55,7 +55,7 @@ def test_partitions_are_small_where_old_ones_are_dropped() -> None:
     assert rows_of_partition(1000, chain, keeps_all=False) == 1000
 
 
-def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted: str) -> None:
+def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted):
     before = execute(parted, DEFINITIONS)
     assert len(before) == 5 * len(partitions.TABLES)
     with closing(Database(parted, statement_timeout_ms=0)) as database:
@@ -77,7 +77,7 @@ def _replace(database: Database, table: str) -> None:
                 tx.script(statement)
 
 
-def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted: str) -> None:
+def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted):
     """None waits for another, up to the moment when a partition is replaced."""
     with (
         closing(psycopg2.connect(parted)) as first,
@@ -96,7 +96,7 @@ def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted:
     assert execute(parted, "SELECT ordinal FROM logs ORDER BY 1") == [(99,), (199,)]
 
 
-def test_a_row_of_another_partition_is_refused(parted: str) -> None:
+def test_a_row_of_another_partition_is_refused(parted):
     with (
         closing(psycopg2.connect(parted)) as session,
         pytest.raises(psycopg2.errors.CheckViolation),

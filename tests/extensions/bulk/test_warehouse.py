@@ -35,7 +35,7 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
         yield warehouse
 
 
-def test_texts_are_copied_as_they_are(warehouse: Warehouse, database_url: str) -> None:
+def test_texts_are_copied_as_they_are(warehouse, database_url):
     numbers = list(range(5000))
     texts = [TEXTS[number % len(TEXTS)] for number in numbers]
     rows = {"number": pyarrow.array(numbers, NUMBER), "text": pyarrow.array(texts, TEXT)}
@@ -52,7 +52,7 @@ def test_texts_are_copied_as_they_are(warehouse: Warehouse, database_url: str) -
     assert copied == list(zip(numbers, texts, strict=True))
 
 
-def test_a_statement_that_fails_halfway_fails_after_its_rows(warehouse: Warehouse) -> None:
+def test_a_statement_that_fails_halfway_fails_after_its_rows(warehouse):
     numbers = [*range(50_000), None]
     table = pyarrow.table(
         {"number": pyarrow.array(["x" if n is None else str(n) for n in numbers])}
@@ -70,7 +70,7 @@ def test_a_statement_that_fails_halfway_fails_after_its_rows(warehouse: Warehous
     assert read
 
 
-def test_a_session_goes_on_after_a_reader_that_stopped(warehouse: Warehouse) -> None:
+def test_a_session_goes_on_after_a_reader_that_stopped(warehouse):
     rows = {"number": pyarrow.array(range(200_000), NUMBER)}
     warehouse.set_rows("unread_files", pyarrow.table(rows))
     columns = {"number": ColumnFormat(NUMBER)}

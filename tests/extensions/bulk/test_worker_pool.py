@@ -62,16 +62,14 @@ def _wait(_: RangeTask, folder: Path) -> int:
     return 0
 
 
-def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path: Path) -> None:
+def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path):
     files = RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGKILL))
     assert list(spool(pool, TASKS)) == [7, 7]
     assert all(map(files.has, RANGES)) and not (tmp_path / INCOMING).exists()
 
 
-def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 1.0)
     files = RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
@@ -81,9 +79,7 @@ def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(
     assert all(map(files.has, RANGES)) and not multiprocessing.active_children()
 
 
-def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path, monkeypatch):
     monkeypatch.setattr(range_scheduler, "MAX_LOSSES", 2)
     with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
         list(spool(WorkerPool(1, RangeFiles(tmp_path), _kill_always), TASKS))
@@ -91,7 +87,7 @@ def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(
         list(spool(WorkerPool(1, RangeFiles(tmp_path), _fail), TASKS))
 
 
-def test_workers_end_when_the_main_process_is_killed(tmp_path: Path) -> None:
+def test_workers_end_when_the_main_process_is_killed(tmp_path):
     program = (
         "from pathlib import Path; import sys\n"
         "from tests.extensions.bulk.test_worker_pool import *\n"

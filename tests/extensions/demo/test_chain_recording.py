@@ -21,7 +21,6 @@ from scan.extensions.demo import chain_recording, demo_node
 from scan.extensions.demo.chain_recording import BlockRange, block_range, record, write_recording
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, hang
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing, settings_for
@@ -76,9 +75,7 @@ def alter(node: FaultyNode, method: str, **answer: Any) -> None:
     node.fault = fault
 
 
-def test_a_recording_is_indexed_as_the_node_was(
-    chain: Anvil, node: FaultyNode, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template, tmp_path):
     node_url = node.url + "".join(SECRETS)
     settings = settings_for("", node_url, traces="off")
     contents, packed = record(settings, RECORDED, lambda: postgres.cloned(template))
@@ -135,14 +132,7 @@ def up_to(last: int) -> Fault:
         ),
     ],
 )
-def test_of_an_error_its_kind_is_recorded(
-    node: FaultyNode,
-    postgres: Postgres,
-    template: str,
-    method: str,
-    answer: dict[str, Any],
-    recorded: dict[str, Any],
-) -> None:
+def test_of_an_error_its_kind_is_recorded(node, postgres, template, method, answer, recorded):
     alter(node, method, **answer)
     settings = settings_for("", node.url)
     _, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
@@ -151,9 +141,7 @@ def test_of_an_error_its_kind_is_recorded(
     assert b"bob" not in gzip.decompress(packed)
 
 
-def test_a_response_with_a_part_of_the_url_is_not_recorded(
-    node: FaultyNode, postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, template, monkeypatch):
     monkeypatch.setattr(chain_recording, "QUIET_S", 1.0)
     settings = settings_for("", node.url + "".join(SECRETS))
     alter(node, "debug_traceBlockByHash", result=[{"result": {"output": "see t0pS3cret"}}])
@@ -174,22 +162,20 @@ def test_a_response_with_a_part_of_the_url_is_not_recorded(
         ("eth_getBlockByNumber", ["t"] * 9),
     ],
 )
-def test_a_node_without_these_blocks_is_said_so(node: FaultyNode, method: str, result: Any) -> None:
+def test_a_node_without_these_blocks_is_said_so(node, method, result):
     alter(node, method, result=result)
     with pytest.raises(ScanError, match="the node cannot give these blocks"):
         record(settings_for("", node.url), BlockRange(3, 4), no_database)
 
 
-def test_more_bytes_than_allowed_are_no_recording(
-    node: FaultyNode, postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_bytes_than_allowed_are_no_recording(node, postgres, template, monkeypatch):
     monkeypatch.setattr(chain_recording, "MAX_BYTES", 10_000)
     with pytest.raises(ScanError, match="choose fewer blocks"):
         record(settings_for("", node.url), RECORDED, lambda: postgres.cloned(template))
 
 
 @pytest.mark.parametrize("text", ["", "3-", "-3", "9-3", "3-103", "a-b", "3-4-5", "\uff19"])
-def test_a_range_of_no_or_too_many_blocks_is_refused(text: str) -> None:
+def test_a_range_of_no_or_too_many_blocks_is_refused(text):
     with pytest.raises(ArgumentTypeError):
         block_range(text)
     assert (block_range("3"), block_range("3-102")) == ((3, 3), (3, 102))
@@ -204,9 +190,7 @@ def test_a_range_of_no_or_too_many_blocks_is_refused(text: str) -> None:
         ("new", True, BlockRange(900, 901), "the newest block is"),
     ],
 )
-def test_a_wrong_call_writes_nothing(
-    chain: Anvil, tmp_path: Path, name: str, is_agreed: bool, blocks: BlockRange | None, reason: str
-) -> None:
+def test_a_wrong_call_writes_nothing(chain, tmp_path, name, is_agreed, blocks, reason):
     (tmp_path / "old").write_text("kept")
     options = Namespace(record=tmp_path / name, yes=is_agreed, blocks=blocks)
     with pytest.raises(SettingError, match=reason):
@@ -214,7 +198,7 @@ def test_a_wrong_call_writes_nothing(
     assert [path.read_text() for path in tmp_path.iterdir()] == ["kept"]
 
 
-def test_an_interrupted_recording_leaves_no_file(node: FaultyNode, tmp_path: Path) -> None:
+def test_an_interrupted_recording_leaves_no_file(node, tmp_path):
     node.fault = hang(30)
     command = [sys.executable, "-m", "scan", "doctor", "--yes", "--record", str(tmp_path / "file")]
     process = Forked(
@@ -228,7 +212,7 @@ def test_an_interrupted_recording_leaves_no_file(node: FaultyNode, tmp_path: Pat
 
 
 @pytest.mark.long
-def test_a_recording_is_replayed_by_scan_run(chain: Anvil, tmp_path: Path) -> None:
+def test_a_recording_is_replayed_by_scan_run(chain, tmp_path):
     path = tmp_path / "blocks"
     done = scan("doctor", "--record", str(path), "--blocks", "3-9", "--yes", RPC_URL=chain.url)
     assert done.returncode == 0, done.stderr
@@ -269,14 +253,14 @@ NESTED = (
         (gzip.compress(b"\n".join(NESTED), mtime=0), "malformed.*Recursion"),
     ],
 )
-def test_what_is_no_recording_is_not_run(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_what_is_no_recording_is_not_run(tmp_path, content, reason):
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(SettingError, match=f"--recording.*({reason})"):
         run(settings_for("", ""), Namespace(recording=path, chains=None))
 
 
-def test_a_recording_is_not_run_into_a_database_of_a_chain(tmp_path: Path) -> None:
+def test_a_recording_is_not_run_into_a_database_of_a_chain(tmp_path):
     with pytest.raises(SettingError, match="a database of its own"):
         run(
             settings_for("postgresql://127.0.0.1/scan", ""),

@@ -35,12 +35,12 @@ def query(demo: FlaskClient, entity: str) -> list[dict[str, object]]:
     return list(answer.json["data"])
 
 
-def test_the_recording_is_small_and_long_enough(demo_node: DemoNode) -> None:
+def test_the_recording_is_small_and_long_enough(demo_node):
     assert DEMO.stat().st_size <= LARGEST_BYTES
     assert demo_node.recording.head >= 300
 
 
-def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
+def test_every_endpoint_is_asked_once(demo):
     """With what the demo chain has; each answer is held against the OpenAPI document as well."""
     token = next(t["address"] for t in query(demo, "tokens") if t["type"] == "BEP721")
     [item] = demo.get(f"/api/v1/tokens/{token}/items?limit=1").json["items"]
@@ -78,7 +78,7 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
     }
 
 
-def test_etherscans_form_has_every_field_of_the_demo(demo: FlaskClient) -> None:
+def test_etherscans_form_has_every_field_of_the_demo(demo):
     """Transactions by hash, receipts and logs follow from the recording."""
     address = query(demo, "transactions")[0]["fromAddress"]
     listed = demo.get(f"/api?module=account&action=txlist&address={address}").json
@@ -90,11 +90,11 @@ def test_etherscans_form_has_every_field_of_the_demo(demo: FlaskClient) -> None:
     assert {row["address"] for row in logs["result"]} == {token["address"]}
 
 
-def test_the_demo_shows_every_type_of_token(demo: FlaskClient) -> None:
+def test_the_demo_shows_every_type_of_token(demo):
     assert {t["type"] for t in query(demo, "tokens")} == {"BEP20", "BEP721", "BEP1155"}
 
 
-def test_the_demo_trades_on_exchanges_known_by_name(demo: FlaskClient) -> None:
+def test_the_demo_trades_on_exchanges_known_by_name(demo):
     """With weeks of candles."""
     pools = demo.get("/api/v1/pools").json["pools"]
     names = {"uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"}
@@ -103,14 +103,14 @@ def test_the_demo_trades_on_exchanges_known_by_name(demo: FlaskClient) -> None:
     assert len(days) > 20 and all(2_000 < float(day["close"]) < 6_000 for day in days)
 
 
-def test_balances_of_the_past_are_there(demo: FlaskClient) -> None:
+def test_balances_of_the_past_are_there(demo):
     address = query(demo, "transactions")[0]["fromAddress"]
     path = f"/api?module=account&action=balance&address={address}&tag="
     balances = {demo.get(path + tag).get_json()["result"] for tag in ("0x0", "0x12c", "latest")}
     assert len(balances) == 3 and str(10_000 * 10**18) in balances
 
 
-def test_a_verified_proxy_is_read_by_its_implementation(demo: FlaskClient) -> None:
+def test_a_verified_proxy_is_read_by_its_implementation(demo):
     found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
     proxy = demo.get(f"/api/v1/contracts/{found['value']}").json
     implementation = demo.get(f"/api/v1/contracts/{proxy['proxy']['implementation']}").json
@@ -121,7 +121,7 @@ def test_a_verified_proxy_is_read_by_its_implementation(demo: FlaskClient) -> No
     assert int(results["totalDeposits()"]) > 0
 
 
-def test_amounts_have_the_units_of_tokens_that_the_contract_returns(demo: FlaskClient) -> None:
+def test_amounts_have_the_units_of_tokens_that_the_contract_returns(demo):
     [harbor] = demo.get("/api/v1/search?q=Harbor Savings").json["results"][:1]
     values = demo.get(f"/api/v1/contracts/{harbor['value']}/values").json["values"]
     [token] = [value["result"] for value in values if value["function"] == "asset()"]
@@ -132,9 +132,7 @@ def test_amounts_have_the_units_of_tokens_that_the_contract_returns(demo: FlaskC
     assert f"&#34;{symbol}&#34;: 6, " in page
 
 
-def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(
-    demo: FlaskClient,
-) -> None:
+def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(demo):
     """Of each verified contract, and where a function was called without a script."""
     html: dict[str, str] = {}
     for contract in demo.get("/api/v1/contracts?limit=100").json["contracts"]:
@@ -159,7 +157,7 @@ def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(
     assert followed > 100 and len(html) > 20
 
 
-def test_a_function_without_a_value_has_its_form_on_the_page(demo: FlaskClient) -> None:
+def test_a_function_without_a_value_has_its_form_on_the_page(demo):
     """Of a proxy, whose implementation refuses `proxiableUUID` to it."""
     found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
     path = f"/address/{found['value']}"
@@ -175,12 +173,12 @@ def test_a_function_without_a_value_has_its_form_on_the_page(demo: FlaskClient) 
     assert '<details class="function" open>' in called
 
 
-def test_the_demo_has_user_operations(demo: FlaskClient) -> None:
+def test_the_demo_has_user_operations(demo):
     operations = demo.get("/api/v1/user-operations").json["userOperations"]
     assert len(operations) == 3 and all(operation["success"] for operation in operations)
 
 
-def test_failed_calls_have_reasons_and_traces(demo: FlaskClient) -> None:
+def test_failed_calls_have_reasons_and_traces(demo):
     answer = demo.post(
         "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
     )
@@ -199,14 +197,14 @@ def test_failed_calls_have_reasons_and_traces(demo: FlaskClient) -> None:
     assert "TooDark" in page and "Procession" in page
 
 
-def test_every_transaction_has_its_calls_and_state_changes(demo: FlaskClient) -> None:
+def test_every_transaction_has_its_calls_and_state_changes(demo):
     for row in query(demo, "transactions"):
         for what in ("trace", "state-changes"):
             answer = demo.get(f"/api/v1/transactions/{row['hash']}/{what}")
             assert answer.status_code == 200, (row["hash"], what, answer.json)
 
 
-def test_contracts_are_verified_and_addresses_labelled(demo: FlaskClient) -> None:
+def test_contracts_are_verified_and_addresses_labelled(demo):
     names = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
     assert {"Lanterns", "Procession", "Coin", "Router", "HarborSavings"} <= names
     labels = {
@@ -216,7 +214,7 @@ def test_contracts_are_verified_and_addresses_labelled(demo: FlaskClient) -> Non
     assert "Meridian treasury" in labels or "Market maker" in labels
 
 
-def test_items_have_uris(demo: FlaskClient) -> None:
+def test_items_have_uris(demo):
     for token in query(demo, "tokens"):
         if token["type"] != "BEP20":
             path = f"/api/v1/tokens/{token['address']}/items"

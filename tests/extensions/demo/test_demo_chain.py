@@ -14,7 +14,7 @@ from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import Recording, read_lines
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 
 NOW = 1_800_000_000
@@ -49,7 +49,7 @@ def ask(node: Recording, method: str, *params: Any) -> Any:
     return node.respond(method, list(params))["result"]
 
 
-def test_it_ends_now_and_begins_weeks_ago(first: int) -> None:
+def test_it_ends_now_and_begins_weeks_ago(first):
     chain = grown(0)
     blocks = [ask(chain, "eth_getBlockByNumber", n, False) for n in ("earliest", "latest")]
     begins, ends = (int(block["timestamp"], 16) for block in blocks)
@@ -59,7 +59,7 @@ def test_it_ends_now_and_begins_weeks_ago(first: int) -> None:
 
 
 @pytest.mark.check
-def test_every_block_follows_from_its_parts(chain: DemoChain) -> None:
+def test_every_block_follows_from_its_parts(chain):
     """By the indexer's own checks: the parent, the hash, the roots, and hashes of transactions."""
     parent = {"hash": "0x" + 64 * "0", "timestamp": "0x0"}
     for number in range(chain.head + 1):
@@ -76,15 +76,13 @@ def test_every_block_follows_from_its_parts(chain: DemoChain) -> None:
         parent = block
 
 
-def test_it_is_the_same_for_the_same_times(chain: DemoChain, first: int) -> None:
+def test_it_is_the_same_for_the_same_times(chain, first):
     again = grown(chain.head + 1 - first)
     newest = [ask(each, "eth_getBlockByNumber", "latest", True) for each in (chain, again)]
     assert newest[0] == newest[1]
 
 
-def test_accounts_have_at_each_block_what_the_node_had(
-    chain: DemoChain, recorded: Recording, first: int
-) -> None:
+def test_accounts_have_at_each_block_what_the_node_had(chain, recorded, first):
     last = hex(recorded.head)
     before, after = hex(first - 1), hex(chain.head)
     sent: dict[str, int] = {}
@@ -106,7 +104,7 @@ def test_accounts_have_at_each_block_what_the_node_had(
     assert ask(chain, "eth_getBalance", "0x" + 40 * "9", "0x5") == "0x0"
 
 
-def test_a_view_has_its_value_at_each_block_of_the_loop(chain: DemoChain, first: int) -> None:
+def test_a_view_has_its_value_at_each_block_of_the_loop(chain, first):
     """What a savings contract holds follows its events, also when the loop runs again."""
     events = {"Deposited(address,uint256,uint256)": 1, "Withdrawn(address,uint256,uint256)": -1}
     signs = {f"0x{keccak(text=event).hex()}": sign for event, sign in events.items()}
@@ -134,7 +132,7 @@ def test_a_view_has_its_value_at_each_block_of_the_loop(chain: DemoChain, first:
     assert int(ask(chain, "eth_call", call, "latest"), 16) == total
 
 
-def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain: DemoChain) -> None:
+def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain):
     numbers = range(chain.head - AFTER_THE_LOOP + 1, chain.head + 1)
     blocks = [ask(chain, "eth_getBlockByNumber", hex(n), True) for n in numbers]
     transactions = [t for block in blocks for t in block["transactions"]]
@@ -164,9 +162,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DemoNode]:
     node.stop()
 
 
-def test_a_restarted_service_goes_on_with_the_same_chain(
-    node: DemoNode, tmp_path: Path, first: int
-) -> None:
+def test_a_restarted_service_goes_on_with_the_same_chain(node, tmp_path, first):
     """Also after a kill that cut the last line short."""
     before = node.recording
     while before.head < first + 3:
@@ -197,12 +193,12 @@ def test_a_restarted_service_goes_on_with_the_same_chain(
         later.stop()
 
 
-def test_it_ends_before_it_fills_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_ends_before_it_fills_a_disk(monkeypatch):
     monkeypatch.setattr(demo_chain, "MAX_ADDED", 2)
     assert not grown(1).is_full and grown(2).is_full
 
 
-def test_the_indexer_follows_it(postgres: Postgres, template: str, chain: DemoChain) -> None:
+def test_the_indexer_follows_it(postgres, template, chain):
     """Into a later loop, without a warning about hashes."""
     node = DemoNode(chain, 0)
     try:

@@ -84,13 +84,11 @@ def ask(node: DemoNode, method: str, *params: Any) -> Any:
         ("eth_call", [{"to": TOKEN, "data": "0xff"}, "0x2"], 3),
     ],
 )
-def test_what_was_recorded_is_replayed(
-    node: DemoNode, method: str, params: list[Any], expected: Any
-) -> None:
+def test_what_was_recorded_is_replayed(node, method, params, expected):
     assert ask(node, method, *params) == expected
 
 
-def test_a_block_without_its_transactions_has_their_hashes(node: DemoNode) -> None:
+def test_a_block_without_its_transactions_has_their_hashes(node):
     assert ask(node, "eth_getBlockByNumber", "0x2", False)["transactions"] == [f"0x{2:063x}f"]
 
 
@@ -106,9 +104,7 @@ def test_a_block_without_its_transactions_has_their_hashes(node: DemoNode) -> No
         ("eth_call", [{"to": TOKEN, "input": "0xff"}, "latest"], 3),
     ],
 )
-def test_the_state_of_the_head_is_the_one_recorded_last(
-    node: DemoNode, method: str, params: list[Any], expected: Any
-) -> None:
+def test_the_state_of_the_head_is_the_one_recorded_last(node, method, params, expected):
     assert ask(node, method, *params) == expected
 
 
@@ -124,9 +120,7 @@ def test_the_state_of_the_head_is_the_one_recorded_last(
         ("eth_call", [{"to": TOKEN, "data": NAME}, "0x1"]),
     ],
 )
-def test_the_state_of_other_blocks_is_refused_as_pruned(
-    node: DemoNode, method: str, params: list[Any]
-) -> None:
+def test_the_state_of_other_blocks_is_refused_as_pruned(node, method, params):
     with pytest.raises(RpcError) as refused:
         Node([node.url]).call(method, *params)
     assert refused.value.is_missing_state
@@ -148,13 +142,11 @@ def test_the_state_of_other_blocks_is_refused_as_pruned(
         ("eth_call", [{"to": [1], "data": {"a": None}}, "latest"], -32000),
     ],
 )
-def test_what_was_not_recorded_is_an_error(
-    node: DemoNode, method: str, params: list[Any], code: int
-) -> None:
+def test_what_was_not_recorded_is_an_error(node, method, params, code):
     assert ask(node, method, *params) == code
 
 
-def test_an_account_that_nobody_used_has_nothing(node: DemoNode) -> None:
+def test_an_account_that_nobody_used_has_nothing(node):
     nobody = "0x" + 40 * "9"
     assert ask(node, "eth_getBalance", nobody, "latest") == "0x0"
     assert ask(node, "eth_getCode", nobody, "latest") == "0x"
@@ -177,12 +169,12 @@ def test_an_account_that_nobody_used_has_nothing(node: DemoNode) -> None:
         (b'{"id": 1, "method": "eth_chainId", "params": "0x"}', -32602),
     ],
 )
-def test_nonsense_is_a_proper_error(node: DemoNode, body: bytes, code: int) -> None:
+def test_nonsense_is_a_proper_error(node, body, code):
     answer = post(node, body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
 
 
-def test_a_batch_is_answered_in_order_and_notifications_are_not(node: DemoNode) -> None:
+def test_a_batch_is_answered_in_order_and_notifications_are_not(node):
     batch = [
         {"jsonrpc": "2.0", "id": "a", "method": "eth_chainId"},
         {"jsonrpc": "2.0", "method": "eth_blockNumber"},
@@ -194,11 +186,11 @@ def test_a_batch_is_answered_in_order_and_notifications_are_not(node: DemoNode) 
     assert [a.get("error", {}).get("code") for a in answers] == [None, -32600, -32601]
 
 
-def test_a_notification_alone_gets_an_empty_answer(node: DemoNode) -> None:
+def test_a_notification_alone_gets_an_empty_answer(node):
     assert post(node, {"jsonrpc": "2.0", "method": "eth_chainId"}).content == b""
 
 
-def test_other_methods_of_http_are_refused(node: DemoNode) -> None:
+def test_other_methods_of_http_are_refused(node):
     assert requests.get(node.url, timeout=10).status_code == 405
     assert requests.head(node.url, timeout=10).status_code == 405
 
@@ -212,9 +204,7 @@ def test_other_methods_of_http_are_refused(node: DemoNode) -> None:
         (b"Content-Length: 99999999999999999999\r\n", b"413"),
     ],
 )
-def test_a_body_of_no_length_or_too_long_is_refused(
-    node: DemoNode, header: bytes, status: bytes
-) -> None:
+def test_a_body_of_no_length_or_too_long_is_refused(node, header, status):
     with socket.create_connection(node.server_address, timeout=10) as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: demo\r\n" + header + b"\r\n")
         assert status in connection.recv(65536).split(b"\r\n")[0]
@@ -227,7 +217,7 @@ PART = [
 ]
 
 
-def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path: Path) -> None:
+def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
     """Unlike the demo chain's, its recording does not have all accounts."""
     write(tmp_path / "part.gz", PART)
     node = start(tmp_path / "part.gz")
@@ -248,7 +238,7 @@ def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path: Path)
         node.stop()
 
 
-def test_a_recording_without_blocks_is_refused(tmp_path: Path) -> None:
+def test_a_recording_without_blocks_is_refused(tmp_path):
     write(tmp_path / "empty.gz", ROWS[:2])
     with pytest.raises(ValueError, match="no block"):
         start(tmp_path / "empty.gz")

@@ -1,7 +1,5 @@
 """Rows in Parquet files: what is written is what PyArrow and DuckDB read."""
 
-from pathlib import Path
-
 import duckdb
 import pytest
 from hypothesis import given
@@ -18,28 +16,28 @@ AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
 
 
 @given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))
-def test_integers_survive_as_limbs(values: list[int | None]) -> None:
+def test_integers_survive_as_limbs(values):
     table = columns.make_table(AMOUNTS, {"value": values})
     assert columns.integers(table, "value") == values
 
 
-def test_transactions_have_every_field_of_the_index() -> None:
+def test_transactions_have_every_field_of_the_index():
     assert [*KINDS["transactions"]] == ["block_number", *DecodedTransaction._fields]
 
 
 @pytest.mark.parametrize("value", [-1, 2**256])
-def test_an_integer_beyond_uint256_is_refused(value: int) -> None:
+def test_an_integer_beyond_uint256_is_refused(value):
     with pytest.raises(OverflowError):
         columns.make_table(AMOUNTS, {"value": [value]})
 
 
-def test_null_is_refused_where_a_column_has_none() -> None:
+def test_null_is_refused_where_a_column_has_none():
     kind = {"value": ColumnFormat(UINT256)}
     with pytest.raises(ValueError, match="value has nulls"):
         columns.make_table(kind, {"value": [1, None]})
 
 
-def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path: Path) -> None:
+def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
     path = tmp_path / "withdrawals" / "0.parquet"
     kind = KINDS["withdrawals"]
     rows = {
@@ -60,16 +58,14 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path: Path) -> None:
     assert {row[3] for row in read} == {bytes(range(20))}
 
 
-def test_every_kind_can_be_empty(tmp_path: Path) -> None:
+def test_every_kind_can_be_empty(tmp_path):
     for name, kind in KINDS.items():
         path = tmp_path / name / "0.parquet"
         parquet_files.write_file(path, columns.make_table(kind, {column: [] for column in kind}))
         assert parquet_files.read_file(path, kind).num_rows == 0
 
 
-def test_a_failed_write_leaves_neither_file_nor_remains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_neither_file_nor_remains(tmp_path, monkeypatch):
     path = tmp_path / "0.parquet"
     table = columns.make_table(AMOUNTS, {"value": EDGES})
 
@@ -82,7 +78,7 @@ def test_a_failed_write_leaves_neither_file_nor_remains(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused(tmp_path):
     path = tmp_path / "0.parquet"
     parquet_files.write_file(path, columns.make_table(AMOUNTS, {"value": EDGES}))
     with pytest.raises(ValueError, match="other columns"):

@@ -41,12 +41,12 @@ FORMULA_SIGNS = "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
         ("", ""),
     ],
 )
-def test_no_text_is_taken_for_a_formula(written: str, cell: str) -> None:
+def test_no_text_is_taken_for_a_formula(written, cell):
     assert csv_format.text(written) == cell
 
 
 @given(st.text(alphabet=f'ab1 \t\r\n;,|"{FORMULA_SIGNS}', max_size=12))
-def test_no_separator_makes_a_formula_of_text(written: str) -> None:
+def test_no_separator_makes_a_formula_of_text(written):
     line = csv_format.lines([["0xab", csv_format.text(written)]]).decode()
     for separator in ",;|\t":
         for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator):
@@ -69,17 +69,17 @@ def test_no_separator_makes_a_formula_of_text(written: str) -> None:
         ("-1", 2, "-0.01"),
     ],
 )
-def test_amounts_are_exact(units: str, decimals: int, shown: str) -> None:
+def test_amounts_are_exact(units, decimals, shown):
     assert csv_format.amount(units, decimals) == shown
 
 
-def test_rows_are_those_of_rfc_4180() -> None:
+def test_rows_are_those_of_rfc_4180():
     rows = [["a,b", 'say "x"', None, 7, "line\nbreak", "é"]]
     assert csv_format.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é\r\n'.encode()
 
 
 @pytest.mark.parametrize("own", [None, "0xa1", "0xb2"])
-def test_parts_of_a_fee_stand_where_the_fee_does(own: str | None) -> None:
+def test_parts_of_a_fee_stand_where_the_fee_does(own):
     """Not in the list of an address that did not pay it."""
     parts = {"execution": "5", "blob": None, "l1": "7", "operator": None}
     record = {"fromAddress": "0xa1", "fee": "12", "feeParts": parts, "mint": "3"}
@@ -95,7 +95,7 @@ def test_parts_of_a_fee_stand_where_the_fee_does(own: str | None) -> None:
     }
 
 
-def test_every_column_shows_a_field_of_a_record() -> None:
+def test_every_column_shows_a_field_of_a_record():
     records = json.dumps(schemas())
     for kind, written in declared("csv").items():
         assert len({column.name for column in columns(kind, None)}) == len(columns(kind, None))

@@ -12,7 +12,7 @@ from scan.extensions.exports.file_places import FilePlaces
 pytestmark = pytest.mark.check
 
 
-def test_a_third_client_waits_for_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_third_client_waits_for_a_place(monkeypatch):
     monkeypatch.setattr(file_places, "WRITING_WAIT_S", 30.0)
     places = FilePlaces()
 
@@ -30,7 +30,7 @@ def test_a_third_client_waits_for_a_place(monkeypatch: pytest.MonkeyPatch) -> No
         assert third.result() == "c"
 
 
-def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch):
     monkeypatch.setattr(file_places, "WRITING_WAIT_S", 0.0)
     places = FilePlaces()
     places._seconds.append(90.0)
@@ -43,7 +43,7 @@ def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch: pytest.Monke
     assert refused.value.headers["Retry-After"] == "50"
 
 
-def test_a_client_has_one_file_at_a_time() -> None:
+def test_a_client_has_one_file_at_a_time():
     places = FilePlaces()
     with places.open.place("a"):
         with pytest.raises(ClientBusy), places.open.place("a"):

@@ -1,9 +1,6 @@
 """A list's file is of one moment, whatever is indexed while it is written."""
 
-from pathlib import Path
-
 import orjson
-import pytest
 
 from app import create_app
 from scan.extensions.exports.list_file import Format, ListSource, write_list
@@ -11,13 +8,12 @@ from scan.http.services import Services
 from scan.queries import blocks
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
-from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 
 
 def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
-    database_url: str, anvil: Anvil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    database_url, anvil, tmp_path, monkeypatch
+):
     monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 3)
     for _ in range(11):
         anvil.mine()

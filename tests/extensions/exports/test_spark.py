@@ -2,15 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 
 from scan.database.connection import Database
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.conftest import Played
 from tests.support.documents import blocks
-from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
 from tests.support.spark import spark_cluster
 
@@ -20,9 +17,7 @@ TABLES = ("blocks", "token_transfers", "tokens")
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_spark_reads_an_export_with_two_workers(
-    indexed: Indexing, scenario: Played, tmp_path: Path
-) -> None:
+def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
     folder, cluster_folder = tmp_path / "export", tmp_path / "spark"
     cluster_folder.mkdir()
     database = Database(indexed.settings.database_url, statement_timeout_ms=10_000)

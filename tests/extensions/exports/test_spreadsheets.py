@@ -82,7 +82,7 @@ def _cell(cell: ElementTree.Element) -> ReadCell:
 
 
 @pytest.mark.long
-def test_a_spreadsheet_reads_every_value_as_what_it_is(tmp_path: Path) -> None:
+def test_a_spreadsheet_reads_every_value_as_what_it_is(tmp_path):
     path = tmp_path / "transfers.csv"
     path.write_bytes(transfers(HOSTILE))
     header, *rows = [row for row in opened(path) if row]

@@ -23,8 +23,6 @@ from scan.extensions.exports.parquet_files import read_file
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.exports.table_files import FORMATS, new_file
 from scan.extensions.exports.table_rows import RANGE_TABLES, TABLES
-from tests.conftest import Played
-from tests.support.anvil import Anvil
 from tests.support.documents import blocks
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
@@ -66,7 +64,7 @@ def exported(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> Ite
     yield folder
 
 
-def test_files_have_the_rows_of_the_lists(exported: Path, scenario: Played) -> None:
+def test_files_have_the_rows_of_the_lists(exported, scenario):
     truth = scenario.truth
     expected = {
         "blocks": [(b["number"], b["hash"]) for b in truth.blocks],
@@ -92,7 +90,7 @@ def test_files_have_the_rows_of_the_lists(exported: Path, scenario: Played) -> N
     )
 
 
-def test_files_have_every_value_exactly(exported: Path, scenario: Played) -> None:
+def test_files_have_every_value_exactly(exported, scenario):
     manifest = read_manifest(exported)
     assert manifest is not None
     values: list[int | None] = []
@@ -103,7 +101,7 @@ def test_files_have_every_value_exactly(exported: Path, scenario: Played) -> Non
     assert max(value for value in values if value is not None) >= 2**64
 
 
-def test_the_manifest_tells_which_chain_and_how_many_rows(exported: Path, scenario: Played) -> None:
+def test_the_manifest_tells_which_chain_and_how_many_rows(exported, scenario):
     manifest = read_manifest(exported)
     assert manifest is not None
     require_whole(exported, manifest)
@@ -115,7 +113,7 @@ def test_the_manifest_tells_which_chain_and_how_many_rows(exported: Path, scenar
     assert counted == len(scenario.truth.transactions)
 
 
-def test_csv_has_the_same_rows(indexed: Indexing, exported: Path, tmp_path: Path) -> None:
+def test_csv_has_the_same_rows(indexed, exported, tmp_path):
     manifest = export(
         database_of(indexed.settings.database_url),
         options(tmp_path, format="csv", tables=("transactions", "tokens")),
@@ -130,9 +128,7 @@ def test_csv_has_the_same_rows(indexed: Indexing, exported: Path, tmp_path: Path
     assert [row["status"] for row in found] == [str(row[3]).lower() for row in expected]
 
 
-def test_the_questions_of_the_guide_are_answered(
-    exported: Path, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch):
     """docs/sql.md, whose statements run one after the other."""
     monkeypatch.chdir(exported)
     truth, database = scenario.truth, duckdb.connect()
@@ -167,7 +163,7 @@ def statements_of(guide: Path) -> list[str]:
     return [block.text for block in blocks(guide, "sql") if block.note == f"run by {this}"]
 
 
-def test_an_export_goes_on_with_newer_blocks(indexed: Indexing, tmp_path: Path) -> None:
+def test_an_export_goes_on_with_newer_blocks(indexed, tmp_path):
     database = database_of(indexed.settings.database_url)
     first = export(database, options(tmp_path, block_to=50))
     assert [(r.block_from, r.block_to) for r in first.ranges] == [(0, 39), (40, 50)]
@@ -179,7 +175,7 @@ def test_an_export_goes_on_with_newer_blocks(indexed: Indexing, tmp_path: Path) 
     assert path.stat().st_mtime_ns == untouched
 
 
-def test_an_export_removes_no_file_that_is_not_its_own(indexed: Indexing, tmp_path: Path) -> None:
+def test_an_export_removes_no_file_that_is_not_its_own(indexed, tmp_path):
     """Where its folder was used for something else before."""
     notes = tmp_path / "blocks" / "notes.txt"
     notes.parent.mkdir()
@@ -192,7 +188,7 @@ def test_an_export_removes_no_file_that_is_not_its_own(indexed: Indexing, tmp_pa
     assert not orphaned.exists()
 
 
-def test_a_folder_holds_one_kind_of_export(indexed: Indexing, tmp_path: Path) -> None:
+def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
     database = database_of(indexed.settings.database_url)
     export(database, options(tmp_path, block_to=5, tables=("blocks",)))
     for change in ({"format": "csv"}, {"tables": ("logs",)}, {"blocks_per_file": 7}):
@@ -205,14 +201,14 @@ def test_a_folder_holds_one_kind_of_export(indexed: Indexing, tmp_path: Path) ->
 
 @pytest.mark.check
 @pytest.mark.parametrize("format_", FORMATS)
-def test_a_file_that_cannot_be_written_leaves_nothing(format_: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_leaves_nothing(format_, tmp_path):
     path = tmp_path / "withdrawals" / f"0.{format_}"
     with pytest.raises(KeyError), new_file(path, KINDS["withdrawals"]) as file:
         file.write({})
     assert [*path.parent.iterdir()] == []
 
 
-def test_an_export_killed_at_any_moment_goes_on(indexed: Indexing, tmp_path: Path) -> None:
+def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     environment = {**os.environ, "DATABASE_URL": indexed.settings.database_url}
     command = [sys.executable, "-m", "scan", "export", "all", "--blocks-per-file", "3"]
     process = Forked([*command, "--output", str(tmp_path)], env=environment)
@@ -233,8 +229,8 @@ def test_an_export_killed_at_any_moment_goes_on(indexed: Indexing, tmp_path: Pat
 
 
 def test_a_fork_while_an_export_runs_replaces_its_ranges(
-    database_url: str, anvil: Anvil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    database_url, anvil, tmp_path, monkeypatch
+):
     for _ in range(30):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
@@ -259,9 +255,7 @@ def test_a_fork_while_an_export_runs_replaces_its_ranges(
     assert [number for number, _ in found] == list(range(31))
 
 
-def test_the_command(
-    indexed: Indexing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_the_command(indexed, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("DATABASE_URL", indexed.settings.database_url)
     output = ["--output", str(tmp_path / "new")]
     assert main(["export", "blocks", "tokens", "--to", "9", *output]) == 0
