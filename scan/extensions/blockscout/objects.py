@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from scan.api.openapi.renamed_fields import RenamedField, renamed_field
 from scan.ethereum.checksums import checksummed
 from scan.queries.filters import TOKEN_TYPES
 from scan.queries.network import token_standard
-from scan.renamed_fields import RenamedField, renamed_field
 
 Object = dict[str, Any]
 

@@ -1,7 +1,7 @@
 """The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
 
-A column is a field as scan/renamed_fields.py writes it, in one of FORMATS, or `name()` for one of
-CELLS; TIME, PARTIES and BALANCE are several columns.
+A column is a field as scan/api/openapi/renamed_fields.py writes it, in one of FORMATS, or `name()`
+for one of CELLS; TIME, PARTIES and BALANCE are several columns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.api.openapi.declarations import declared
+from scan.api.openapi.renamed_fields import renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.exports.csv_format import (
@@ -25,7 +26,6 @@ from scan.extensions.exports.csv_format import (
     wei,
 )
 from scan.queries.network import token_standard
-from scan.renamed_fields import renamed_field
 
 Record = Mapping[str, Any]
 
