@@ -1,18 +1,21 @@
 """SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
 
 import csv
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.settings import Settings
 from tests.commands.test_command import scan
 from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
-from tests.support.database import execute
+from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
-from tests.support.serving import free_port
+from tests.support.serving import NOWHERE, free_port
 
 CHAIN = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (31337, %s, 3)"
 
@@ -51,72 +54,87 @@ def test_a_change_after_the_first_block_stops_the_start(anvil, database_url):
     assert "has blocks and receipts from block 5" in found.stdout
 
 
-@pytest.mark.parametrize("path", ["/api/v1/blocks/2", "/api/v1/blocks/2/transactions", "/block/2"])
-def test_blocks_before_it_are_said_to_be_older(anvil, database_url, path):
-    anvil.mine(6)
-    client = client_of(Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head()))
-    answer = client.get(path)
-    assert answer.status_code == 404 and "The index begins at block 5." in answer.text
-    later = client.get(path.replace("2", "99"))
-    assert later.status_code == 404 and "The index begins" not in later.text
+class Older(NamedTuple):
+    """An index from block 5 on of a token and an item that are older; accounts of their holders."""
+
+    settings: Settings
+    token: str
+    items: str
+    accounts: list[str]
+
+    def client(self, *, has_node: bool = True) -> FlaskClient:
+        settings = self.settings if has_node else replace(self.settings, rpc_urls=(NOWHERE,))
+        return create_app(settings).test_client()
+
+
+@pytest.fixture(scope="module")
+def older(postgres: Postgres, template: str) -> Iterator[Older]:
+    """Four accounts had 100 of the token before block 5, after which they move some; one had 100 of
+    item 7."""
+    with Anvil() as anvil, postgres.cloned(template) as url:
+        one, two, three, four, _, six = anvil.accounts[:6]
+        token = anvil.deploy(one, "Coin", "Old", "OLD", 18)
+        items = anvil.deploy(one, "Items", "Old items", "ITEM")
+        for holder in (one, two, three, four):
+            anvil.transact(one, token, "mint", holder, 100)
+        anvil.transact(one, items, "mint", one, 7, 100)
+        anvil.mine(5 - anvil.head())
+        anvil.transact(one, token, "transfer", four, 30)
+        anvil.transact(two, token, "transfer", six, 99)
+        anvil.transact(four, token, "transfer", two, 10)
+        anvil.transact(one, items, "safeTransferFrom", one, two, 7, 30, b"")
+        anvil.mine()
+        with Indexing(url, anvil.url, start_block=5, until=anvil.head()) as indexing:
+            accounts = [account.lower() for account in anvil.accounts]
+            yield Older(indexing.settings, token.address.lower(), items.address, accounts)
+
+
+def test_blocks_before_it_are_said_to_be_older(older):
+    client = older.client()
+    for path in ("/api/v1/blocks/2", "/api/v1/blocks/2/transactions", "/block/2"):
+        answer = client.get(path)
+        assert answer.status_code == 404 and "The index begins at block 5." in answer.text
+        later = client.get(path.replace("2", "99"))
+        assert later.status_code == 404 and "The index begins" not in later.text
     assert "Index begins at block 5" in client.get("/blocks").text
 
 
-@pytest.fixture
-def older(anvil: Anvil) -> str:
-    """A token of which four accounts had 100 before block 5. After it they move some."""
-    one, two, three, four, _, six = anvil.accounts[:6]
-    token = anvil.deploy(one, "Coin", "Old", "OLD", 18)
-    for holder in (one, two, three, four):
-        anvil.transact(one, token, "mint", holder, 100)
-    anvil.mine(5 - anvil.head())
-    anvil.transact(one, token, "transfer", four, 30)
-    anvil.transact(two, token, "transfer", six, 99)
-    anvil.transact(four, token, "transfer", two, 10)
-    anvil.mine()
-    return token.address.lower()
-
-
-def test_balances_of_an_older_token_are_the_tokens_own(anvil, older, database_url):
-    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
-    client, four = client_of(indexing), anvil.accounts[3].lower()
-    record = client.get(f"/api/v1/tokens/{older}").json
+def test_balances_of_an_older_token_are_the_tokens_own(older):
+    client, token, four = older.client(), older.token, older.accounts[3]
+    record = client.get(f"/api/v1/tokens/{token}").json
     assert (record["balancesSince"], record["eventsConsistent"]) == (5, True)
-    assert client.get("/api/v1/tokens").json["tokens"][0]["balancesSince"] == 5
-    [largest, next_] = client.get(f"/api/v1/tokens/{older}/holders").json["holders"]
+    listed = {t["address"]: t["balancesSince"] for t in client.get("/api/v1/tokens").json["tokens"]}
+    assert listed[token] == 5
+    [largest, next_] = client.get(f"/api/v1/tokens/{token}/holders").json["holders"]
     assert (largest, next_) == (
-        {"address": anvil.accounts[5].lower(), "balance": "99"},
-        {"address": four, "balance": "120"},
+        *({"address": older.accounts[5], "balance": "99"}, {"address": four, "balance": "120"}),
     )
     [held] = client.get(f"/api/v1/addresses/{four}/tokens").json["tokens"]
     assert held["balance"] == "120" and "balanceSince" not in held
-    page = client.get(f"/token/{older}?tab=holders").text
+    page = client.get(f"/token/{token}?tab=holders").text
     assert "inconsistent" not in page and "may be older than the index" in page
 
 
-def test_balances_that_cannot_be_read_say_since_when_they_count(anvil, older, database_url):
-    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
-    settings = replace(indexing.settings, rpc_urls=("http://127.0.0.1:1",))
-    client, four = create_app(settings).test_client(), anvil.accounts[3].lower()
-    holders = client.get(f"/api/v1/tokens/{older}/holders").json["holders"]
+def test_balances_that_cannot_be_read_say_since_when_they_count(older):
+    client, four = older.client(has_node=False), older.accounts[3]
+    holders = client.get(f"/api/v1/tokens/{older.token}/holders").json["holders"]
     assert [(h["balance"], h["balanceSince"]) for h in holders] == [("99", 5), ("20", 5)]
-    for path in (f"/token/{older}?tab=holders", f"/address/{four}?tab=tokens"):
+    for path in (f"/token/{older.token}?tab=holders", f"/address/{four}?tab=tokens"):
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
 
 
-def test_other_forms_say_since_when_balances_count(anvil, older, database_url):
+def test_other_forms_say_since_when_balances_count(older):
     """Files, and the compatible APIs: in a header, and in Etherscan's message."""
-    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
-    settings = replace(indexing.settings, rpc_urls=("http://127.0.0.1:1",))
-    client, four, six = create_app(settings).test_client(), anvil.accounts[3], anvil.accounts[5]
-    file = client.get(f"/api/v1/tokens/{older}/holders?format=csv")
+    client, token = older.client(has_node=False), older.token
+    four, six = older.accounts[3], older.accounts[5]
+    file = client.get(f"/api/v1/tokens/{token}/holders?format=csv")
     rows = [*csv.DictReader(file.text.removeprefix("\ufeff").splitlines())]
     assert [tuple(row.values())[3:] for row in rows] == [("99 units", "5"), ("20 units", "5")]
-    blockscout = client.get(f"/api/v2/tokens/{older}/holders")
+    blockscout = client.get(f"/api/v2/tokens/{token}/holders")
     assert [row["value"] for row in blockscout.json["items"]] == ["99", "20"]
     assert not faults("/api/v2/tokens/{}/holders", blockscout.json)
     etherscan = [
-        client.get(f"/api?module={module}&action={action}&contractaddress={older}&address={four}")
+        client.get(f"/api?module={module}&action={action}&contractaddress={token}&address={four}")
         for module, action in (
             *(("token", "tokenholderlist"), ("token", "getTokenHolders")),
             *(("token", "tokenholdercount"), ("account", "addresstokenbalance")),
@@ -125,25 +143,19 @@ def test_other_forms_say_since_when_balances_count(anvil, older, database_url):
     ]
     for answer in etherscan:
         assert answer.json["message"] == "OK-Balances are known since block 5", answer.text
-    others = (f"/tokens/{older}", f"/tokens/{older}/counters", f"/addresses/{six}/token-balances")
+    others = (f"/tokens/{token}", f"/tokens/{token}/counters", f"/addresses/{six}/token-balances")
     for answer in (file, blockscout, *etherscan, *(client.get(f"/api/v2{p}") for p in others)):
         assert answer.headers["X-Scan-Balances-Since"] == "5"
     assert "X-Scan-Balances-Since" not in client.get("/api/v2/blocks").headers
 
 
-def test_balances_of_older_items_say_since_when_they_count(anvil, database_url):
-    one, two = anvil.accounts[:2]
-    items = anvil.deploy(one, "Items", "Old items", "ITEM")
-    anvil.transact(one, items, "mint", one, 7, 100)
-    anvil.mine(5 - anvil.head())
-    anvil.transact(one, items, "safeTransferFrom", one, two, 7, 30, b"")
-    anvil.mine()
-    client = client_of(Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head()))
+def test_balances_of_older_items_say_since_when_they_count(older):
+    client, two = older.client(), older.accounts[1]
     [held] = client.get(f"/api/v1/addresses/{two}/items").json["items"]
     assert (held["balance"], held["balanceSince"]) == ("30", 5)
-    [owner] = client.get(f"/api/v1/tokens/{items.address}/items/7").json["owners"]
-    assert owner == {"address": two.lower(), "balance": "30", "balanceSince": 5}
-    for path in (f"/address/{two}?tab=items", f"/nft/{items.address}/7"):
+    [owner] = client.get(f"/api/v1/tokens/{older.items}/items/7").json["owners"]
+    assert owner == {"address": two, "balance": "30", "balanceSince": 5}
+    for path in (f"/address/{two}?tab=items", f"/nft/{older.items}/7"):
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
 
 

@@ -142,7 +142,11 @@ def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(database_url, m
     assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
 
 
-@pytest.mark.parametrize("blocks", [1, 10_000], ids=["another process", "threads"])
+@pytest.mark.parametrize(
+    "blocks",
+    [pytest.param(1, marks=pytest.mark.long), 10_000],
+    ids=["another process", "threads"],
+)
 def test_who_fetches_blocks_does_not_matter(database_url, scenario, blocks, monkeypatch):
     monkeypatch.setattr("scan.indexer.prefetch_process.MIN_PROCESS_BLOCKS", blocks)
     monkeypatch.setattr("scan.indexer.batch_reader.BATCH_LOG_CHARACTERS", 5_000)
