@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,6 +16,9 @@ from scan.extensions.streams.broadcaster import Streams
 from scan.extensions.streams.fair_queue import FairQueue
 from scan.extensions.streams.filters import StreamFilter
 from scan.extensions.streams.shared_reads import SharedReads
+from scan.indexer.partitions import Partitions
+from scan.settings import PARTITION_ROWS
+from tests.support.database import execute
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import wait_until
 
@@ -67,6 +71,29 @@ def read_all(
         position = events.position
         if events.is_newest:
             return received, position
+
+
+def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
+    database: CountingDatabase, database_url: str, chain: Chain
+) -> None:
+    """Planning waits for a partition of another table, which this test has locked."""
+    chain.append()
+    start = newest(database)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    partitions = Partitions(database, PARTITION_ROWS)
+    locking = Database(database_url, statement_timeout_ms=0)
+    partitions.prepare("token_transfers", 0, 1)
+    with ThreadPoolExecutor(1) as reader:  # whose connection keeps the plan
+        with locking.transaction():
+            locking.execute_script("LOCK TABLE token_transfers_0 IN ACCESS EXCLUSIVE MODE")
+            planned = reader.submit(read_next, database, start)
+            wait_until(lambda: execute(database_url, waiting) == [(1,)])
+            partitions.prepare("transactions", 0, 1)
+        assert planned.result().is_newest
+        chain.append([Move(ANNA, BERT)])
+        events = reader.submit(read_next, database, start).result().events
+    locking.close()
+    assert [event.type for event in events] == ["heads", "transactions"]
 
 
 def test_a_block_that_several_clients_come_to_is_read_once(

@@ -9,7 +9,11 @@
 --   of an orphaned block: its parent's hash (null: it is not one), whether its events were kept
 -- index: blocks_pkey, blocks_hash_key, orphaned_blocks_pkey, transactions_pkey, token_transfers_pkey,
 --   internal_transfers_pkey, dex_trades_pkey, logs_pkey, tokens_pkey, dexes_pkey, event_topics_pkey
-WITH here AS MATERIALIZED (
+WITH named AS (
+    -- Never read. PostgreSQL makes the plan of a prepared statement anew where one of its tables has got a
+    -- partition; of the tables of a function it does not notice one that came while it made the plan.
+    SELECT FROM transactions, token_transfers, internal_transfers, dex_trades, logs
+), here AS MATERIALIZED (
     SELECT b.number, s.events
     FROM blocks b
     CROSS JOIN block_sections(b) s
