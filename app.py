@@ -66,7 +66,6 @@ from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
 from scan.verification.equal_creations import EqualCreations
 from scan.verification.installed_compilers import InstalledCompilers
-from scan.verification.jobs import VerificationJobs
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 
@@ -175,7 +174,6 @@ def _services(settings: Settings) -> Services:
             StoredBytes(writes),
             equal_creations,
         ),
-        VerificationJobs(writes, waiting_threads),
         large_forms(),
         waiting_threads,
     )

@@ -94,15 +94,14 @@ def post_worker_init(worker):
     gc.collect()
     gc.freeze()
     if _settings.database_url:
-        from scan.verification.job_runner import JobRunner
+        from scan.verification.background_work import BackgroundWork
 
         services = worker.wsgi.extensions["scan"]
-        worker.verification_jobs = JobRunner(services.writes, services.verifier, services.jobs)
-        worker.verification_jobs.start()
-        worker.of_extensions = [
-            thread for module in registry.parts("worker") for thread in module.threads(services)
+        worker.beside_serving = [
+            BackgroundWork(services.writes, services.verifier),
+            *(thread for module in registry.parts("worker") for thread in module.threads(services)),
         ]
-        for thread in worker.of_extensions:
+        for thread in worker.beside_serving:
             thread.start()
     if _settings.delivers and _settings.database_url:
         from scan.webhooks.dispatcher import Dispatcher
@@ -113,10 +112,8 @@ def post_worker_init(worker):
 
 def worker_exit(server, worker):
     """Gives back the leases, and writes what is still only in memory: the usage of keys."""
-    for thread in getattr(worker, "of_extensions", ()):
+    for thread in getattr(worker, "beside_serving", ()):
         thread.stop()
-    if hasattr(worker, "verification_jobs"):
-        worker.verification_jobs.stop()
     if hasattr(worker, "deliveries"):
         worker.deliveries.stop()
     if worker.booted and _settings.database_url:

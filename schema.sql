@@ -17,5 +17,4 @@
 \ir sql/schema/api_keys.sql
 \ir sql/schema/webhooks.sql
 \ir sql/schema/verified_contracts.sql
-\ir sql/schema/verification_jobs.sql
 \ir sql/schema/partitions.sql

@@ -14,7 +14,6 @@ from scan.queries.reader import Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
-from scan.verification.jobs import VerificationJobs
 from scan.verification.verifier import Verifier
 
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
@@ -36,7 +35,6 @@ class Services:
     key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     verifier: Verifier
-    jobs: VerificationJobs
     large_forms: ConcurrencyLimit
     waiting_threads: WaitingThreads
 

@@ -15,8 +15,9 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
+from scan.extensions.verification_jobs import worker
 from scan.http.services import Services
-from scan.verification.job_runner import JobRunner
+from scan.verification.background_work import BackgroundWork
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import Postgres
@@ -49,14 +50,17 @@ class Explorer:
 
     @contextmanager
     def running_jobs(self) -> Iterator[None]:
-        """Runs verification jobs in this process, as gunicorn does in its worker."""
+        """Runs verification jobs, and compares creations, as gunicorn does in its worker."""
         services: Services = self.app.extensions["scan"]
-        runner = JobRunner(services.writes, services.verifier, services.jobs)
-        runner.start()
+        background = BackgroundWork(services.writes, services.verifier)
+        threads = [background, *worker.threads(services)]
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
-            runner.stop()
+            for thread in threads:
+                thread.stop()
 
     @property
     def client(self) -> FlaskClient:

@@ -10,5 +10,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "verified contracts taken over from other explorers, by `scan contracts`",
-    needs=("exports", "contract_details"),
+    needs=("exports", "contract_details", "verification_jobs"),
 )

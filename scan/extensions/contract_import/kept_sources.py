@@ -16,8 +16,8 @@ from scan.database.connection import Database
 from scan.errors import InvalidParameter, NotFound, RateLimited, ScanError, TooLarge, Unavailable
 from scan.extensions.contract_import.contract_file import record_of
 from scan.extensions.contract_import.source_records import Record
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
-from scan.verification.jobs import VerificationJobs
 
 EVERY_S = 2.0
 MAX_FILES = 1_000

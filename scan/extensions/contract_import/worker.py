@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 
 from scan.extensions.contract_import.kept_sources import KeptSources
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
 
 
 def threads(core: Services) -> Iterable[KeptSources]:
     folder = core.settings.sources_dir
-    return () if folder is None else (KeptSources(folder, core.writes, core.jobs),)
+    jobs = core.sources.get(VerificationJobs)
+    return () if folder is None else (KeptSources(folder, core.writes, jobs),)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from scan.errors import NotFound
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
 from scan.http.requests import client_address, reader
 from scan.http.services import services
@@ -38,7 +39,8 @@ def verify_source(parameters: Parameters) -> Reply:
     address = parameters.address("contractaddress")
     request = _request(parameters, to_hex(address))
     try:
-        job_id = services().jobs.submit(request, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+        jobs = services().sources.get(VerificationJobs)
+        job_id = jobs.submit(request, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
     except NotFound:
         raise Failure(f"Unable to locate ContractCode at {to_hex(address)}") from None
     return Reply(job_id)
@@ -48,7 +50,7 @@ def verification_status(parameters: Parameters) -> Reply:
     """Return the result of a job after waiting for its end. A failure has status 0: with 1 some
     clients report success. As with Etherscan, a match of the runtime code alone is a failure, too,
     although it is stored."""
-    job = services().jobs.wait(parameters.text("guid"), WAIT_FOR_JOB_S)
+    job = services().sources.get(VerificationJobs).wait(parameters.text("guid"), WAIT_FOR_JOB_S)
     if job is None:
         raise Failure(UNKNOWN)
     if not job.is_over:

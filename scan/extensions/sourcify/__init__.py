@@ -8,4 +8,6 @@ requests) and errors.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the Sourcify-compatible API at /v2 and /server")
+EXTENSION = Extension(
+    "the Sourcify-compatible API at /v2 and /server", needs=("verification_jobs",)
+)

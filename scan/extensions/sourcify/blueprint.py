@@ -21,13 +21,13 @@ from scan.extensions.sourcify.errors import (
     JobNotFound,
     UnsupportedChain,
 )
+from scan.extensions.verification_jobs.jobs import Job, VerificationJobs
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.http.services import services
 from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.queries import contracts
 from scan.queries.network import name_of
-from scan.verification.jobs import Job
 
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
 WAIT_FOR_JOB_S = 10.0  # less than a stopping worker waits for its requests
@@ -59,7 +59,7 @@ def verify_metadata(chain_id: str, address: str) -> Response:
 @blueprint.get("/v2/verify/<verification_id>")
 def get_verification(verification_id: str) -> Response:
     """Return a job, after waiting up to WAIT_FOR_JOB_S for its end to spare clients requests."""
-    job = services().jobs.wait(verification_id, WAIT_FOR_JOB_S)
+    job = services().sources.get(VerificationJobs).wait(verification_id, WAIT_FOR_JOB_S)
     if job is None:
         raise JobNotFound(f"No verification job found for id {verification_id[:100]}")
     return json_value(_job_record(job))
@@ -96,7 +96,8 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
             " creationMatch both being exact matches."
         )
     try:
-        job_id = services().jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+        jobs = services().sources.get(VerificationJobs)
+        job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
     except InvalidParameter as error:
         if error.field == "sourceCode":
             message = error.message.replace("sourceCode", "stdJsonInput")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.contract_import.kept_sources import KeptSources
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
@@ -21,7 +22,7 @@ class Sources:
 
     def __init__(self, explorer: Explorer, folder: Path) -> None:
         services: Services = explorer.app.extensions["scan"]
-        self._kept = KeptSources(folder, services.writes, services.jobs)
+        self._kept = KeptSources(folder, services.writes, services.sources.get(VerificationJobs))
         self._url = explorer.settings.database_url
 
     def step(self) -> None:

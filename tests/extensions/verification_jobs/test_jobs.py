@@ -15,11 +15,17 @@ import pytest
 
 from app import create_app
 from scan.errors import InvalidParameter, NotFound, RateLimited, TooLarge, Unavailable
+from scan.extensions.verification_jobs import job_runner
+from scan.extensions.verification_jobs.job_runner import JobRunner
+from scan.extensions.verification_jobs.jobs import (
+    MOST_UNFINISHED,
+    MOST_UNFINISHED_OF_CLIENT,
+    Job,
+    VerificationJobs,
+)
 from scan.http.services import Services
-from scan.verification import compiler_places, job_runner
+from scan.verification import compiler_places
 from scan.verification.compiler_places import RUNNING
-from scan.verification.job_runner import JobRunner
-from scan.verification.jobs import MOST_UNFINISHED, MOST_UNFINISHED_OF_CLIENT, Job, VerificationJobs
 from tests.support.database import Postgres, execute
 from tests.support.explorer import Explorer, explorer_over
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
@@ -45,7 +51,7 @@ def address(idle: Explorer) -> str:
 @pytest.fixture
 def jobs(idle: Explorer) -> Iterator[VerificationJobs]:
     found: Services = idle.app.extensions["scan"]
-    yield found.jobs
+    yield found.sources.get(VerificationJobs)
     execute(idle.settings.database_url, "DELETE FROM verification_jobs")
 
 
@@ -159,7 +165,8 @@ def test_shares_hold_where_many_submit_at_once(idle, jobs, address):
             outcomes.append("refused")
 
     threads = [
-        threading.Thread(target=submit, args=(through,)) for through in (jobs, other.jobs) * 5
+        threading.Thread(target=submit, args=(through,))
+        for through in (jobs, other.sources.get(VerificationJobs)) * 5
     ]
     for thread in threads:
         thread.start()
@@ -295,7 +302,10 @@ def test_a_job_survives_the_end_of_its_process(
 def test_a_job_is_not_begun_again_while_its_process_stands_still(idle, jobs, address, monkeypatch):
     jobs.submit(request(address), CLIENT)
     services: Services = idle.app.extensions["scan"]
-    first, second = (JobRunner(services.writes, services.verifier, services.jobs) for _ in range(2))
+    first, second = (
+        JobRunner(services.writes, services.verifier, services.sources.get(VerificationJobs))
+        for _ in range(2)
+    )
     began = datetime.now(UTC)
     assert first._claim() is not None
     for seconds, is_begun in ((25, False), (60, True)):

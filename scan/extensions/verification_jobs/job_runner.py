@@ -19,11 +19,10 @@ from scan.errors import (
     Unavailable,
     VerificationFailed,
 )
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.verification.compiler_places import RUNNING
 from scan.verification.compiler_run import OutOfLimits
-from scan.verification.jobs import VerificationJobs
 from scan.verification.request import parse
-from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 from scan.verification.verifier import Verifier, message, verify
 
 log = logging.getLogger(__name__)
@@ -76,28 +75,22 @@ class JobRunner:
         self._jobs = jobs
         self._stopping = False
         self._running: set[int] = set()  # leases
-        self._threads: list[threading.Thread] = []
+        self._thread = threading.Thread(target=self._run, name="verification-jobs", daemon=True)
         self._timer = _Timer()
 
     def start(self) -> None:
         """Run jobs in threads of this process until stop()."""
-        for name, run in (("jobs", self._run), ("comparisons", self._compare_creations)):
-            thread = threading.Thread(target=run, name=f"verification-{name}", daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        self._thread.start()
 
     def stop(self) -> None:
-        """Stop the threads and give the leases back at once, so that another process goes on."""
+        """Stop the thread and give the leases back at once, so that another process goes on."""
         self._stopping = True
         self._jobs.notify()
-        for thread in self._threads:
-            thread.join()
+        self._thread.join()
 
     def _run(self) -> None:
         """Claim jobs, extend leases and sweep until stop(). Errors are logged; the failed step runs
         again after a pause."""
-        if not can_deny_network():
-            log.warning("%s", NETWORK_IS_KEPT)
         while not self._stopping:
             try:
                 self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
@@ -118,18 +111,6 @@ class JobRunner:
             log.warning(
                 "cannot return the leases of verification jobs, they will expire: %s", error
             )
-        self._database.close()
-
-    def _compare_creations(self) -> None:
-        while not self._stopping:
-            try:
-                self._verifier.equal_creations.compare_next(POLL_S)
-            except ScanError as error:
-                log.warning("creations are not compared: %s", error)
-                time.sleep(POLL_S)
-            except Exception:
-                log.exception("creations are not compared")
-                time.sleep(POLL_S)
         self._database.close()
 
     def _claim_all(self) -> None:
@@ -166,7 +147,6 @@ class JobRunner:
         self._database.rows(
             "verification/jobs_sweep", created_before=_now() - KEPT, limit=SWEPT_AT_ONCE
         )
-        self._verifier.stored_bytes.sweep()
 
     def _postpone(self, leases: list[int], due_at: datetime) -> None:
         if leases:
