@@ -146,6 +146,7 @@ setup(
             "schemathesis==4.32.5",  # requests nobody thought of, from our document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
             "standardwebhooks==1.1.0",  # receivers' library, which checks what is sent
+            "aiosmtpd==1.4.6",  # receives mails
             "feedparser==6.0.11",  # a reader of Atom feeds
             "etherscan-python==2.1.0",  # a script's client of Etherscan's form
             # Failover of PostgreSQL in tests; what it follows etcd with is built from its source.

@@ -23,7 +23,7 @@ _OWN_PATHS = {
 }
 _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),
-    *("static", "token", "tx", "user-operation", "v2", "verified-contracts"),
+    *("mail", "static", "token", "tx", "user-operation", "v2", "verified-contracts"),
 }
 
 

@@ -3,14 +3,27 @@
 import logging
 import threading
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from scan.errors import ScanError
 from scan.observability import metrics
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
-from scan.webhooks.sender import ReceiverConnection, Sender
+from scan.webhooks.sender import Message, Outcome, Sender
 
 log = logging.getLogger(__name__)
+
+
+class Connection(Protocol):
+    """Delivers what a lease has, one after the other."""
+
+    def post(self, message: Message, now: datetime, /) -> Outcome: ...
+
+
+Connect = Callable[[Lease], AbstractContextManager[Connection]]
 
 
 class Burst(NamedTuple):
@@ -21,26 +34,32 @@ class Burst(NamedTuple):
 
 
 class LeaseDelivery(NamedTuple):
-    """Serves leases. `stopping` ends a lease after its current attempt."""
+    """Serves leases. `stopping` ends a lease after its current attempt; `connects` are what
+    extensions deliver by, by the URL's scheme."""
 
     queues: DeliveryQueues
     sender: Sender
     burst: Burst
     stopping: threading.Event
+    connects: Mapping[str, Connect] = MappingProxyType({})
 
     def serve(self, lease: Lease) -> None:
         """Serve a lease, as the target of a thread: errors are logged, so that the thread stays."""
         try:
-            with self.sender.connection(
-                lease.url, lease.secret, is_healthy=lease.is_healthy
-            ) as connection:
+            with self._connection(lease) as connection:
                 self._deliver(lease, connection)
         except ScanError as error:
             log.warning("webhook %s: %s", lease.webhook_id, error)
         except Exception:
             log.exception("webhook %s: unexpected error", lease.webhook_id)
 
-    def _deliver(self, lease: Lease, connection: ReceiverConnection) -> None:
+    def _connection(self, lease: Lease) -> AbstractContextManager[Connection]:
+        connect = self.connects.get(lease.url.partition(":")[0])
+        if connect is not None:
+            return connect(lease)
+        return self.sender.connection(lease.url, lease.secret, is_healthy=lease.is_healthy)
+
+    def _deliver(self, lease: Lease, connection: Connection) -> None:
         """Send one delivery after the other, until none is due or the burst is over."""
         finished: FinishedAttempt | None = None
         burst_ends_at = time.monotonic() + self.burst.seconds

@@ -1,0 +1,80 @@
+"""How the dispatcher delivers to webhooks whose URL is mail://."""
+
+import logging
+import time
+from datetime import datetime
+from smtplib import SMTPRecipientsRefused, SMTPResponseException
+from types import TracebackType
+
+from scan.database.connection import Database
+from scan.extensions.mail.mailer import Mailer, mailer
+from scan.settings import Settings
+from scan.webhooks.lease_delivery import Connect
+from scan.webhooks.queues import Lease
+from scan.webhooks.sender import GONE, Message, Outcome
+
+SCHEME = "mail"
+MAX_MAILS_A_DAY = 50  # of a subscription
+ACCEPTED = 250
+
+log = logging.getLogger(__name__)
+
+
+def connect(settings: Settings, database: Database) -> Connect:
+    mails = mailer(settings)
+    return lambda lease: MailConnection(mails, database, lease)
+
+
+class MailConnection:
+    """Mails one subscription's deliveries during a lease."""
+
+    def __init__(self, mails: Mailer, database: Database, lease: Lease) -> None:
+        self._mails = mails
+        self._database = database
+        self._lease = lease
+
+    def __enter__(self) -> "MailConnection":
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        pass
+
+    def post(self, message: Message, now: datetime) -> Outcome:
+        """Mail a delivery, of the first MAX_MAILS_A_DAY of a day; the others count as delivered."""
+        started = time.monotonic()
+        code: int | None
+        row = self._database.row(
+            "webhooks/mail_subscriptions_count_mail",
+            webhook_id=self._lease.webhook_id,
+            day=now.date(),
+        )
+        if row is None:
+            code, error, sent = GONE, None, False
+        elif row[2] > MAX_MAILS_A_DAY:
+            code, error, sent = ACCEPTED, None, False
+        else:
+            code, error, sent = self._mail(message, *row)
+        return Outcome(code, error, sent, time.monotonic() - started)
+
+    def _mail(
+        self, message: Message, to: str, token: str, mails: int
+    ) -> tuple[int | None, str | None, bool]:
+        """Return (code, error, sent), where a refused recipient is gone."""
+        is_last = mails == MAX_MAILS_A_DAY
+        mail = self._mails.writer.event(to, token, message.id, message.body, is_last=is_last)
+        try:
+            self._mails.send(mail)
+        except SMTPRecipientsRefused as error:
+            code = next(iter(error.recipients.values()))[0]
+            return (GONE if 500 <= code < 600 else code), None, False
+        except SMTPResponseException as error:
+            return error.smtp_code, None, False
+        except OSError as error:
+            log.info("mail of delivery %s: %s", message.id, type(error).__name__)
+            return None, "the SMTP server does not respond", True
+        return ACCEPTED, None, True

@@ -1,0 +1,121 @@
+"""/mail: a subscription is asked for, confirmed and left, each by a form that works without a
+script. GET changes nothing, since programs follow the links of mails."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from scan import parameters
+from scan.errors import InvalidParameter, NotFound, ScanError, Unavailable
+from scan.extensions.mail import subscriptions
+from scan.extensions.mail.addresses import mail_address
+from scan.extensions.mail.mailer import Mailer
+from scan.extensions.mail.message import TITLES
+from scan.extensions.mail.subscriptions import Subscription
+from scan.hex import to_hex
+from scan.http.requests import client_address, form, reader
+from scan.http.services import services
+from scan.pages.records import Record, address_of
+from scan.pages.site import page
+
+MAX_TOKEN = 64  # characters
+
+blueprint = Blueprint("pages_mail", __name__)
+BLUEPRINTS = (blueprint,)
+PATHS = ("/mail", "/mail/confirm", "/mail/leave")
+SECTIONS = {"home": "home_mail.html"}
+
+
+def home(_newest_blocks: list[Record]) -> Mapping[str, Any]:
+    """Return the values of home_mail.html."""
+    return {"sends_mail": reader().sources.get(Mailer).server is not None}
+
+
+@blueprint.get("/mail")
+def show_form() -> Response:
+    _mailer()
+    return _page("form", fields={"watchAddress": request.args.get("address", "")})
+
+
+@blueprint.post("/mail")
+def ask() -> Response:
+    """Mail a link that confirms the subscription."""
+    mails, sent = _mailer(), form()
+    try:
+        to, watch_address = (
+            _mail_address(sent.get("mail", "")),
+            address_of(sent.get("watchAddress", "")),
+        )
+        event_types = [parameters.one_of(t, "events", TITLES) for t in sent.getlist("events")]
+        if not event_types:
+            raise InvalidParameter("Choose at least one kind of events.", field="events")
+        with services().waiting_threads.place_for_long(client_address()):
+            asked = (to, watch_address, [*dict.fromkeys(event_types)], client_address())
+            token = subscriptions.ask(services().writes, *asked)
+            _send(mails, to, token, to_hex(watch_address))
+    except ScanError as error:
+        return _page("form", error.status, fields=sent, error=error.message)
+    return _page("sent")
+
+
+@blueprint.get("/mail/confirm")
+def show_confirmation() -> Response:
+    token = _token()
+    return _page("confirm", token=token, subscription=_shown(token))
+
+
+@blueprint.post("/mail/confirm")
+def confirm() -> Response:
+    subscription = subscriptions.confirm(services().writes, _token())
+    return _page("confirmed", subscription=subscription)
+
+
+@blueprint.get("/mail/leave")
+def show_leave() -> Response:
+    token = _token()
+    return _page("leave", token=token, subscription=_shown(token))
+
+
+@blueprint.post("/mail/leave")
+def leave() -> Response:
+    """End a subscription by one request, as mail programs send it (RFC 8058)."""
+    subscriptions.leave(services().writes, _token())
+    return _page("left")
+
+
+def _page(step: str, status: int = 200, **values: Any) -> Response:
+    reader().do_not_cache()
+    empty: Mapping[str, Any] = {"fields": {}, "error": None, "token": "", "subscription": None}
+    return page("mail.html", status, step=step, kinds=TITLES, **{**empty, **values})
+
+
+def _mailer() -> Mailer:
+    reader().do_not_cache()
+    mails = reader().sources.get(Mailer)
+    if mails.server is None:
+        raise NotFound("This site sends no e-mail.")
+    return mails
+
+
+def _send(mails: Mailer, to: str, token: str, watch_address: str) -> None:
+    try:
+        mails.send(mails.writer.confirmation(to, token, watch_address))
+    except OSError:
+        raise Unavailable("The mail was not accepted; try again later.") from None
+
+
+def _mail_address(text: str) -> str:
+    try:
+        return mail_address(text)
+    except ValueError as error:
+        raise InvalidParameter(f"The mail address {error}.", field="mail") from None
+
+
+def _token() -> str:
+    reader().do_not_cache()
+    return parameters.text(request.args.get("token", ""), "token", most=MAX_TOKEN)
+
+
+def _shown(token: str) -> Subscription:
+    return subscriptions.get(services().writes, token)
