@@ -27,7 +27,7 @@ def _block(record: Record, sums: Record, miners: AddressObjects) -> Object:
     if sums["reward"] is not None:  # its rows are kept
         rewards.insert(0, {"type": "Miner Reward", "reward": sums["reward"]})
     return {
-        **renamed("block", record | sums, miners.of_optional),
+        **renamed("block", record | sums, address=miners.of_optional),
         "uncles_hashes": [{"hash": uncle["hash"]} for uncle in uncles],
         "rewards": rewards,
         "type": "block",
@@ -46,7 +46,7 @@ def withdrawal_objects(
     rows = withdrawals.page(reader(), window, address=address, before_index=number("index"))
     shown = rows[:ROWS]
     receivers = AddressObjects(record["address"] for record in shown)
-    items = [renamed("withdrawal", record, receivers.of_optional) for record in shown]
+    items = [renamed("withdrawal", record, address=receivers.of_optional) for record in shown]
     if len(rows) <= ROWS:
         return items, None
     return items, {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}

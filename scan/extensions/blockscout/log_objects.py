@@ -21,7 +21,7 @@ def log_objects(
     emitters = AddressObjects(record["address"] for record in records)
     return [
         {
-            **renamed("log", record, emitters.of_optional),
+            **renamed("log", record, address=emitters.of_optional),
             "topics": [*record["topics"], *NO_TOPICS][:MAX_TOPICS],
             "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
             "block_hash": block_hashes[record["transactionHash"]],

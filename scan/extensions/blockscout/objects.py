@@ -1,12 +1,10 @@
 """Blockscout's objects of records, as far as objects.toml says them."""
 
-import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scan.api.openapi.renamed_fields import RenamedField, renamed_field
+from scan.api.openapi.renamed_fields import Renaming
 from scan.ethereum.checksums import checksummed
 from scan.queries.filters import TOKEN_TYPES
 from scan.queries.network import token_standard
@@ -22,33 +20,12 @@ def timestamp(iso: str) -> str:
     return f"{iso.removesuffix('Z')}.000000Z"
 
 
-CONSTANTS = {"null": None, "true": True, "false": False}
-FORMATS: Mapping[str | None, Callable[[Any], Any]] = {
-    None: lambda value: value,
+FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "checksum": lambda value: value and checksummed(value),
     "number": int,
     "standard": lambda value: value and STANDARDS[value],
     "text": str,
     "time": timestamp,
 }
-
-
-@cache
-def _tables() -> Mapping[str, list[RenamedField]]:
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return {name: [*map(renamed_field, fields)] for name, fields in tomllib.loads(text).items()}
-
-
-def renamed(
-    name: str,
-    record: Mapping[str, Any],
-    address: Callable[[str | None], Object | None] | None = None,
-) -> Object:
-    """Return a record's fields as the object has them; `address` makes an address's object."""
-    formats = {**FORMATS, "address": address} if address else FORMATS
-    return {
-        field.name: CONSTANTS[field.source]
-        if field.source in CONSTANTS
-        else formats[field.format](record[field.source])
-        for field in _tables()[name]
-    }
+# An address's object is made by `address`, a format that is given with the record.
+renamed = Renaming(Path(__file__).with_suffix(".toml"), FORMATS)

@@ -90,7 +90,7 @@ def _transfer(
 ) -> Object:
     token = token_objects.of(record["tokenAddress"])
     return {
-        **renamed("transfer", context | record, objects.of_optional),
+        **renamed("transfer", context | record, address=objects.of_optional),
         "total": _total(record),
         "token": token,
         "type": _kind(record),

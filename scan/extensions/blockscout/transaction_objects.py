@@ -70,7 +70,7 @@ def transaction_object(
 ) -> Object:
     """Return the object as lists show it: without decoded input and transfers of tokens."""
     return {
-        **renamed("transaction", context | record, objects.of_optional),
+        **renamed("transaction", context | record, address=objects.of_optional),
         "result": "success" if record["status"] else "error",
         "status": "ok" if record["status"] else "error",
         "confirmations": confirmations,
@@ -112,7 +112,7 @@ def _internal(record: Record, transaction_index: int, objects: AddressObjects) -
     creates = is_creation(record["type"].upper())
     to = objects.of(record["toAddress"])
     return {
-        **renamed("internal_transaction", record, objects.of_optional),
+        **renamed("internal_transaction", record, address=objects.of_optional),
         "type": "call" if record["source"] == "log" else record["type"],
         "transaction_index": transaction_index,
         "to": None if creates else to,

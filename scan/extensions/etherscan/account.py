@@ -6,6 +6,7 @@ from scan.contracts.account_state import CALL_GAS
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.gateway import NOT_ANSWERING
+from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, RpcReply, rows_reply
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
@@ -115,16 +116,7 @@ def token_supply(parameters: Parameters) -> Reply:
 def token_balances(parameters: Parameters) -> Reply:
     limit, offset = parameters.limit_and_offset()
     page = tokens_held(reader(), parameters.address(), Window(limit, offset), "BEP20")
-    rows = [
-        {
-            "TokenAddress": held["tokenAddress"],
-            "TokenName": held["name"],
-            "TokenSymbol": held["symbol"],
-            "TokenQuantity": held["balance"],
-            "TokenDivisor": str(held["decimals"]),
-        }
-        for held in orjson.loads(page.data)
-    ]
+    rows = [renamed("balance_of_token", held) for held in orjson.loads(page.data)]
     return rows_reply(rows, NO_DATA, page.total)
 
 

@@ -2,7 +2,7 @@
 
 import orjson
 
-from scan.ethereum.units import GWEI_DECIMALS, in_units
+from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters, result_window
 from scan.extensions.etherscan.replies import Failure, Reply, RpcReply, rows_reply
 from scan.http.requests import reader
@@ -21,15 +21,7 @@ def mined_blocks(parameters: Parameters) -> Reply:
     kept_from = reader().kept_from
     since = kept_from.number if kept_from else 0
     rows, _ = blocks.by_miner(reader(), parameters.address(), limit, offset, since=since)
-    shown = [
-        {
-            "blockNumber": str(row["number"]),
-            "timeStamp": str(row["seconds"]),
-            "blockReward": row["reward"],
-        }
-        for row in rows
-    ]
-    return rows_reply(shown, NO_BLOCKS)
+    return rows_reply([renamed("mined_block", row) for row in rows], NO_BLOCKS)
 
 
 def beacon_withdrawals(parameters: Parameters) -> Reply:
@@ -37,14 +29,7 @@ def beacon_withdrawals(parameters: Parameters) -> Reply:
     limit, offset = result_window(parameters)
     window = parameters.window()._replace(limit=limit, offset=offset)
     rows = [
-        {
-            "withdrawalIndex": str(record["index"]),
-            "validatorIndex": str(record["validatorIndex"]),
-            "address": record["address"],
-            "amount": in_units(int(record["amount"]), GWEI_DECIMALS),
-            "blockNumber": str(record["blockNumber"]),
-            "timestamp": str(record["seconds"]),
-        }
+        renamed("withdrawal", record)
         for record in withdrawals.page(reader(), window, address=parameters.address())
     ]
     return rows_reply(rows, NO_WITHDRAWALS)

@@ -5,9 +5,9 @@ from datetime import date
 import orjson
 
 from scan.errors import NotFound
-from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.chain_statistics import daily_stats, gas
 from scan.extensions.etherscan.account import NO_DATA
+from scan.extensions.etherscan.objects import gwei, renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.extensions.explanations import queries as explanations
@@ -68,12 +68,8 @@ def token(parameters: Parameters) -> Reply:
     except NotFound:
         return rows_reply([], NO_DATA)
     row = {
-        "contractAddress": record["address"],
-        "tokenName": record["name"],
-        "symbol": record["symbol"],
-        "divisor": str(record["decimals"]),
+        **renamed("token", record),
         "tokenType": token_standard(record["type"]).replace("-", ""),
-        "totalSupply": record["totalSupply"],
     }
     return rows_reply([row], NO_DATA)
 
@@ -93,10 +89,7 @@ def token_holders(parameters: Parameters) -> Reply:
         page = tokens.holders(reader(), address, Window(limit, offset))
     except NotFound:
         return rows_reply([], NO_DATA, 0)
-    rows = [
-        {"TokenHolderAddress": holder["address"], "TokenHolderQuantity": holder["balance"]}
-        for holder in orjson.loads(page.data)
-    ]
+    rows = [renamed("holder", holder) for holder in orjson.loads(page.data)]
     return rows_reply(rows, NO_DATA, page.total)
 
 
@@ -110,15 +103,10 @@ def gas_oracle(_parameters: Parameters) -> Reply:
     return Reply(
         {
             "LastBlock": str(prices["blockNumber"]),
-            "SafeGasPrice": _gwei(suggestions["slow"]["gasPrice"]),
-            "ProposeGasPrice": _gwei(suggestions["standard"]["gasPrice"]),
-            "FastGasPrice": _gwei(suggestions["fast"]["gasPrice"]),
-            "suggestBaseFee": _gwei(base_fee),
+            "SafeGasPrice": gwei(suggestions["slow"]["gasPrice"]),
+            "ProposeGasPrice": gwei(suggestions["standard"]["gasPrice"]),
+            "FastGasPrice": gwei(suggestions["fast"]["gasPrice"]),
+            "suggestBaseFee": gwei(base_fee),
             "gasUsedRatio": ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5]),
         }
     )
-
-
-def _gwei(wei: str) -> str:
-    """Return a price in gwei, with all its digits."""
-    return in_units(int(wei), GWEI_DECIMALS)

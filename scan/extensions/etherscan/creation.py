@@ -1,5 +1,6 @@
 """module=contract, action=getcontractcreation: creator, transaction and creation code."""
 
+from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
 from scan.http.requests import reader
@@ -16,15 +17,7 @@ def contract_creations(parameters: Parameters) -> Reply:
         raise Failure(None, NO_DATA)
     return Reply(
         [
-            {
-                "contractAddress": creation.address,
-                "contractCreator": creation.creator,
-                "txHash": creation.transaction_hash,
-                "blockNumber": creation.block_number,
-                "timestamp": creation.timestamp,
-                "contractFactory": creation.factory or "",
-                "creationBytecode": creation.code,
-            }
+            renamed("creation", creation._asdict()) | {"contractFactory": creation.factory or ""}
             for creation in rows
         ]
     )

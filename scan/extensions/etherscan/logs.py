@@ -2,6 +2,7 @@
 
 from scan.errors import UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
+from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.extensions.logs import queries as logs
@@ -63,19 +64,5 @@ def _rows(records: list[logs.Record]) -> list[object]:
     for log, transaction in zip(records, transactions, strict=True):
         if transaction["hash"] != log["transactionHash"]:
             raise UpstreamFailed(ANOTHER_CHAIN)
-        rows.append(
-            {
-                "address": log["address"],
-                "topics": log["topics"],
-                "data": log["data"],
-                "blockNumber": hex(log["blockNumber"]),
-                "blockHash": transaction["blockHash"],
-                "timeStamp": hex(transaction["seconds"]),
-                "gasPrice": hex(int(transaction["gasPrice"])),
-                "gasUsed": hex(int(transaction["gasUsed"])),
-                "logIndex": hex(log["logIndex"]),
-                "transactionHash": log["transactionHash"],
-                "transactionIndex": hex(log["transactionIndex"]),
-            }
-        )
+        rows.append(renamed("log", transaction | log))
     return rows

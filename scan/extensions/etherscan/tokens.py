@@ -4,12 +4,12 @@ import orjson
 
 from scan import registry
 from scan.errors import NotFound
+from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
 from scan.queries import tokens
 from scan.queries.addresses import tokens_held
-from scan.queries.network import token_standard
 from scan.queries.pages import Window
 
 NO_TOKENS = "No tokens found"
@@ -23,25 +23,16 @@ def token_list(parameters: Parameters) -> Reply:
     page = tokens_held(reader(), address, window)
     held = orjson.loads(page.data)
     by_item = registry.values("etherscan", "items_held")
-    rows = [_held(token) for token in held if not by_item or token["type"] != "BEP1155"]
+    rows = [
+        renamed("held_token", token) for token in held if not by_item or token["type"] != "BEP1155"
+    ]
     for items_held in by_item if len(rows) < len(held) else ():
         rows.extend(
-            {**_held({**item, "decimals": ""}), "id": item["tokenId"]}
+            {**renamed("held_token", {**item, "decimals": ""}), "id": item["tokenId"]}
             for item in items_held(address, window)
             if item["type"] == "BEP1155"
         )
     return rows_reply(rows, NO_TOKENS)
-
-
-def _held(token: dict[str, object]) -> dict[str, object]:
-    return {
-        "balance": token["balance"],
-        "contractAddress": token["tokenAddress"],
-        "name": token["name"],
-        "decimals": str(token["decimals"]),
-        "symbol": token["symbol"],
-        "type": token_standard(str(token["type"])),
-    }
 
 
 def get_token(parameters: Parameters) -> Reply:
@@ -49,17 +40,7 @@ def get_token(parameters: Parameters) -> Reply:
         record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
     except NotFound:
         raise Failure(NO_CONTRACT) from None
-    return Reply(
-        {
-            "type": token_standard(record["type"]),
-            "name": record["name"],
-            "symbol": record["symbol"],
-            "totalSupply": record["totalSupply"],
-            "decimals": str(record["decimals"]),
-            "contractAddress": record["address"],
-            "cataloged": True,
-        }
-    )
+    return Reply(renamed("token_details", record))
 
 
 def get_token_holders(parameters: Parameters) -> Reply:
@@ -69,8 +50,6 @@ def get_token_holders(parameters: Parameters) -> Reply:
         page = tokens.holders(reader(), address, Window(limit, offset))
     except NotFound:
         raise Failure(NO_CONTRACT) from None
-    rows = [
-        {"address": holder["address"], "value": holder["balance"]}
-        for holder in orjson.loads(page.data)
-    ]
+    holders = orjson.loads(page.data)
+    rows = [renamed("holder_in_blockscouts_form", holder) for holder in holders]
     return rows_reply(rows, NO_TOKENS, page.total)

@@ -7,6 +7,7 @@ import orjson
 from scan.contracts.transaction_details import NO_LOGS, LogWindow
 from scan.errors import UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
+from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
 from scan.extensions.explanations import queries as explanations
@@ -34,18 +35,11 @@ def transaction_info(parameters: Parameters) -> Reply:
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None
     return Reply(
         {
-            "hash": record["hash"],
+            **renamed("transaction", record),
             "timeStamp": str(_seconds(record["timestamp"])),
-            "blockNumber": str(record["blockNumber"]),
-            "confirmations": str(record["confirmations"]),
-            "success": record["status"],
-            "from": record["fromAddress"],
             "to": record["toAddress"] or "",
-            "value": record["value"],
             "input": to_hex(details.input),
             "gasLimit": str(details.gas_limit),
-            "gasUsed": record["gasUsed"],
-            "gasPrice": record["gasPrice"],
             "logs": [
                 {
                     "address": to_hex(log.address),

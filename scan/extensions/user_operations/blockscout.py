@@ -1,15 +1,18 @@
 """User operations (ERC-4337), which Blockscout serves by a service of its own."""
 
+from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from scan import parameters
+from scan.api.openapi.renamed_fields import Renaming
 from scan.errors import NotFound
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.lists import ROWS, Record, address, list_response, text
-from scan.extensions.blockscout.objects import timestamp
+from scan.extensions.blockscout.objects import FORMATS
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.user_operations import queries as user_operations
 from scan.http.requests import reader
@@ -23,6 +26,7 @@ FILTERS = {
     "entry_point": "entry_point",
 }
 PATH = "/proxy/account-abstraction"
+renamed = Renaming(Path(__file__).with_suffix(".toml"), FORMATS)
 
 blueprint = routes("user_operations")
 
@@ -35,15 +39,8 @@ def list_operations() -> Response:
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
     shown = [
         {
-            "address": objects.of(record["sender"]),
-            "block_number": str(record["blockNumber"]),
-            "entry_point": objects.of(record["entryPoint"]),
+            **renamed("listed", record, address=objects.of),
             "entry_point_version": f"v{user_operations.version(record)}",
-            "fee": record["fee"],
-            "hash": record["hash"],
-            "status": record["success"],
-            "timestamp": timestamp(record["timestamp"]),
-            "transaction_hash": record["transactionHash"],
         }
         for record in records
     ]
@@ -80,47 +77,15 @@ def get_operation(operation_hash: str) -> Response:
 
 
 def _operation(record: Record, details: user_operations.UserOperationDetails) -> dict[str, Any]:
-    signed = details.record()["operation"] or {}
+    signed = defaultdict(lambda: None, details.record()["operation"] or {})
     names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
     objects = AddressObjects(record[name] for name in names)
     call = details.calls[0] if len(details.calls) == 1 else None
     return {
-        "hash": record["hash"],
-        "sender": objects.of(record["sender"]),
+        **renamed("operation", record, address=objects.of_optional),
+        **renamed("signed", signed),
         "nonce": f"0x{int(record['nonce']):064x}",
-        "call_data": signed.get("callData"),
-        "call_gas_limit": signed.get("callGasLimit"),
-        "verification_gas_limit": signed.get("verificationGasLimit"),
-        "pre_verification_gas": signed.get("preVerificationGas"),
-        "max_fee_per_gas": signed.get("maxFeePerGas"),
-        "max_priority_fee_per_gas": signed.get("maxPriorityFeePerGas"),
-        "signature": signed.get("signature"),
-        "raw": None,
-        "aggregator": None,
-        "aggregator_signature": None,
-        "entry_point": objects.of(record["entryPoint"]),
         "entry_point_version": f"v{user_operations.version(record)}",
-        "transaction_hash": record["transactionHash"],
-        "block_number": str(record["blockNumber"]),
-        "block_hash": None,
-        "bundler": objects.of(record["bundler"]),
-        "bundle_index": None,
-        "index": None,
-        "factory": objects.of_optional(record["factory"]),
-        "paymaster": objects.of_optional(record["paymaster"]),
-        "status": record["success"],
-        "revert_reason": record["revertData"],
-        "gas": None,
-        "gas_price": None,
-        "gas_used": record["gasUsed"],
         "sponsor_type": "paymaster_sponsor" if record["paymaster"] else "wallet_deposit",
-        "user_logs_start_index": record["firstLogIndex"],
-        "user_logs_count": None,
-        "fee": record["fee"],
-        "consensus": True,
-        "timestamp": timestamp(record["timestamp"]),
-        "execute_target": None,
-        "execute_call_data": None,
-        "decoded_call_data": None,
         "decoded_execute_call_data": call and call_object(call[1], call[0].input[:4]),
     }
