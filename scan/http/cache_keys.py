@@ -7,7 +7,7 @@ from gunicorn.http.errors import ParseException
 from scan.http.interfaces import API
 from scan.http.list_format import accepted_file
 from scan.http.request_state import CacheKey, RequestState
-from scan.server.wsgi import Environ
+from scan.server.wsgi_responses import Environ
 
 QUERY = f"{API}/query"
 # Seconds by path; all other open paths are files.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from werkzeug.http import parse_accept_header
 
 from scan.http import etags
-from scan.server.wsgi import Environ, Headers, WsgiResponse
+from scan.server.wsgi_responses import Environ, Headers, WsgiResponse
 
 MIN_BYTES = 1024
 # Of a page of 39 kB level 2 leaves 6.3 kB and level 9 5.7 kB, in three to four times the time.

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from gunicorn.http.errors import ParseException
 
 from scan.server.connection import MAX_BODY_BYTES
-from scan.server.wsgi import Environ
+from scan.server.wsgi_responses import Environ
 
 BEARER = "bearer "  # in any letter case
 MAX_KEYS_TRIED = 20  # texts of a form that look like a key

@@ -1,6 +1,6 @@
 """Tags of responses, by which clients ask whether theirs is still the newest (RFC 9110, 8.8.3)."""
 
-from scan.server.wsgi import Environ, WsgiResponse
+from scan.server.wsgi_responses import Environ, WsgiResponse
 
 _COMPRESSED = '-gzip"'
 

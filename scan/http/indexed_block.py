@@ -16,7 +16,7 @@ from scan.database.connection import Database
 from scan.errors import InvalidParameter, Unavailable
 from scan.http.index_version import IndexVersion
 from scan.rate_limits.concurrency import WaitingThreads
-from scan.server.wsgi import Environ
+from scan.server.wsgi_responses import Environ
 
 SHOWN = "X-Scan-Block"
 REQUIRED = "X-Scan-At-Least-Block"

@@ -7,7 +7,7 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from scan.errors import ScanError
-from scan.server.wsgi import Environ, WsgiResponse, refuse
+from scan.server.wsgi_responses import Environ, WsgiResponse, refuse
 
 API = "/api/v1"
 MARKDOWN = "text/markdown"

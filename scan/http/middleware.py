@@ -29,7 +29,7 @@ from scan.http.steps import advance
 from scan.observability import logs, metrics, request_log
 from scan.rate_limits.responses import limit_headers
 from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
-from scan.server.wsgi import REVALIDATED, Environ, Headers, WsgiResponse
+from scan.server.wsgi_responses import REVALIDATED, Environ, Headers, WsgiResponse
 
 SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 

@@ -9,7 +9,7 @@ import re
 
 from scan.errors import ScanError
 from scan.rate_limits.client_address import is_loopback
-from scan.server.wsgi import Environ
+from scan.server.wsgi_responses import Environ
 from scan.settings import Settings
 
 RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"

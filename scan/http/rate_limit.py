@@ -15,7 +15,7 @@ from scan.rate_limits.client_address import client_address
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.responses import GET_A_KEY, rate_limited
 from scan.rate_limits.windows import RateLimitResult, Window
-from scan.server.wsgi import Environ
+from scan.server.wsgi_responses import Environ
 
 KEYS = f"{API}/keys"
 NO_KEY = CachedKey(None, math.inf)

@@ -11,7 +11,7 @@ from scan.errors import ScanError, Unavailable
 from scan.http.interfaces import REST, Interface
 from scan.queries.reader import Reader
 from scan.rate_limits.windows import RateLimitResult, Window
-from scan.server.wsgi import Environ, WsgiResponse
+from scan.server.wsgi_responses import Environ, WsgiResponse
 
 REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's environ
 

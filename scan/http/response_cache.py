@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scan.http.index_version import IndexVersion
 from scan.http.request_state import CacheKey
-from scan.server.wsgi import WsgiResponse
+from scan.server.wsgi_responses import WsgiResponse
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ENTRY_BYTES = 2 * 1024 * 1024

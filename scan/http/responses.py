@@ -7,7 +7,7 @@ from typing import Any
 import flask
 import orjson
 
-from scan.server.wsgi import Environ
+from scan.server.wsgi_responses import Environ
 
 _STATUS_LINES = {int(status): f"{status.value} {status.phrase}" for status in HTTPStatus}
 

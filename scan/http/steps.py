@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from scan.errors import Unavailable
 from scan.http.request_state import RequestState, Wait
 from scan.rate_limits.windows import RateLimitResult, Window, WindowStore
-from scan.server.wsgi import WsgiResponse
+from scan.server.wsgi_responses import WsgiResponse
 
 
 def advance(state: RequestState, store: WindowStore, *, may_wait: bool) -> WsgiResponse | None:

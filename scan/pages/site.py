@@ -25,7 +25,7 @@ from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock, Proof, UnprovenBlocks
 from scan.queries.trades import priced
-from scan.server.wsgi import WsgiResponse
+from scan.server.wsgi_responses import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent

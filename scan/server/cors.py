@@ -1,6 +1,6 @@
 """CORS: the headers by which any web page may call the API, in every response and in preflights."""
 
-from scan.server.wsgi import Headers
+from scan.server.wsgi_responses import Headers
 
 CORS = (
     ("Access-Control-Allow-Origin", "*"),

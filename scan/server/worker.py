@@ -32,7 +32,7 @@ from scan.server.largest_clients import beyond, first_of_largest
 from scan.server.malformed_request import MalformedRequest, UnparsedRequest
 from scan.server.received_bytes import MoreNeeded
 from scan.server.streamed_response import EVENT_STREAM, OpenResponse
-from scan.server.wsgi import refuse
+from scan.server.wsgi_responses import refuse
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take

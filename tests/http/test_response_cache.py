@@ -14,7 +14,7 @@ from scan.http import index_version, response_cache
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.request_state import CacheKey
 from scan.http.response_cache import ResponseCache
-from scan.server.wsgi import WsgiResponse
+from scan.server.wsgi_responses import WsgiResponse
 from tests.support.database import execute
 from tests.support.serving import wait_until
 

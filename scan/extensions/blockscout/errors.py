@@ -2,7 +2,7 @@
 
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.http.interfaces import Interface
-from scan.server.wsgi import WsgiResponse, json_response
+from scan.server.wsgi_responses import WsgiResponse, json_response
 
 PREFIX = "/api/v2"
 UNPROCESSABLE = 422

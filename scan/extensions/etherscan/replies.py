@@ -10,7 +10,7 @@ import orjson
 
 from scan.errors import RateLimited, ScanError
 from scan.http.interfaces import Interface
-from scan.server.wsgi import WsgiResponse, json_response
+from scan.server.wsgi_responses import WsgiResponse, json_response
 
 if TYPE_CHECKING:  # the gateway of several chains has no queries
     from scan.queries.reader import KeptFrom

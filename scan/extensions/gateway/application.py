@@ -17,7 +17,7 @@ from scan.extensions.sourcify import chains
 from scan.extensions.sourcify.errors import SOURCIFY, UnsupportedChain
 from scan.http.interfaces import interface_of
 from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
-from scan.server.wsgi import Environ, WsgiResponse, json_response
+from scan.server.wsgi_responses import Environ, WsgiResponse, json_response
 from scan.settings import Settings
 
 METHODS = ("GET", "HEAD", "POST")

@@ -18,7 +18,7 @@ from scan.rate_limits.client_address import client_address
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.file_body import FileBody
 from scan.server.streamed_response import EVENT_STREAM, OpenResponse
-from scan.server.wsgi import Environ, Headers
+from scan.server.wsgi_responses import Environ, Headers
 
 # For each chain, so that a service that hangs does not hold up requests of other chains.
 REQUESTS_AT_ONCE = 32

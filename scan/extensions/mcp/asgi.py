@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import anyio
 
-from scan.server.wsgi import Environ, Headers
+from scan.server.wsgi_responses import Environ, Headers
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 

@@ -12,7 +12,7 @@ from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json
 from scan.http.interfaces import Interface
 from scan.http.requests import whole_body
 from scan.json_bodies import check_json
-from scan.server.wsgi import Environ, refuse
+from scan.server.wsgi_responses import Environ, refuse
 
 PATH = "/mcp"
 # A call of a contract may have thousands of values; validating one takes ten times its parsing.

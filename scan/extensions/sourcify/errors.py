@@ -4,7 +4,7 @@ import uuid
 
 from scan.errors import LimitReached, NotFound, ScanError
 from scan.http.interfaces import Interface
-from scan.server.wsgi import WsgiResponse, json_response
+from scan.server.wsgi_responses import WsgiResponse, json_response
 
 _CUSTOM_CODES = {
     "not_found": "route_not_found",

@@ -1,4 +1,4 @@
-"""WSGI's values: an environ, headers, and whole responses, also of errors."""
+"""Responses as WSGI has them, made without Flask: whole ones, also of errors."""
 
 from http import HTTPStatus
 from typing import Any, NamedTuple
