@@ -7,12 +7,15 @@ import os
 import random
 import re
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import requests
 
 from scan.ethereum.client import Node
 from scan.extensions.audit import audit_command as audit
@@ -33,6 +36,7 @@ from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, prune
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
+from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
@@ -114,6 +118,26 @@ def test_an_indexer_takes_pruned_blocks_from_files_by_itself(
         process.wait_for(chain.head, to_hex(hash_))
     follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
     assert digest(database_url) == chain.digest
+
+
+@pytest.mark.long
+def test_one_command_beside_a_pruned_node_is_ready_with_files(chain: Chain) -> None:
+    """From nothing to a service, with the two variables that the guide names: what `make run`
+    runs."""
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    with tempfile.TemporaryDirectory(prefix="scan-run-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # for PostgreSQL's user
+        command = (sys.executable, "-m", "scan")
+        environment = {"RPC_URL": chain.node.url, "SCAN_HISTORY": str(chain.files)}
+        finality = {"SCAN_FINALITY": "3"}  # as the chain is short
+        with scan_run(command, folder, **environment, **finality) as run:
+            run.wait_for_block(chain.head)
+            ready = run.ready()
+            assert (ready["status"], ready["problem"], ready["firstBlock"]) == ("ready", None, 0)
+            assert ready["untracedBlocks"] > 0
+            blocks = requests.get(f"{run.url}/api/v1/blocks", timeout=30).json()
+            assert blocks["total"] == chain.head + 1
 
 
 def test_doctor_and_readyz_name_the_files_as_the_cure(chain: Chain, database_url: str) -> None:
@@ -259,6 +283,49 @@ def test_a_cluster_reads_files_of_a_shared_folder(
         assert backfill(settings, folder, last_block=last, cluster=shared, history=files)
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
+
+
+@pytest.mark.long
+def test_kills_on_a_cluster_leave_nothing(
+    postgres: Postgres,
+    template: str,
+    chain: Chain,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """SIGKILL of workers and of the backfill, while they read files of a shared folder, as often as
+    BULK_KILLS says: in one database after another, as soon as one has the chain."""
+    chance, kills = random.Random(SEED), 0
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    monkeypatch.setenv("SCAN_HISTORY", str(chain.files))
+    monkeypatch.setenv("SCAN_TRACES", "off")
+    with DaskCluster(tmp_path) as dask:
+        workers = [dask.add_worker(), dask.add_worker()]
+        while kills < KILLS:
+            folder = tmp_path / f"after {kills}"
+            shared = dask.settings(str(folder / "shared"))
+            with postgres.cloned(template) as url:
+                process = BackfillProcess(url, chain.node.url, folder, chain.head - 3)
+                process.command += (
+                    *(f"--cluster={shared.address}", f"--files={shared.files}"),
+                    *(f"--tls-ca-file={shared.ca}", f"--tls-cert={shared.certificate}"),
+                    f"--tls-key={shared.key}",
+                )
+                with process:
+                    while process.exit_code() is None and kills < KILLS:
+                        time.sleep(chance.uniform(0.2, 4.0))
+                        kills += 1
+                        if chance.random() < 0.5:
+                            process.kill()
+                            process.start()
+                        else:
+                            workers[kills % 2].kill()
+                            workers[kills % 2] = dask.add_worker()
+                    code = process.wait()
+                    assert code == 0 or "holds a chain already" in process.output(), process.tail()
+                follow(settings_for(url, chain.node.url, traces="off"), chain.head)
+                assert digest(url) == chain.digest
+    print(f"{kills} kills")
 
 
 def test_where_a_node_has_pruned_the_state_too_the_newest_one_is_read(
