@@ -8,12 +8,14 @@ import pytest
 from scan.api.openapi.declarations import declared
 from scan.api.openapi.filters import TABLE
 from scan.database.lists import all_lists, of_kind
+from scan.database.migrations import read_schema
 from scan.database.statements import result_columns, tables_of
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.ethereum.column_types import Column
 from scan.queries.filters import PARSERS
 from tests.extensions.audit.test_columns import KEYS as KEYS_OF_TABLES
 from tests.extensions.audit.test_columns import NOT_COMPARED
+from tests.support.tables_document import names_of
 
 pytestmark = pytest.mark.check
 
@@ -180,6 +182,23 @@ def test_a_derived_column_stands_in_its_table_and_in_its_rules(function, table):
         if name not in (*changed, *EXPECTED_ALONE)
     ]
     assert not missing, "; ".join(missing)
+
+
+def test_every_column_of_changes_has_its_rule_in_its_place() -> None:
+    """PostgreSQL compares types alone, and that when it loads the schema."""
+    functions = re.findall(
+        r"FUNCTION (\w+_changes)\([^)]*\)\s+RETURNS TABLE \(([^)]*)\)\s+LANGUAGE sql STABLE AS \$\$"
+        r"\n    SELECT (.*?)\n    FROM ",
+        read_schema(),
+        re.S,
+    )
+    assert len(functions) >= 9
+    for name, returned, selected in functions:
+        rules, columns = names_of(selected), [column.split()[0] for column in returned.split(",")]
+        assert rules == columns, (
+            f"{name}() in sql/schema/changes.sql selects {rules}, and returns {columns}: each"
+            " column has its rule, AS its name, in the same order"
+        )
 
 
 def test_the_counter_of_every_list_is_a_derived_column():

@@ -22,12 +22,12 @@ _VIEW = re.compile(r"^CREATE OR REPLACE VIEW v1\.(\w+) AS\nSELECT (.*?)\nFROM ",
 def generated(schema: str) -> str:
     """A line for each view, with its columns in their order."""
     lines = (
-        f"- `v1.{name}`: {', '.join(_names(columns))}" for name, columns in _VIEW.findall(schema)
+        f"- `v1.{name}`: {', '.join(names_of(columns))}" for name, columns in _VIEW.findall(schema)
     )
     return "\n".join(lines)
 
 
-def _names(columns: str) -> list[str]:
+def names_of(columns: str) -> list[str]:
     """Of a list of expressions, the names; commas in parentheses separate nothing."""
     depth, expressions = 0, [""]
     for character in columns:
