@@ -184,17 +184,6 @@ def test_keys_are_listed_and_revoked(database_url):
     assert scan(*owned, DATABASE_URL=database_url).stdout == ""
 
 
-def test_a_label_shows_in_answers_that_were_kept(client, indexed, scenario, tmp_path):
-    address = next(iter(scenario.truth.addresses))
-    assert client.get(f"/api/v1/addresses/{address}").json["label"] is None
-    file = tmp_path / "labels.csv"
-    for label in ("Somebody", ""):
-        file.write_text(f"{address},{label}\n")
-        scan("labels", "import", str(file), DATABASE_URL=indexed.settings.database_url)
-        found = client.get(f"/api/v1/addresses/{address}").json["label"]
-        assert found == (label or None)
-
-
 @pytest.mark.check
 def test_status_of_nobody(tmp_path):
     done = scan("status", "--json", PORT="1")

