@@ -16,7 +16,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
 | pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include, `head` in the head of all; LINKED: lists that an address's head links; SEARCHES: template -> function of a search's text, which returns the records to show; path_of_hash(), transaction_records(); block_lists(): lists that a block's page shows; transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(): the values of its section of the home page; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page |
 | queries.py | PAGES: pages of entities that are no plain lists |
-| templates/ | templates of pages |
+| templates/, static/ | templates of pages; their scripts, with names of their own |
 | markdown.py | to_markdown() of a page, escaped() of a text |
 | commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |
 | run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own; run_demo(settings): what it does without RPC_URL |

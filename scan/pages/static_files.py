@@ -5,6 +5,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response
 
+from scan import registry
 from scan.brand import UNBRANDED, Brand
 from scan.errors import NotFound
 from scan.http.services import services
@@ -24,8 +25,10 @@ blueprint = Blueprint("pages_static", __name__)
 
 @cache
 def files(brand: Brand) -> dict[str, StaticFile]:
-    """Return the files of this release and of the operator by name."""
-    contents = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.suffix in TYPES}
+    """Return the files of this release, of extensions and of the operator by name."""
+    folders = (FOLDER, *registry.folders("static", of_enabled=True))
+    paths = (path for folder in folders for path in folder.iterdir() if path.suffix in TYPES)
+    contents = {path.name: path.read_bytes() for path in paths}
     if brand.logo is not None:
         contents[brand.logo.name] = brand.logo.content
     if brand.css:

@@ -70,6 +70,7 @@ def lists_of(truth: Truth) -> list[Listed]:
                    [t for t in truth.dex_trades if address == t["maker"]]),
             Listed(f"/addresses/{address}/tokens", "tokens", truth.tokens_held_by(address)),
         ]  # fmt: skip
+    lists.append(Listed(f"/addresses/{trader}/approvals?ended=true", "approvals"))
     held = next(t["toAddress"] for t in truth.token_transfers if t["tokenType"] == "BEP1155")
     lists.append(Listed(f"/addresses/{held}/items", "items"))
     for name, rows, fields in (

@@ -130,13 +130,13 @@ def _cell(
         shown = FORMATS[as_]
         return lambda record, context: shown(read(record, context), context)
     if decimals:
-        # Items have no decimals, and those of a token may not be known: null.
+        # Items have no decimals; those of a token and the amount may not be known: null.
         return lambda r, context: _amount(read(r, context), r.get(decimals, 0))
     return read
 
 
-def _amount(value: str, decimals: int | None) -> str | None:
-    return None if decimals is None else amount(value, decimals)
+def _amount(value: str | None, decimals: int | None) -> str | None:
+    return None if value is None or decimals is None else amount(value, decimals)
 
 
 def _columns(names: Sequence[str]) -> Iterator[Column]:

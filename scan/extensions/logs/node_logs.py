@@ -108,7 +108,7 @@ def read_page(
         if not (page and may_end_early):
             raise
         has_more = True
-    _require_same_chain(reader, span.last, expected_hash)
+    require_same_chain(reader, span.last, expected_hash)
     return page, has_more
 
 
@@ -140,7 +140,7 @@ def read_page_and_total(
     page = []
     _collect(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit), page)
     is_counted = _is_passed_in_time(logs)
-    _require_same_chain(reader, span.last, expected_hash)
+    require_same_chain(reader, span.last, expected_hash)
     kept = numbers if is_counted else UNCOUNTED
     reader.sources.get(LogBlocks).store(key, kept, ENTRY_BYTES + kept.itemsize * len(kept))
     return page, len(numbers) if is_counted else None
@@ -231,7 +231,7 @@ def _logs_in(
             raise late or TooManyLogs(TOO_MUCH)
         spans = _joined(sorted(blocks[start : start + count]))
         try:
-            logs = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, spans)
+            logs = read_spans(reader, node.within(BATCH_TIMEOUT_S), log_filter, spans)
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
                 raise error if isinstance(error, NodeTimedOut) else TooManyLogs(TOO_MUCH) from None
@@ -252,7 +252,7 @@ def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
     ]
 
 
-def _read(
+def read_spans(
     reader: Reader, node: NodeSession, log_filter: LogFilter, spans: Sequence[BlockSpan]
 ) -> list[NodeLog]:
     """Return the logs of one batch; raises UpstreamFailed for logs not requested or repeated."""
@@ -322,7 +322,7 @@ def hash_at(reader: Reader, number: int) -> bytes | None:
     return None if block_hash is None else bytes(block_hash)
 
 
-def _require_same_chain(reader: Reader, number: int, expected_hash: bytes | None) -> None:
+def require_same_chain(reader: Reader, number: int, expected_hash: bytes | None) -> None:
     """Check the last block's hash, which stands for all blocks before it; raises UpstreamFailed.
 
     `expected_hash` was read before the first log, so that neither chain has changed since.

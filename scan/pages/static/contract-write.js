@@ -44,33 +44,12 @@ const amountUnits = {
 
 // Writing to a contract: the server encodes the call, the visitor's own wallet signs and sends it.
 (() => {
-  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
-  const LOOK_EVERY_MS = 3000;
-  const MOST_LOOKS = 60;
   const section = document.getElementById("write");
   if (!section) return;
-  const {address, chain, chainName, symbol} = section.dataset;
+  const {address, symbol} = section.dataset;
   const units = JSON.parse(section.dataset.units);
   const coinUnits = {[symbol]: units.ether, ether: units.ether, gwei: units.gwei, wei: units.wei};
-  const choice = document.getElementById("wallet");
-
-  function element(tag, text, properties = {}) {
-    return Object.assign(document.createElement(tag), {textContent: text}, properties);
-  }
-
-  function showWallets() {
-    const wallets = browserWallets.list();
-    const chosen = choice.value;
-    choice.replaceChildren(...wallets.map(({name}, index) => element("option", name, {value: String(index)})));
-    if (chosen && wallets[chosen]) choice.value = chosen;
-    document.getElementById("wallets").hidden = wallets.length < 2;
-    if (wallets.length) state("Your wallet signs what you send here; this server sees no key.");
-    for (const button of section.querySelectorAll("form.write button")) button.disabled = !wallets.length;
-  }
-
-  function state(text) {
-    document.getElementById("wallet-state").textContent = text;
-  }
+  const wallets = walletSend.choose(section, "form.write button");
 
   // As JSON text: a number of many digits stays whole, which it would not as a JavaScript number.
   function argument(input) {
@@ -139,87 +118,23 @@ const amountUnits = {
     const value = form.elements.value ? wei(form.elements.value.value) : "0";
     const body = `{"functionName":${JSON.stringify(form.dataset.function)},"args":[${inputs.map(argument).join(",")}],"value":"${value}","from":"${from}"}`;
     const headers = {"Content-Type": "application/json"};
-    const response = await fetch(`${base}/api/v1/contracts/${address}/encode`, {method: "POST", headers, body});
+    const response = await fetch(`${walletSend.base}/api/v1/contracts/${address}/encode`, {method: "POST", headers, body});
     const call = await response.json();
     if (!response.ok) throw new Error(withLabel(call.error, inputs));
     if (call.to !== address) throw new Error("The server encoded a call of another contract.");
     return call;
   }
 
-  function offerSwitch(output, provider, isChain) {
-    const text = `The wallet is on chain ${isChain}, this contract is on ${chainName || "chain " + chain} (chain id ${chain}). `;
-    const button = element("button", `Switch the wallet to chain ${chain}`, {type: "button"});
-    button.addEventListener("click", async () => {
-      button.disabled = true;
-      try {
-        await provider.request({method: "wallet_switchEthereumChain", params: [{chainId: "0x" + BigInt(chain).toString(16)}]});
-        output.textContent = "Switched. Send again.";
-      } catch (error) {
-        const unknown = error?.code === 4902 ? "The wallet does not know this chain: add it there first. " : "";
-        output.replaceChildren(problem(unknown + browserWallets.message(error)));
-      }
-    });
-    const shown = problem(text);
-    shown.append(button);
-    output.replaceChildren(shown);
-  }
-
-  function problem(text) {
-    return element("span", text, {className: "problem"});
-  }
-
-  async function send(form, output) {
-    const wallet = browserWallets.list()[Number(choice.value) || 0];
-    if (!wallet) throw new Error("This browser has no wallet.");
-    const {provider} = wallet;
-    const from = await browserWallets.account(provider);
-    state(`Connected: ${from}`);
-    const walletChain = BigInt(await provider.request({method: "eth_chainId"})).toString();
-    if (walletChain !== chain) return offerSwitch(output, provider, walletChain);
-    const call = await encode(form, from);
-    const value = "0x" + BigInt(call.value).toString(16);
-    const chainId = "0x" + BigInt(chain).toString(16);
-    output.textContent = `Confirm in the wallet. ${words(form)}`;
-    const hash = await provider.request({method: "eth_sendTransaction", params: [{from, to: call.to, data: call.data, value, chainId}]});
-    if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw new Error("The wallet returned no transaction hash.");
-    const link = element("a", hash, {href: `${base}/tx/${hash}`, className: "hash"});
-    const progress = element("span", " Waiting for a block.", {className: "quiet"});
-    output.replaceChildren("Sent: ", link, progress);
-    follow(link.href, progress, MOST_LOOKS);
-  }
-
-  async function follow(url, progress, looks) {
-    if (!looks || !progress.isConnected) return;
-    try {
-      if (!document.hidden && (await fetch(url, {method: "HEAD"})).ok) {
-        progress.textContent = " In a block.";
-        return;
-      }
-    } catch {
-      // the next look may succeed
-    }
-    setTimeout(follow, LOOK_EVERY_MS, url, progress, looks - 1);
-  }
-
-  async function onSend(event) {
+  function onSend(event) {
     event.preventDefault();
     const form = event.target;
-    const button = form.querySelector("button");
     const output = form.querySelector("output");
-    output.textContent = "";
-    button.disabled = true;
-    try {
-      await send(form, output);
-    } catch (error) {
-      output.replaceChildren(problem(browserWallets.message(error)));
-    }
-    button.disabled = false;
+    const sending = () => walletSend.send(section, wallets, output, (from) => encode(form, from), () => words(form));
+    walletSend.press(form.querySelector("button"), output, sending);
   }
 
   for (const form of section.querySelectorAll("form.write")) {
     form.addEventListener("submit", onSend);
     form.addEventListener("input", showWords);
   }
-  browserWallets.onChange(showWallets);
-  showWallets();
 })();

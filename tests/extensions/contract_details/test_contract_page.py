@@ -90,7 +90,7 @@ def test_a_contract_is_written_with_a_wallet(
     assert CHECKSUMMED in values and "<b>first</b>" in values and "coins" in values
     assert page.evaluate("document.querySelectorAll('.values i').length") == 0
     page.open(f"{explorer_url}/address/{vault}?tab=contract&view=write")
-    assert "no wallet" not in page.text("#wallet-state")
+    assert "no wallet" not in page.text(".wallet-state")
 
     deposit = "deposit(string,(uint256,address)[])"
     many_digits = str(2**255 + 1)

@@ -1,0 +1,207 @@
+"""Events of an owner's approvals: from the index of stored logs, or from the node within bounds."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum.gateway import NodeTimedOut
+from scan.ethereum.sized_cache import SizedCache
+from scan.extensions.logs import node_logs
+from scan.extensions.logs.log_filter import LogFilter
+from scan.extensions.logs.node_logs import BlockSpan, TooManyLogs
+from scan.hex import to_hex
+from scan.queries.reader import Reader
+
+PERMIT2 = bytes.fromhex("000000000022d473030f116ddee9f6b43ac78ba3")
+# In the order of number_approval_topic() of the schema.
+APPROVAL_TOPICS = tuple(
+    bytes.fromhex(topic)
+    for topic in (
+        "8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925",
+        "17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31",
+        "da9fa7c1b00402c17d0161b249b1ab8bbec047c5a52207b9c112deffd817036b",
+        "c6a377bfc4eb120024a8ac08eef205be16b817020812c73223e81d1bdb9708ec",
+        "89b1add15eff56b3dfe299ad94e01f2b52fbcb80ae1a3baea6ae8c04cb2b98a4",
+    )
+)
+_APPROVAL, _APPROVAL_FOR_ALL, _PERMIT2_APPROVAL, _PERMIT2_PERMIT, _PERMIT2_LOCKDOWN = range(5)
+ALLOWANCE, ITEM, OPERATOR, OF_PERMIT2 = "allowance", "item", "operator", "permit2"
+MOST_EVENTS = 20_000  # for one request
+FEW_EVENTS = 2_000  # they take the processor 20 ms
+NODE_S, BATCH_S = 4.0, 2.0  # of a request's time at the node for events; of one range of blocks
+DIVISOR = 8  # a range that the node refuses, or answers too late, is divided by this
+CACHE_BYTES, EVENT_BYTES = 16 * 1024 * 1024, 500
+WORD = 32
+NOT_GIVEN = (
+    "The node does not give the events of this owner's approvals. An index with SCAN_LOGS=standard"
+    " or all has them."
+)
+
+
+class Event(NamedTuple):
+    """An approval by the owner. `amount` is 0 for none, and 1 for an item or all of them; `expires`
+    is in Unix seconds, None where it does not."""
+
+    block_number: int
+    log_index: int
+    transaction_index: int
+    kind: str
+    token: bytes
+    spender: bytes
+    token_id: int | None
+    amount: int
+    expires: int | None = None
+
+    @property
+    def right(self) -> tuple[object, ...]:
+        """What the owner's next event of the same value replaces."""
+        return self.kind, self.token, self.spender if self.token_id is None else self.token_id
+
+
+class Events(NamedTuple):
+    """An owner's events from the newest, all from the block `since` on, as of the block `head`,
+    whose time is in Unix seconds. `source` is index, node, or both."""
+
+    events: Sequence[Event]
+    head: BlockId
+    head_s: int
+    since: int
+    source: str
+
+
+class NodeEvents(SizedCache[tuple[Sequence[Event], int]]):
+    """Events that a node gave, with the block from which on they are complete."""
+
+    def __init__(self) -> None:
+        super().__init__(CACHE_BYTES)
+
+
+class OwnerFilter(LogFilter):
+    """Logs with any of the first topics `topics[1:]` whose second one is the owner, topics[0]."""
+
+    @property
+    def is_conjunction(self) -> bool:
+        return True
+
+    def matches(self, address: bytes, topics: Sequence[bytes]) -> bool:
+        return len(topics) > 1 and topics[0] in self.topics[1:] and topics[1] == self.topics[0]
+
+    def for_node(self, first: int, last: int) -> dict[str, object]:
+        owner, *firsts = [to_hex(topic or b"") for topic in self.topics]
+        return {"fromBlock": hex(first), "toBlock": hex(last), "topics": [firsts, owner]}
+
+
+def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
+    """Return the events of an owner, of one token where it is given; None before the first block.
+
+    Raises Unavailable and UpstreamFailed where the node is needed and does not give them.
+    """
+    number, block_hash, head_s, stored, ids, rows = reader.row(
+        "queries/approvals_list_events",
+        is_unbounded=True,
+        owner=owner,
+        emitters=None if token is None else [token, PERMIT2],
+        topics=list(APPROVAL_TOPICS),
+        limit=MOST_EVENTS + 1,
+    )
+    if number is None:
+        return None
+    head, first = BlockId(number, bytes(block_hash)), reader.first_block
+    first = max(first, reader.kept_from.number if reader.kept_from else 0)
+    # With all logs stored, one without a number was never emitted.
+    default = -1 if stored == "all" else 1
+    missing = [t for t in APPROVAL_TOPICS if stored == "none" or ids.get(t.hex(), default) >= 0]
+    events, since = _stored(reader, orjson.loads(rows), first)
+    if missing:
+        of_node, node_since = _of_node(reader, owner, missing, head, first)
+        events = sorted([*events, *(e for e in of_node if token in (None, e.token))], reverse=True)
+        since = max(since, node_since)
+    every = len(missing) == len(APPROVAL_TOPICS)
+    source = "node" if every else "both" if missing else "index"
+    return Events(events, head, head_s, since, source)
+
+
+def _stored(
+    reader: Reader, rows: Sequence[Sequence[object]], first: int
+) -> tuple[list[Event], int]:
+    if len(rows) > FEW_EVENTS:
+        reader.hold_processor()
+    decoded = []
+    for block, index, transaction, topic_id, emitter, topics, data in rows[:MOST_EVENTS]:
+        texts = (bytes.fromhex(str(text)[2:]) for text in (emitter, topics, data))
+        at = (int(str(block)), int(str(index)), int(str(transaction)))
+        decoded.append(decode(at, -int(str(topic_id)) - 1, *texts))
+    # Of the block of the first event that was left out not all may be here.
+    since = int(str(rows[MOST_EVENTS][0])) + 1 if len(rows) > MOST_EVENTS else first
+    return [event for event in decoded if event is not None], since
+
+
+def _of_node(
+    reader: Reader, owner: bytes, topics: Sequence[bytes], head: BlockId, first: int
+) -> tuple[Sequence[Event], int]:
+    """Return events from the newest, and the block from which on all are there: in ranges of blocks
+    as large as the node answers, as far back as time and number allow."""
+    cache, key = reader.sources.get(NodeEvents), (owner, head, tuple(topics))
+    cached = cache.get(key)
+    if cached is not None:
+        return cached
+    node = reader.node.within(NODE_S)
+    log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
+    logs: list[node_logs.NodeLog] = []
+    last, count = head.number, head.number - first + 1
+    while last >= first and len(logs) < MOST_EVENTS and node.left_s() > 0:
+        span = BlockSpan(max(first, last - count + 1), last)
+        try:
+            read = node_logs.read_spans(reader, node.within(BATCH_S), log_filter, [span])
+        except (RpcError, AnswerTooLarge, NodeTimedOut):
+            if count == 1:
+                break
+            count = max(1, (span.last - span.first + 1) // DIVISOR)
+            continue
+        logs += sorted(read, reverse=True)
+        last = span.first - 1
+    if last == head.number:
+        raise TooManyLogs(NOT_GIVEN)
+    node_logs.require_same_chain(reader, head.number, head.hash)
+    events = [*_decoded(logs)]
+    cache.store(key, (events, last + 1), EVENT_BYTES * (1 + len(events)))
+    return events, last + 1
+
+
+def _decoded(logs: Iterable[node_logs.NodeLog]) -> Iterable[Event]:
+    for log in logs:
+        at = (log.block_number, log.log_index, log.transaction_index)
+        topic, *others = log.topics
+        event = decode(at, APPROVAL_TOPICS.index(topic), log.address, b"".join(others), log.data)
+        if event is not None:
+            yield event
+
+
+def decode(
+    at: tuple[int, int, int], topic: int, emitter: bytes, topics: bytes, data: bytes
+) -> Event | None:
+    """Return the event of a log, by its first topic's place in APPROVAL_TOPICS, its other topics
+    and the beginning of its data; None where these are not of an approval."""
+    words = [topics[n : n + WORD] for n in range(WORD, len(topics), WORD)]  # without the owner
+    values = [data[n : n + WORD] for n in range(0, len(data) // WORD * WORD, WORD)]
+    if topics[:12].strip(b"\0"):
+        return None
+    if topic == _APPROVAL and len(words) == 2:
+        amount = int(any(words[0][12:]))
+        return Event(*at, ITEM, emitter, words[0][12:], int.from_bytes(words[1]), amount)
+    if topic in (_APPROVAL, _APPROVAL_FOR_ALL) and len(words) == 1 and values:
+        amount = int.from_bytes(values[0])
+        kind = ALLOWANCE if topic == _APPROVAL else OPERATOR
+        amount = amount if topic == _APPROVAL else int(amount > 0)
+        return Event(*at, kind, emitter, words[0][12:], None, amount)
+    if emitter != PERMIT2 or topic <= _APPROVAL_FOR_ALL or len(values) < 2:
+        return None
+    if topic == _PERMIT2_LOCKDOWN:
+        return Event(*at, OF_PERMIT2, values[0][12:], values[1][12:], None, 0, 0)
+    if len(words) != 2:
+        return None
+    amount, expires = (int.from_bytes(value) for value in values[:2])
+    return Event(*at, OF_PERMIT2, words[0][12:], words[1][12:], None, amount, expires)

@@ -1,0 +1,34 @@
+"""The tab of an address with what others may move of its tokens."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scan.extensions.approvals.api import approvals_of
+from scan.extensions.approvals.queries import KINDS
+from scan.hex import to_hex
+from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
+from scan.pages.records import names_of
+from scan.pages.tabs import Tab
+
+_WORDS = ("an amount", "one item", "all items", "an amount by Permit2")
+FIELDS = (
+    Field("tokenAddress", "Token", "address"),
+    Field("spender", "Spender", "address"),
+    Field("kind", "Kind", "choice", dict(zip(KINDS, _WORDS, strict=True))),
+    Field("ended", "Ended ones", "flag", {"true": "also"}),
+)
+
+
+def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
+    own = to_hex(key)
+    shown = filtered_list(
+        *(f"/address/{own}", f"/addresses/{own}/approvals", FIELDS),
+        lambda window, filters: approvals_of(key, filters).page(window),
+        tab="approvals",
+        paging=UNORDERED,
+    )
+    spenders = (record["spender"] for record in shown.records)
+    return shown, {"names": names_of(shown.records, own, *spenders)}
+
+
+ADDRESS_TABS = (Tab("approvals", "Approvals", 75, template="address_approvals.html", read=_read),)

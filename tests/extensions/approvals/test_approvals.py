@@ -1,0 +1,272 @@
+"""Approvals beside the node: every pair that an event names, whichever logs are stored."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.support.anvil import ZERO, Anvil, Contract
+from tests.support.database import Postgres
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, node_error
+from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import get, pages
+
+PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+MOST, MOST_160 = 2**256 - 1, 2**160 - 1
+FAR = 4_000_000_000
+Key = tuple[str, str, str]  # kind, token, and spender or id
+
+
+class Chain(NamedTuple):
+    anvil: Anvil
+    owner: str
+    contracts: dict[str, Contract]
+
+    def do(self, name: str, function: str, *args: Any, sender: str = "", **fields: Any) -> None:
+        contract = self.contracts[name]
+        sent = self.anvil.transact(sender or self.owner, contract, function, *args, **fields)
+        assert self.anvil.receipt_of(sent)["status"] == "0x1", (name, function, args)
+
+    def address(self, name: str) -> str:
+        return self.contracts[name].address
+
+    def replace_since(self, snapshot: str) -> None:
+        """Empty blocks, more than there were, in place of all since."""
+        head = self.anvil.head()
+        self.anvil.revert(snapshot)
+        self.anvil.mine(head + 1 - self.anvil.head())
+
+    def node_says(self, kind: str, token: str, to: str) -> int:
+        """What the contract's own function returns for the owner."""
+        contract = next((c for c in self.contracts.values() if c.address == token), None)
+        assert contract is not None
+        if kind == "permit2":
+            permits = self.contracts["permits"]
+            return int(self.anvil.read(permits, "allowance", self.owner, token, to)[0])
+        if kind == "operator":
+            return int(self.anvil.read(contract, "isApprovedForAll", self.owner, to))
+        if kind == "allowance":
+            return int(self.anvil.read(contract, "allowance", self.owner, to))
+        is_owner = self.anvil.read(contract, "ownerOf", int(to)) == self.owner
+        return int(is_owner and self.anvil.read(contract, "getApproved", int(to)) != ZERO)
+
+
+@pytest.fixture(scope="module")
+def chain() -> Iterator[Chain]:
+    with Anvil() as anvil:
+        deployer, owner, *others = anvil.accounts
+        names: dict[str, tuple[Any, ...]] = {
+            "coin": ("Coin", "Coin", "COIN", 6),
+            "weth": ("WrappedEther",),
+            "keepers": ("Collectible", "Keepers", "KEEP"),
+            "items": ("Items", "Items", "ITEM"),
+            "one": ("Taker",),
+            "other": ("Taker",),
+            **{f"boaster{n}": ("Boaster", n) for n in range(4)},
+        }
+        contracts = {name: anvil.deploy(deployer, *of) for name, of in names.items()}
+        contracts["permits"] = anvil.place(PERMIT2, "PermittedTransfers")
+        chain = Chain(anvil, owner, contracts)
+        act(chain, others)
+        yield chain
+
+
+def act(chain: Chain, others: list[str]) -> None:
+    one, other, do, owner = chain.address("one"), chain.address("other"), chain.do, chain.owner
+    coin = chain.address("coin")
+    do("coin", "mint", owner, 1000)
+    do("coin", "approve", one, MOST)
+    do("coin", "approve", other, 500)
+    do("other", "take", coin, owner, others[0], 200, sender=others[0])  # without an Approval
+    do("coin", "approve", others[1], 70)
+    do("coin", "approve", others[1], 0)
+    do("coin", "approve", PERMIT2, MOST)
+    do("permits", "approve", coin, one, 400, FAR)
+    do("one", "takeByPermit2", PERMIT2, coin, owner, others[0], 150, sender=others[0])
+    do("permits", "permit", owner, coin, other, MOST_160, 1_000)  # has expired
+    do("permits", "approve", coin, others[2], 9, FAR)
+    do("permits", "lockdown", [(coin, others[2])])
+    do("permits", "approve", coin, others[3], MOST_160, FAR)
+    do("weth", "deposit", value=40)
+    do("weth", "approve", other, 10**30)
+    for token_id in (1, 2, 3, 4):
+        do("keepers", "mint", owner, token_id)
+        do("keepers", "approve", one, token_id)
+    do("keepers", "transferFrom", owner, others[0], 2)  # clears it without an event
+    do("keepers", "approve", other, 3)
+    do("keepers", "burn", 4)
+    do("keepers", "setApprovalForAll", other, True)
+    do("items", "mint", owner, 7, 50)
+    do("items", "setApprovalForAll", one, True)
+    do("items", "setApprovalForAll", other, True)
+    do("items", "setApprovalForAll", other, False)
+
+
+class Service(NamedTuple):
+    stored: str
+    client: FlaskClient
+    url: str
+    indexing: Indexing
+
+
+@pytest.fixture(scope="module", params=["none", "standard", "all"])
+def service(
+    request: pytest.FixtureRequest, postgres: Postgres, template: str, chain: Chain
+) -> Iterator[Service]:
+    url_of = chain.anvil.url
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, url_of, logs=request.param, until=chain.anvil.head()) as indexing,
+    ):
+        yield Service(request.param, create_app(indexing.settings).test_client(), url, indexing)
+
+
+def key_of(record: dict[str, Any]) -> Key:
+    return record["kind"], record["tokenAddress"], record["tokenId"] or record["spender"]
+
+
+def by_key(client: FlaskClient, owner: str, **filters: Any) -> dict[Key, dict[str, Any]]:
+    path = f"/addresses/{owner}/approvals"
+    return {key_of(r): r for r in pages(client, path, "approvals", 3, **filters)}
+
+
+def test_every_pair_is_what_the_node_says(service: Service, chain: Chain) -> None:
+    found = by_key(service.client, chain.owner, ended="true")
+    assert len(found) == 16
+    for key, record in found.items():
+        burnt = key[0] == "item" and key[2] == "4"
+        expected = None if burnt else str(chain.node_says(*key))
+        assert record["amountNow"] == expected, record
+        assert record["unavailable"] == ("reverted" if burnt else None)
+    page = get(service.client, f"/addresses/{chain.owner}/approvals")
+    assert page["source"] == ("node" if service.stored == "none" else "index")
+    assert page["block"] == chain.anvil.head()
+
+
+def test_what_is_in_force_has_its_risk_and_its_use(service: Service, chain: Chain) -> None:
+    found = by_key(service.client, chain.owner)
+    one, other, coin = (chain.address(name) for name in ("one", "other", "coin"))
+    keepers, items, weth = (chain.address(name) for name in ("keepers", "items", "weth"))
+    by_permit2 = chain.anvil.accounts[5]
+    # amount by events, now, at risk, difference, whether it was used
+    assert {
+        key: (r["amount"], r["amountNow"], r["atRisk"], r["difference"], bool(r["lastUse"]))
+        for key, r in found.items()
+    } == {
+        ("allowance", coin, one): (str(MOST), str(MOST), "650", None, True),
+        ("allowance", coin, other): ("500", "300", "300", "lower", True),
+        ("allowance", coin, PERMIT2): (str(MOST), str(MOST), "650", None, True),
+        ("permit2", coin, one): ("400", "250", "250", "lower", True),
+        ("permit2", coin, by_permit2): (str(MOST_160), str(MOST_160), "650", None, False),
+        ("allowance", weth, other): (str(10**30), str(10**30), "40", None, False),
+        ("item", keepers, "1"): ("1", "1", "1", None, False),
+        ("item", keepers, "3"): ("1", "1", "1", None, False),
+        ("operator", keepers, other): ("1", "1", "2", None, False),
+        ("operator", items, one): ("1", "1", "50", None, False),
+    }
+    assert all(record["inForce"] for record in found.values())
+    assert found["permit2", coin, one]["expires"] == "2096-10-02T07:06:40Z"
+    assert [*by_key(service.client, chain.owner, kind="item")] == [
+        ("item", keepers, "3"),
+        ("item", keepers, "1"),
+    ]
+    assert len(by_key(service.client, chain.owner, spender=one, tokenAddress=coin)) == 2
+    text = service.client.get(f"/api/v1/addresses/{chain.owner}/approvals?format=csv").text
+    rows = [*csv.DictReader(io.StringIO(text.lstrip("\ufeff")))]
+    assert [row["spender"] for row in rows] == [record["spender"] for record in found.values()]
+    page = service.client.get(f"/address/{chain.owner}?tab=approvals").text
+    for record in found.values():
+        assert f'data-data="{record["revokeData"]}"' in page
+        assert record["transactionHash"] in page
+
+
+def test_no_function_of_a_hostile_token_takes_the_page(service: Service, chain: Chain) -> None:
+    """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
+    never; what others approve to it stays found by its token."""
+    victim = chain.anvil.accounts[8]
+    snapshot = chain.anvil.snapshot()
+    try:
+        chain.do("coin", "approve", chain.address("one"), 5, sender=victim)
+        for n in range(4):
+            for first in (1, 2_001):
+                arguments = (victim, first, 2_000 if n else 500)
+                chain.do(f"boaster{n}", "boast", *arguments, gas=28_000_000)
+        service.indexing.wait_for(chain.anvil.head())
+        page = get(service.client, f"/addresses/{victim}/approvals", limit=100)
+        assert page["total"] == 13_001
+        assert {r["unavailable"] for r in page["approvals"]} <= {"malformed", "reverted", "unread"}
+        for n, problem in ((0, "malformed"), (1, "malformed"), (2, "reverted"), (3, "reverted")):
+            token = chain.address(f"boaster{n}")
+            page = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=token)
+            assert {r["unavailable"] for r in page["approvals"]} == {problem}
+            assert {r["atRisk"] for r in page["approvals"]} == {None}
+        coin = chain.address("coin")
+        [own] = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=coin)[
+            "approvals"
+        ]
+        assert (own["amountNow"], own["unavailable"]) == ("5", None)
+    finally:
+        chain.replace_since(snapshot)
+        service.indexing.wait_for(chain.anvil.head())
+
+
+def test_a_fork_takes_approvals_back(service: Service, chain: Chain) -> None:
+    expected = by_key(service.client, chain.owner, ended="true")
+    coin, other = chain.address("coin"), chain.address("other")
+    snapshot = chain.anvil.snapshot()
+    chain.do("coin", "approve", other, 700)
+    chain.do("coin", "approve", chain.anvil.accounts[9], 8)
+    service.indexing.wait_for(chain.anvil.head())
+    changed = by_key(service.client, chain.owner)
+    assert changed["allowance", coin, other]["amountNow"] == "700"
+    assert changed["allowance", coin, other]["lastUse"] is None
+    assert changed["allowance", coin, chain.anvil.accounts[9]]["amount"] == "8"
+    chain.replace_since(snapshot)
+    service.indexing.wait_for(chain.anvil.head())
+    assert by_key(service.client, chain.owner, ended="true") == expected
+
+
+def test_a_node_away_leaves_what_is_stored(service: Service, chain: Chain) -> None:
+    with FaultyNode(chain.anvil.url) as node:
+        node.fault = node_error(-32000, "unavailable")
+        client = create_app(settings_for(service.url, node.url)).test_client()
+        answer = client.get(f"/api/v1/addresses/{chain.owner}/approvals")
+        assert answer.status_code == (503 if service.stored == "none" else 200), answer.text
+        if service.stored == "none":
+            assert "SCAN_LOGS" in answer.json["error"]
+            return
+        assert {r["unavailable"] for r in answer.json["approvals"]} == {"unread"}
+        assert {r["inForce"] for r in answer.json["approvals"]} == {None}
+
+
+def test_events_of_the_node_begin_where_its_time_ends(
+    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def refuse_wide(calls: Calls, forward: Forward) -> Reply:
+        for call in calls:
+            if call["method"] == "eth_getLogs":
+                first, last = (int(call["params"][0][end], 16) for end in ("fromBlock", "toBlock"))
+                asked.append(last - first + 1)
+                if last - first >= 5:
+                    return node_error(-32602, "block range is too wide")(calls, forward)
+        return Reply(body=forward(calls))
+
+    with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:
+        indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
+        whole = by_key(create_app(indexing.settings).test_client(), chain.owner, ended="true")
+        monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 9)
+        node.fault = refuse_wide
+        client = create_app(settings_for(url, node.url)).test_client()
+        page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
+        assert max(asked) > 5 and 0 < page["completeFrom"] <= chain.anvil.head()
+        shown = [key_of(r) for r in page["approvals"]]
+        assert shown == [*whole][: len(shown)] and 5 < len(shown) < len(whole)
+        asked.clear()
+        get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=2, page=2)
+        assert not asked  # kept until there is another block

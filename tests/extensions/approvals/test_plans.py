@@ -1,0 +1,27 @@
+"""How PostgreSQL finds approvals: by an index of their owners, whatever else there is."""
+
+from scan.extensions.approvals.events import APPROVAL_TOPICS
+from tests.support.database import Postgres, execute
+from tests.support.explain import explained
+
+
+def test_approvals_are_read_from_an_index_of_their_owners(
+    postgres: Postgres, seeded_template: str
+) -> None:
+    with postgres.cloned(seeded_template) as url:
+        insert = "INSERT INTO event_topics (topic0) VALUES (%s)"
+        execute(url, insert, APPROVAL_TOPICS[0])
+        execute(url, "UPDATE logs SET topic_id = -1 WHERE topic_id = 2")
+        execute(url, "VACUUM ANALYZE logs")
+        [(owner, count), *_] = execute(
+            url,
+            "SELECT encode(substr(topics, 13, 20), 'hex'), count(DISTINCT (address, topics))"
+            " FROM logs WHERE topic_id < 0 GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
+        )
+        with explained(url) as service:
+            plans, page = service.plans(f"/api/v1/addresses/0x{owner}/approvals?limit=100")
+        assert page["total"] == count > 10
+        for plan in plans:
+            plan.require_indexes()
+        events = next(plan for plan in plans if plan.statement == "queries/approvals_list_events")
+        assert "logs_of_approvals" in {node.get("Index") for node in events.nodes}

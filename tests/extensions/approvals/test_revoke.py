@@ -1,0 +1,46 @@
+"""Approvals revoked through the page, several in a row, by the wallet of their owner alone."""
+
+from tests.extensions.contract_details.test_contract_page import WALLET, answer
+from tests.support.browser import Page
+from tests.support.explorer import Explorer
+
+
+def test_a_wallet_revokes_approvals_one_after_the_other(
+    page: Page, explorer: Explorer, explorer_url: str
+) -> None:
+    anvil = explorer.anvil
+    owner, stranger, *spenders = anvil.accounts[4:8]
+    coin = anvil.deploy(owner, "Coin", "Coin", "COIN", 6)
+    keepers = anvil.deploy(owner, "Collectible", "Keepers", "KEEP")
+    for spender in spenders:
+        anvil.transact(owner, coin, "approve", spender, 50)
+    anvil.transact(owner, keepers, "setApprovalForAll", spenders[0], True)
+    anvil.mine()
+    explorer.wait_for_block(anvil.head())
+
+    page.before_scripts(WALLET)
+    page.open(f"{explorer_url}/address/{owner}?tab=approvals")
+    page.wait("!document.querySelector('button.revoke-all').disabled")
+    page.evaluate("document.querySelector('button.revoke-all').click()")
+    answer(page, "eth_requestAccounts", f"['{stranger}']")
+    answer(page, "eth_chainId", f"'{anvil.call('eth_chainId')}'")
+    page.wait("document.querySelector('#approvals .problem')")
+    assert "only" in page.text("#approvals .problem")
+    assert page.evaluate("asked.length") == 0  # the others are not tried
+
+    page.evaluate("document.querySelector('button.revoke-all').click()")
+    for _ in range(3):
+        answer(page, "eth_requestAccounts", f"['{owner}']")
+        answer(page, "eth_chainId", f"'{anvil.call('eth_chainId')}'")
+        page.wait("asked.length")
+        assert page.evaluate("asked[0].method") == "eth_sendTransaction"
+        transaction = page.evaluate("asked[0].params[0]")
+        assert (transaction["from"], transaction["value"]) == (owner, "0x0")
+        sent = anvil.call("eth_sendTransaction", {**transaction, "gas": hex(200_000)})
+        assert anvil.receipt_of(sent)["status"] == "0x1"
+        page.evaluate(f"asked.shift().resolve('{sent}')")
+    assert [anvil.read(coin, "allowance", owner, to) for to in spenders] == [0, 0]
+    assert not anvil.read(keepers, "isApprovedForAll", owner, spenders[0])
+    explorer.wait_for_block(anvil.head())
+    assert explorer.client.get(f"/api/v1/addresses/{owner}/approvals").json["approvals"] == []
+    assert not page.errors
