@@ -12,7 +12,6 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | sql_values.py | VALUES: what templates of statements use, by name |
 | api.py | BLUEPRINTS below /api/v1; transaction_fields(): fields that it adds to a transaction |
 | openapi.toml | its records, operations and parameters, the fields that it `added` to records of others, and the columns of its lists' CSV files, as scan/api/openapi/schemas.py and operations.py and scan/extensions/exports/csv_columns.py describe them |
-| openapi.py | RESPONSES, PARAMETERS and TAGS of the document; outside_paths(base_path): paths outside /api/v1 |
 | interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
 | pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include, `head` in the head of all; LINKED: lists that an address's head links; SEARCHES: template -> function of a search's text, which returns the records to show; path_of_hash(), transaction_records(); block_lists(): lists that a block's page shows; transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(): the values of its section of the home page; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page |
 | queries.py | PAGES: pages of entities that are no plain lists |

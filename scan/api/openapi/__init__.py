@@ -5,9 +5,9 @@ the core, in an extension's folder of that extension. declarations.py reads them
 operations.py say what their entries mean.
 """
 
-from scan import VERSION, registry
+from scan import VERSION
 from scan.api.openapi.declarations import Json, declared
-from scan.api.openapi.errors import error_responses
+from scan.api.openapi.errors import error_responses, foreign_responses
 from scan.api.openapi.filters import query_schemas
 from scan.api.openapi.operations import ANONYMOUS, KEYS, parameters, paths
 from scan.api.openapi.schemas import field, schemas
@@ -16,7 +16,6 @@ from scan.http.interfaces import API
 
 def document(base_path: str = "") -> Json:
     """Return the document."""
-    outside = registry.values("openapi", "outside_paths")
     return {
         "openapi": "3.1.0",
         "info": {**declared("info"), "version": VERSION},
@@ -24,24 +23,30 @@ def document(base_path: str = "") -> Json:
         # Operations that require a key override this.
         "security": [*ANONYMOUS, *KEYS],
         "tags": [
-            *({"name": name, "description": text} for name, text in declared("tags").items()),
-            *registry.collected("openapi", "TAGS"),
+            *({"name": name, **tag} for name, tag in declared("tags").items()),
             {"name": "Service", "description": "The state of the service; not rate limited."},
         ],
         "paths": {
             **{API + path: methods for path, methods in paths().items()},
-            **{path: page for paths in outside for path, page in paths(base_path).items()},
-            **declared("paths"),
+            **{path: _below(base_path, page) for path, page in declared("paths").items()},
         },
         "webhooks": declared("webhooks"),
         "components": {
             "schemas": {**schemas(), **query_schemas()},
-            "responses": {**error_responses(), **registry.merged("openapi", "RESPONSES")},
-            "parameters": {**parameters(), **registry.merged("openapi", "PARAMETERS")},
+            "responses": {**error_responses(), **foreign_responses()},
+            "parameters": parameters(),
             "headers": dict(map(_header, declared("headers").items())),
             "securitySchemes": declared("security"),
         },
     }
+
+
+def _below(base_path: str, page: Json) -> Json:
+    """Return a path outside the API, whose servers, if it has its own, are below the base path."""
+    servers = [
+        {"url": base_path + server["url"].rstrip("/") or "/"} for server in page.get("servers", ())
+    ]
+    return {**page, "servers": servers} if servers else page
 
 
 def _header(declared_as: tuple[str, Json]) -> tuple[str, Json]:

@@ -31,12 +31,12 @@ def _error(*statuses: int) -> Json:
         name: field(value) for name, value in further.items()
     }
     schema = {"allOf": [ref("Error"), {"properties": fields}]}
-    return response(
+    return _response(
         " ".join(described), schema, *RATE_HEADERS, *(("Retry-After",) if 502 in statuses else ())
     )
 
 
-def response(description: str, schema: Json, *headers: str) -> Json:
+def _response(description: str, schema: Json, *headers: str) -> Json:
     """Return a response with headers, and the request's id among them."""
     return {
         "description": description,
@@ -50,6 +50,10 @@ def header_references(*names: str) -> Json:
     return {name: {"$ref": f"#/components/headers/{name.rpartition('-')[2]}"} for name in names}
 
 
-def foreign_response(description: str, *headers: str) -> Json:
-    """Return a response whose content its interface's publisher documents."""
-    return response(description, {"description": "See its documentation."}, *headers)
+def foreign_responses() -> Json:
+    """Return responses whose content their interfaces' publishers document."""
+    content = {"description": "See its documentation."}
+    return {
+        name: _response(description, content, *headers)
+        for name, (description, *headers) in declared("responses").items()
+    }

@@ -81,6 +81,7 @@ _SPELLED = {
 PUBLISHED: Mapping[str, Collection[str]] = {
     module: [_SPELLED.get(name, name) for name in actions] for module, actions in MODULES.items()
 }
+SUPPORTED = "\n".join(f"- `{module}`: {', '.join(names)}" for module, names in PUBLISHED.items())
 
 
 def find_action(parameters: Parameters) -> Action:
