@@ -1,6 +1,5 @@
 """Verification, compilers, and contracts: their source, bytecode, values, calls."""
 
-import flask
 import orjson
 from flask import Blueprint, request
 
@@ -19,11 +18,10 @@ from scan.http.requests import (
     query_arguments,
     reader,
 )
-from scan.http.responses import Response, json_body, json_fragment, json_value
+from scan.http.responses import Response, json_fragment, json_value
 from scan.http.services import services
 from scan.queries import (
     contract_creations,
-    contract_sources,
     contracts,
 )
 from scan.queries.contract_creations import IndexedCreation, creation_record
@@ -35,10 +33,6 @@ from scan.verification.verifier import Verified, message, verify
 
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
-STANDARD_JSON = "standard-json"
-SOURCE_FORMATS = (STANDARD_JSON, "zip")
-ZIP_TYPE = "application/zip"
-
 blueprint = Blueprint("contracts", __name__)
 
 
@@ -146,18 +140,6 @@ def call_contract(address: str) -> Response:
     if result.proxy is not None:
         value["implementation"] = to_hex(result.proxy.implementation)
     return json_value(value)
-
-
-@blueprint.get("/contracts/<address>/source")
-def get_source(address: str) -> Response:
-    arguments = query_arguments("format")
-    form = parameters.one_of(arguments.get("format", STANDARD_JSON), "format", SOURCE_FORMATS)
-    key = parameters.address(address)
-    contract = contract_sources.get(reader(), key)
-    if form == STANDARD_JSON:
-        return json_body(contract_sources.standard_input(contract))
-    headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
-    return flask.Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)
 
 
 @blueprint.get("/compilers")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from flask import Blueprint, Response
 
@@ -19,10 +20,9 @@ from scan.pages.prices import unit_prices
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page
 from scan.pages.transaction_tabs import Shown
-from scan.queries import blocks, internal_transfers, pending_transactions, transactions
+from scan.queries import blocks, internal_transfers, transactions
 from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
-from scan.queries.pending_transactions import Pending
 
 MAX_INTERNAL = 200
 MAX_LOGS = 100
@@ -50,9 +50,9 @@ def get_transaction(transaction_hash: str) -> Response:
     key = hash_of(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
-        waiting = pending_transactions.get(reader(), key)
-        if waiting is not None:
-            return _pending_page(key, waiting)
+        for page_of_missing in registry.values("pages", "page_of_missing"):
+            if (response := page_of_missing(key)) is not None:
+                return cast(Response, response)
         if blocks.get(reader(), key) is not None:
             raise NotFound("This is the hash of a block, not of a transaction. Search for it.")
         raise reader().not_indexed(
@@ -105,19 +105,6 @@ def get_transaction(transaction_hash: str) -> Response:
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
             *(address for part in (*heads, shown) for address in part.addresses),
         ),
-    )
-
-
-def _pending_page(transaction_hash: bytes, waiting: Pending) -> Response:
-    sent, method = waiting
-    parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
-    return page(
-        "pending_transaction.html",
-        tab=transaction_tabs.requested(),
-        hash=to_hex(transaction_hash),
-        sent=sent,
-        method=method,
-        names=names_of((), *map(to_hex, parties), *addresses_in(method)),
     )
 
 

@@ -1,7 +1,7 @@
 """Contracts: the code at an address, its verified source, and a proxy's implementations."""
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -159,3 +159,16 @@ def verified_page(reader: Reader, window: Window) -> Page:
     if address is not None:
         following = traversal.next((verified_us, bytes(address), bytes(code_hash)))
     return Page(data, count, total, following)
+
+
+def language_of(contract: Contract) -> str:
+    return "Vyper" if contract.path.endswith((".vy", ".vyi")) else "Solidity"
+
+
+def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return libraries grouped by file, as in standard JSON; they are given by `file:Name`."""
+    by_file: dict[str, dict[str, Any]] = {}
+    for qualified, address in by_name.items():
+        path, _, name = qualified.rpartition(":")
+        by_file.setdefault(path, {})[name] = address
+    return by_file

@@ -24,8 +24,7 @@ from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import contracts, network
-from scan.queries.contract_sources import language_of
-from scan.queries.contracts import Contract, ProxyLookup
+from scan.queries.contracts import Contract, ProxyLookup, language_of
 from scan.queries.pages import Window
 
 LICENSES = {

@@ -1,17 +1,28 @@
-"""Below /api/v1/contracts/:address: bytecode, values, calls encoded for wallets, others' claims."""
+"""Below /contracts/:address: files of sources, bytecode, values, encoded calls, others' claims."""
 
+import flask
 from flask import Blueprint
 
 from scan import json_bodies, parameters
 from scan.api.contracts import function_and_arguments, hex_or_none
-from scan.extensions.contract_details import bytecode, claims, contract_values, encoded_calls
+from scan.extensions.contract_details import (
+    bytecode,
+    claims,
+    contract_sources,
+    contract_values,
+    encoded_calls,
+)
 from scan.extensions.contract_details.bytecode import Bytecode
 from scan.extensions.contract_details.disassembly import disassemble
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import json_object, query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.responses import Response, json_body, json_value
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
+
+STANDARD_JSON = "standard-json"
+SOURCE_FORMATS = (STANDARD_JSON, "zip")
+ZIP_TYPE = "application/zip"
 
 blueprint = Blueprint("contract_details", __name__)
 BLUEPRINTS = (blueprint,)
@@ -113,3 +124,15 @@ def encode_call(address: str) -> Response:
     if encoded.proxy is not None:
         value["implementation"] = to_hex(encoded.proxy.implementation)
     return json_value(value)
+
+
+@blueprint.get("/contracts/<address>/source")
+def get_source(address: str) -> Response:
+    arguments = query_arguments("format")
+    form = parameters.one_of(arguments.get("format", STANDARD_JSON), "format", SOURCE_FORMATS)
+    key = parameters.address(address)
+    contract = contract_sources.get(reader(), key)
+    if form == STANDARD_JSON:
+        return json_body(contract_sources.standard_input(contract))
+    headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
+    return flask.Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)

@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter
 from scan.extensions.contract_import.source_client import MAX_ANSWER_BYTES
 from scan.extensions.contract_import.source_records import SOLIDITY, Record
 from scan.hex import to_hex
-from scan.queries.contract_sources import libraries_by_file
+from scan.queries.contracts import libraries_by_file
 
 BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 

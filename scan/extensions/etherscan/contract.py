@@ -10,8 +10,7 @@ from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
-from scan.queries.contract_sources import libraries_by_file
-from scan.queries.contracts import Contract
+from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.pages import Window
 
 NOT_VERIFIED = "Contract source code not verified"

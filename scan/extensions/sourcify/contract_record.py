@@ -14,8 +14,7 @@ from scan.extensions.sourcify.fields import Selection
 from scan.hex import to_hex
 from scan.http.responses import json_fragment
 from scan.queries import contracts
-from scan.queries.contract_sources import libraries_by_file
-from scan.queries.contracts import Contract
+from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.verifier import MESSAGES

@@ -10,8 +10,8 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.extensions.contract_details.contract_sources import archive
 from scan.extensions.contract_details.disassembly import can_reach, disassemble, opcodes
-from scan.queries.contract_sources import archive
 from scan.queries.contracts import Contract
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input

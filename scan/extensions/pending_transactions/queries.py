@@ -6,7 +6,7 @@ from scan.contracts.abi_decoding import Decoded, decode_call, decode_call_by
 from scan.contracts.contract_abis import NO_CONTRACT
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.pending_transactions import PendingTransaction, read_pending
+from scan.extensions.pending_transactions.node_transaction import PendingTransaction, read_pending
 from scan.queries.reader import Reader
 
 TIMEOUT_S = 1.5

@@ -4,14 +4,14 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
 from scan.errors import NotFound
 from scan.queries import contracts
-from scan.queries.contracts import Contract
+from scan.queries.contracts import Contract, language_of, libraries_by_file
 from scan.queries.reader import Reader
 
 STANDARD_INPUT = "standard-input.json"
@@ -45,19 +45,6 @@ def standard_input(contract: Contract) -> bytes:
         "settings": settings,
     }
     return orjson.dumps(value)
-
-
-def language_of(contract: Contract) -> str:
-    return "Vyper" if contract.path.endswith((".vy", ".vyi")) else "Solidity"
-
-
-def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return libraries grouped by file, as in standard JSON; they are given by `file:Name`."""
-    by_file: dict[str, dict[str, Any]] = {}
-    for qualified, address in by_name.items():
-        path, _, name = qualified.rpartition(":")
-        by_file.setdefault(path, {})[name] = address
-    return by_file
 
 
 def archive(contract: Contract) -> bytes:
