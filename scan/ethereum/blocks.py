@@ -128,23 +128,23 @@ class EventLog(NamedTuple):
 class Withdrawal(NamedTuple):
     """A validator's withdrawal (EIP-4895), which costs no gas and is no transaction."""
 
-    withdrawal_index: int
-    validator_index: int
-    address: bytes
-    amount_wei: int
-    unit: str | None = None  # None: wei of the coin
+    withdrawal_index: Annotated[int, Column(BIGINT)]
+    validator_index: Annotated[int, Column(BIGINT)]
+    address: Annotated[bytes, Column(ADDRESS)]
+    amount_wei: Annotated[int, Column(UINT256)]
+    unit: Annotated[str | None, Column(TEXT)] = None  # None: wei of the coin
 
 
 class Uncle(NamedTuple):
     """A header of a replaced block that a later block includes (ommer). Its ordinal is the one that
     its miner's reward has among credits."""
 
-    ordinal: int
-    block_number: int  # of the block that includes it
-    uncle_number: int
-    hash: bytes
-    miner: bytes
-    timestamp_s: int
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]  # of the block that includes it
+    uncle_number: Annotated[int, Column(BIGINT)]
+    hash: Annotated[bytes, Column(HASH)]
+    miner: Annotated[bytes, Column(ADDRESS)]
+    timestamp_s: Annotated[int, Column(TIMESTAMP)]
 
 
 class DecodedBlock(NamedTuple):

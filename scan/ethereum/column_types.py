@@ -79,6 +79,7 @@ BYTES = ColumnType("bytes")
 UINT256 = ColumnType("uint256", _Known(quantity).__getitem__)
 UNSIGNED = ColumnType("unsigned", _Known(_unsigned).__getitem__)
 BIGINT = ColumnType("bigint", partial(_below, 63))
+SMALLINT = ColumnType("smallint")
 INTEGER = ColumnType("integer", _Known(partial(_below, 31)).__getitem__)
 TIMESTAMP = ColumnType("timestamp", _timestamp)  # in seconds since 1970
 BOOLEAN = ColumnType("boolean")

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.traces import CREATIONS, InternalTransfer
 
@@ -12,12 +13,13 @@ from scan.ethereum.traces import CREATIONS, InternalTransfer
 class ContractCreation(NamedTuple):
     """The creation of a contract; a row of the table contract_creations."""
 
-    ordinal: int
-    block_number: int
-    transaction_index: int
-    address: bytes
-    creator: bytes  # the transaction's sender
-    factory: bytes | None  # the contract that created it; None where the transaction did
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    transaction_index: Annotated[int, Column(INTEGER)]
+    address: Annotated[bytes, Column(ADDRESS)]
+    creator: Annotated[bytes, Column(ADDRESS)]  # the transaction's sender
+    # The contract that created it; None where the transaction did.
+    factory: Annotated[bytes | None, Column(ADDRESS)]
 
 
 def creations_in(

@@ -7,9 +7,10 @@ without those that were undone.
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
+from scan.ethereum.column_types import ADDRESS, INTEGER, SMALLINT, UINT256, Column
 from scan.ethereum.forms.matching import FORMS
 from scan.hex import BadHex, data, quantity, to_hex
 
@@ -39,12 +40,12 @@ class InternalTransfer(NamedTuple):
     """A transfer of value, in wei, by a contract, or its creation of a contract, even without
     value. `transfer_index` counts within the transaction."""
 
-    transaction_index: int
-    transfer_index: int
-    type: TransferType
-    from_address: bytes
-    to_address: bytes
-    value: int
+    transaction_index: Annotated[int, Column(INTEGER)]
+    transfer_index: Annotated[int, Column(INTEGER)]
+    type: Annotated[TransferType, Column(SMALLINT)]
+    from_address: Annotated[bytes, Column(ADDRESS)]
+    to_address: Annotated[bytes, Column(ADDRESS)]
+    value: Annotated[int, Column(UINT256)]
 
 
 class BlockTraces(NamedTuple):

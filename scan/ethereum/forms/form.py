@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
+from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, SMALLINT, UINT256, Column
 from scan.hex import BadHex, data, excerpt, quantity
 
 NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
@@ -25,12 +26,13 @@ class Credit(NamedTuple):
     """Coin that an address got in a block without a transfer, or lost if it is a BURN; a row of the
     table credits."""
 
-    ordinal: int
-    block_number: int
-    transaction_index: int | None  # None: for all transactions of the block together
-    type: int
-    address: bytes
-    amount_wei: int
+    ordinal: Annotated[int, Column(BIGINT)]
+    block_number: Annotated[int, Column(BIGINT)]
+    # None: for all transactions of the block together.
+    transaction_index: Annotated[int | None, Column(INTEGER)]
+    type: Annotated[int, Column(SMALLINT)]
+    address: Annotated[bytes, Column(ADDRESS)]
+    amount_wei: Annotated[int, Column(UINT256)]
 
 
 class Settlement(NamedTuple):

@@ -14,7 +14,10 @@ import numpy
 import pyarrow
 
 from scan.ethereum import column_types
-from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
+from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS, Uncle, Withdrawal
+from scan.ethereum.contract_creations import ContractCreation
+from scan.ethereum.forms.form import Credit
+from scan.ethereum.traces import InternalTransfer
 from scan.indexer.block_rows import TABLES
 
 LIMBS = 4
@@ -65,6 +68,7 @@ _TYPES: Mapping[column_types.ColumnType, ColumnType] = {
     column_types.BIGINT: pyarrow.int64(),
     column_types.TIMESTAMP: pyarrow.int64(),
     column_types.INTEGER: INDEX,
+    column_types.SMALLINT: pyarrow.int16(),
     column_types.BOOLEAN: BOOLEAN,
     column_types.TEXT: TEXT,
 }
@@ -78,9 +82,13 @@ def _declared(columns: Mapping[str, column_types.Column]) -> dict[str, ColumnFor
     }
 
 
+def _of_record(record: type) -> dict[str, ColumnFormat]:
+    return _declared(column_types.annotated_columns(record))
+
+
 # Columns of each kind of row, named as in the table. Unsigned integers in columns of bytes are
 # stored as in the table: big-endian, without leading zeros.
-# Columns of blocks and transactions follow from the records of scan/ethereum/blocks.py.
+# Most follow from the records of scan/ethereum.
 KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
     "blocks": {
         **_declared(BLOCK_COLUMNS),
@@ -97,47 +105,11 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         ),
     },
     "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(TRANSACTION_COLUMNS),
-    "internal_transfers": _kind(
-        block_number=BLOCK_NUMBER,
-        transaction_index=INDEX,
-        transfer_index=INDEX,
-        type=pyarrow.int16(),
-        from_address=ADDRESS,
-        to_address=ADDRESS,
-        value=UINT256,
-    ),
-    "withdrawals": _kind(
-        block_number=BLOCK_NUMBER,
-        withdrawal_index=pyarrow.int64(),
-        validator_index=pyarrow.int64(),
-        address=ADDRESS,
-        amount_wei=UINT256,
-        unit=_optional(TEXT),
-    ),
-    "credits": _kind(
-        ordinal=pyarrow.int64(),
-        block_number=BLOCK_NUMBER,
-        transaction_index=_optional(INDEX),
-        type=pyarrow.int16(),
-        address=ADDRESS,
-        amount_wei=UINT256,
-    ),
-    "contract_creations": _kind(
-        ordinal=pyarrow.int64(),
-        block_number=BLOCK_NUMBER,
-        transaction_index=INDEX,
-        address=ADDRESS,
-        creator=ADDRESS,
-        factory=_optional(ADDRESS),
-    ),
-    "uncles": _kind(
-        ordinal=pyarrow.int64(),
-        block_number=BLOCK_NUMBER,
-        uncle_number=BLOCK_NUMBER,
-        hash=HASH,
-        miner=ADDRESS,
-        timestamp_s=pyarrow.int64(),
-    ),
+    "internal_transfers": _kind(block_number=BLOCK_NUMBER) | _of_record(InternalTransfer),
+    "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(Withdrawal),
+    "credits": _of_record(Credit),
+    "contract_creations": _of_record(ContractCreation),
+    "uncles": _of_record(Uncle),
     "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
     "token_transfers": _kind(
         block_number=BLOCK_NUMBER,
