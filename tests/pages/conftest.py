@@ -10,6 +10,10 @@ from tests.support.explorer import Explorer
 from tests.support.many_functions import VERSION, deploy
 from tests.support.serving import in_thread
 
+# multicall(bytes[]) with a call of burn(uint256).
+MULTICALL = "0xac9650d8" + "".join(
+    f"{word:064x}" for word in (32, 1, 32, 36, 0x42966C68 << 224, 7 << 224)
+)
 # Its name, symbol and source try to become markup, and to turn the direction of what follows.
 HOSTILE = """// SPDX-License-Identifier: MIT
 // </code></pre><script>window.ran = "source"</script> \u202e reversed \u202c

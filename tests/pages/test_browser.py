@@ -12,6 +12,7 @@ from eth_account.signers.local import LocalAccount
 
 from scan.pages.formatting import checksummed
 from tests.conftest import Played
+from tests.pages.conftest import MULTICALL
 from tests.support.browser import Page
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
@@ -365,6 +366,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
         *("/keys", "/webhooks", "/watchlist", "/verify", "/nothing"),
+        *(f"/decode?data={MULTICALL}", "/encode?function=approve(address,uint256)"),
     ]
 
 

@@ -17,7 +17,7 @@ from app import create_app
 from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
 from scan.pages.formatting import short_price
 from tests.conftest import Played
-from tests.pages.conftest import HOSTILE
+from tests.pages.conftest import HOSTILE, MULTICALL
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, every_result
@@ -78,7 +78,7 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
         *(f"/address/{person}?tab={tab}" for tab in tabs),
         f"/address/{token}?tab=contract",
         *(f"/address/{token}?tab=contract&view={view}" for view in ("read", "write")),
-        "/verify",
+        *("/verify", f"/decode?data={MULTICALL}", "/encode?function=approve(address,uint256)"),
     ]
 
 
