@@ -1,6 +1,7 @@
 """/decode and /encode: candidates and where they are from, calls inside of calls, hostile input."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -269,6 +270,9 @@ def test_a_page_decodes_without_a_script(client: FlaskClient, work: Work) -> Non
         "'", "&#39;"
     )
     assert "note" in text and "/api/v1/decode?data=0x" in text
+    page = client.get(f"/tx/{work.send(work.worker, WORK)}").get_data(as_text=True)
+    [link] = re.findall(r'href="(/decode\?data=0x[^"]+)"', page)
+    assert "the contract" in client.get(unescape(link)).get_data(as_text=True)
     long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))})
     assert long.status_code == 200 and "Calls inside" in long.get_data(as_text=True)
     assert "too long for a link" in long.get_data(as_text=True)
