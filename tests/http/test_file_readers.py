@@ -11,8 +11,6 @@ import orjson
 import pytest
 import requests
 
-from scan.server.connection import ResponseBuffer
-from scan.server.file_body import PIECE_BYTES, FileBody
 from tests.support.database import Postgres, execute
 from tests.support.serving import free_port, gunicorn, gunicorn_started, wait_for, wait_until
 
@@ -108,42 +106,3 @@ def test_a_killed_worker_leaves_no_file(tokens_url: str, tmp_path: Path) -> None
             os.kill(process.pid, signal.SIGKILL)
             process.wait(30)
             assert [*(tmp_path / "files").iterdir()] == []
-
-
-@pytest.mark.check
-def test_a_buffer_sends_a_file_in_pieces_and_closes_it(tmp_path: Path) -> None:
-    content = os.urandom(3 * PIECE_BYTES + 1)
-    (tmp_path / "file").write_bytes(content)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
-        closed: list[bool] = []
-        buffer = ResponseBuffer(ours)
-        buffer.sendall(b"head")
-        file = FileBody((tmp_path / "file").open("rb"), lambda: closed.append(True))
-        assert file.size == len(content)
-        buffer.attach(file)
-        received, taken = b"", 0
-        while not buffer.flush():
-            assert len(buffer) <= PIECE_BYTES
-            received += theirs.recv(1 << 20)
-            taken += buffer.taken_file_bytes()
-        while len(received) < len(content) + 4:
-            received += theirs.recv(1 << 20)
-        assert received == b"head" + content
-        assert (taken + buffer.taken_file_bytes(), closed) == (len(content), [True])
-
-
-@pytest.mark.check
-def test_a_buffer_whose_client_left_closes_its_file(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(bytes(10 * PIECE_BYTES))
-    ours, theirs = socket.socketpair()
-    closed: list[bool] = []
-    with ours:
-        ours.setblocking(False)
-        buffer = ResponseBuffer(ours)
-        buffer.attach(FileBody((tmp_path / "file").open("rb"), lambda: closed.append(True)))
-        assert not buffer.flush()
-        theirs.close()
-        assert buffer.flush()
-    assert closed == [True]

@@ -1,19 +1,15 @@
 """Clients that wait, send too much, or what is no request: nobody else waits for them."""
 
-import random
-import re
-import select
 import socket
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from pathlib import Path
 
 import pytest
 import requests
 
+from tests.http.conftest import peak_mib, workers
 from tests.support.http_client import THREADS, Client
 from tests.support.serving import (
     NOWHERE,
@@ -31,20 +27,12 @@ OWNER = "/api/v1/keys?owner=0x" + "00" * 20  # takes a thread and the database
 POST = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 BLOCKS = b'{"entity":"blocks"}'
-ENDS = b'{"entity":"blocks","filter":{"blockFrom":0\r\n\r\n},"offset":0\r\n\r\n,"limit":10\r\n\r\n}'
 MIB = 1024 * 1024
 UNLIMITED = {
     "RPC_URL": NOWHERE,
     "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
     "SCAN_RATE_LIMIT_PAGES": "1000000/minute",
 }
-
-
-@pytest.fixture
-def clients() -> Iterator[ExitStack]:
-    """Closes what a test has connected."""
-    with ExitStack() as stack:
-        yield stack
 
 
 def assert_serves(server: str) -> None:
@@ -63,29 +51,6 @@ def status(answer: bytes) -> int:
 
 def closing(request: bytes) -> bytes:
     return request.replace(b"Host: x", b"Host: x\r\nConnection: close", 1)
-
-
-@pytest.mark.parametrize(
-    "begun",
-    [
-        b"\r\n",
-        b"GET / HTTP/1.2\r\nHost: x\r\nAcc",
-        POST + b"Content-Length: 100\r\n\r\n{",
-        POST + b"Content-Length: 1000000\r\n\r\n{",
-        CHUNKED + b"5\r\n{",
-        CHUNKED + b"5\r\n{    \r\n0\r\nTrailer: ",
-        CHUNKED + b"1\r\n",
-    ],
-    ids=lambda begun: ascii(begun[-20:]),
-)
-def test_what_is_not_whole_holds_no_thread(
-    shared_server: str, clients: ExitStack, begun: bytes
-) -> None:
-    waiting = [clients.enter_context(connect(shared_server)) for _ in range(2 * THREADS)]
-    for client in waiting:
-        client.sendall(begun)
-    assert_serves(shared_server)
-    assert select.select(waiting, [], [], 0)[0] == []
 
 
 def test_who_is_told_to_continue_and_does_not_holds_no_thread(
@@ -148,34 +113,6 @@ def test_a_body_of_very_many_chunks_is_refused(shared_server: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        chunks(BLOCKS, b""),
-        chunks(BLOCKS[:5], BLOCKS[5:], b""),
-        b"".join(chunks(bytes([byte])) for byte in BLOCKS) + chunks(b""),
-        b"13;name=value\r\n" + BLOCKS + b"\r\n0\r\nX-Trailer: 1\r\nX-More: 2\r\n\r\n",
-        chunks(ENDS, b""),
-        chunks(b"\r\n\r\n" * 40 + BLOCKS, b""),
-        chunks(*[b"\r\n\r\n"] * 40, BLOCKS, b""),
-    ],
-    ids=["one", "two", "bytes", "trailers", "ends", "blank lines", "blank chunks"],
-)
-@pytest.mark.parametrize("size", [1, 2, 7, 10_000])
-def test_chunks_are_understood_in_whatever_pieces_they_come(
-    shared_server: str, body: bytes, size: int
-) -> None:
-    """What looks like the end may be data; what follows is the next request."""
-    client = Client(shared_server)
-    client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sent = (CHUNKED + body) * 2
-    for start in range(0, len(sent), size):
-        client.socket.sendall(sent[start : start + size])
-        if size == 1:
-            time.sleep(0.0002)
-    assert [client.receive().status for _ in range(2)] == [200, 200]
-
-
-@pytest.mark.parametrize(
     ("path", "size", "found"),
     [
         ("/api/v1/query", MIB, 400),
@@ -225,25 +162,6 @@ def test_a_body_that_nobody_reads_is_no_request(shared_server: str) -> None:
         client.receive()
 
 
-def test_ten_thousand_pipelined_requests_are_answered_in_order(shared_server: str) -> None:
-    """Some from the loop, some by threads; meanwhile others are served."""
-    kinds = [b"GET /healthz HTTP/1.1\r\n", b"GET /nothing HTTP/1.1\r\n", CHUNKED[:-2]]
-    ends = [b"\r\n", b"\r\n", b"\r\n" + chunks(b"{}", b"")]
-    count, chance = 10_000, random.Random(1)
-    kind = [chance.choice([0, 0, 0, 0, 0, 0, 1, 2]) for _ in range(count)]
-    sent = b"".join(kinds[k] + b"X-Request-Id: %d\r\n" % n + ends[k] for n, k in enumerate(kind))
-    client = Client(shared_server)
-    client.socket.settimeout(60)
-    sender = threading.Thread(target=client.socket.sendall, args=(sent,))
-    sender.start()
-    for n, k in enumerate(kind):
-        response = client.receive()
-        assert (response.status, response["X-Request-Id"]) == ([200, 404, 400][k], str(n))
-        if n % 1000 == 0:
-            assert_serves(shared_server)
-    sender.join()
-
-
 @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
 @pytest.mark.parametrize("path", [b"/healthz", b"/nothing"])
 def test_the_version_and_connection_decide_whether_it_stays_open(
@@ -259,16 +177,6 @@ def test_the_version_and_connection_decide_whether_it_stays_open(
                 assert client.recv(1) == b""
 
 
-def test_head_and_options_have_no_body(shared_server: str) -> None:
-    client = Client(shared_server)
-    for path in ("/healthz", "/api/v1/blocks", "/nothing", "/"):
-        head = client.ask(path, method="HEAD")
-        get = client.ask(path)
-        assert (head.status, head["Content-Length"]) == (get.status, str(len(get.body)))
-        options = client.ask(path, method="OPTIONS")
-        assert options.status == 204 and "GET" in options["Allow"] and options.body == b""
-
-
 @pytest.mark.parametrize("kind", ["-H", "-S"], ids=["hard", "soft"])
 def test_more_idle_clients_than_descriptors_end_nothing(
     shared_database_url: str, clients: ExitStack, kind: str
@@ -278,21 +186,11 @@ def test_more_idle_clients_than_descriptors_end_nothing(
     limited = f"ulimit -S -n 1024; ulimit {kind} -n 1024"
     with gunicorn_started(shared_database_url, port, shell=limited, **UNLIMITED) as process:
         server = wait_for(port, process)
-        [worker] = children(process)
+        [worker] = workers(process)
         for _ in range(1_300):
             clients.enter_context(connect(server))
         assert_serves(server)
-        assert children(process) == [worker]
-
-
-def children(process: "subprocess.Popen[bytes]") -> list[str]:
-    return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-
-
-def peak_mib(process: "subprocess.Popen[bytes]") -> int:
-    [worker] = children(process)
-    [kib] = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{worker}/status").read_text())
-    return int(kib) // 1024
+        assert workers(process) == [worker]
 
 
 def test_uploads_that_never_end_take_bounded_memory(
@@ -357,31 +255,16 @@ STATES = [
 ]
 
 
-@pytest.mark.long
-def test_a_stop_waits_for_nobody_for_long(shared_database_url: str, clients: ExitStack) -> None:
+@pytest.mark.parametrize("arguments", [(), ("--worker-connections", "20")], ids=["room", "full"])
+def test_a_stop_waits_for_nobody_for_long(
+    shared_database_url: str, clients: ExitStack, arguments: tuple[str, ...]
+) -> None:
     """The worker ends by itself: gunicorn would kill it after its graceful time-out."""
     port = free_port()
-    with gunicorn_started(shared_database_url, port, **UNLIMITED) as process:
+    with gunicorn_started(shared_database_url, port, *arguments, **UNLIMITED) as process:
         server = wait_for(port, process)
         for begin in STATES * 20:
             begin(clients.enter_context(connect(server)))
-        process.terminate()
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert b"Traceback" not in errors and b"SIGKILL" not in errors, errors.decode()
-
-
-@pytest.mark.long
-def test_a_stop_while_every_connection_is_taken_ends_in_order(
-    shared_database_url: str, clients: ExitStack
-) -> None:
-    port = free_port()
-    few = ("--worker-connections", "20")
-    with gunicorn_started(shared_database_url, port, *few, **UNLIMITED) as process:
-        server = wait_for(port, process)
-        for _ in range(60):
-            client = clients.enter_context(connect(server))
-            client.sendall(POST + b"Content-Length: 100\r\n\r\n{")
         process.terminate()
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 0

@@ -198,16 +198,6 @@ def test_what_is_free_is_never_charged(server: str, path: str) -> None:
     assert client.ask("/api/v1/keys", method="OPTIONS")["X-RateLimit-Remaining"] == "10"
 
 
-def test_the_style_of_pages_is_never_charged(server: str) -> None:
-    client = Client(server, "127.3.0.6")
-    page = client.ask("/", more=HTML).body.decode()
-    paths = [part.partition('"')[0] for part in page.split('="')[1:] if part.startswith("/static/")]
-    assert paths
-    for path in paths * 20:
-        assert client.ask(path).status == 200
-    assert client.ask("/", more=HTML)["X-RateLimit-Remaining"] == "10"
-
-
 @pytest.mark.parametrize(
     "path", ["/no-page", "/nowhere", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
 )
@@ -237,12 +227,6 @@ def test_an_unknown_path_of_the_api_is_charged_as_the_api(server: str) -> None:
     response = client.ask("/api/v1/verfy", more=HTML)
     assert (response.status, response["Content-Type"]) == (404, "application/json")
     assert response["X-RateLimit-Remaining"] == "9"
-
-
-def test_without_pages_browsers_get_json(shared_database_url: str) -> None:
-    with gunicorn(shared_database_url, SCAN_PAGES="off") as server:
-        response = Client(server).ask("/no-page", more=HTML)
-        assert (response.status, response["Content-Type"]) == (404, "application/json")
 
 
 def test_a_base_path_has_the_same_limits_and_methods(shared_database_url: str) -> None:

@@ -86,9 +86,7 @@ def test_a_block_that_comes_is_waited_for(served: Served, path: str) -> None:
     assert path != NEWEST or newest(response) == number + 1
 
 
-def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(
-    served: Served,
-) -> None:
+def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(served: Served) -> None:
     number = served.mine() + 2
     message = f"Block {number} is not indexed yet."
     refused = ask(served.address, NEWEST, number)

@@ -67,16 +67,6 @@ def test_a_response_of_an_older_version_is_not_stored() -> None:
 
 
 @pytest.mark.check
-def test_a_newer_version_takes_the_place_of_all_older_ones() -> None:
-    version = GivenVersion()
-    cache = cache_of(version)
-    cache.store(CacheKey("/a"), response(b"old"), 1)
-    version.version = 2
-    cache.store(CacheKey("/b"), response(b"new"), 2)
-    assert cache.find(CacheKey("/a")) is None and cache.find(CacheKey("/b")) is not None
-
-
-@pytest.mark.check
 def test_responses_of_commits_that_a_failover_lost_are_gone() -> None:
     """The same number then means something else."""
     version = GivenVersion()

@@ -41,6 +41,10 @@ WELL_FORMED = [
     post(CHUNKED, body=b"13\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"8\r\n" + BLOCKS[:8] + b"\r\nB\r\n" + BLOCKS[8:] + b"\r\n0\r\n\r\n") * 2,
     post(CHUNKED, body=b'13; a="b"\r\n' + BLOCKS + b"\r\n000\r\nX-Trailer: y\r\n\r\n") * 2,
+    post(CHUNKED, body=b"17\r\n\r\n\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
+    post(
+        CHUNKED, body=b"1b\r\n0\r\n\r\n\r\n\r\n" + BLOCKS[1:] + b"\r\n0\r\n\r\n"
+    ),  # data like an end
     post(b"Expect: 100-continue", b"Content-Length: 19", body=BLOCKS),
     post(b"Content-Length: 0"),
     post(),

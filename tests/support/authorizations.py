@@ -11,7 +11,6 @@ from tests.support.anvil import ZERO, Anvil
 from tests.support.scenario import key_of
 
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-MAX_NONCE = 2**64 - 1
 CHAIN_ID = 31337
 SPONSOR = key_of(0)
 # What accounts delegate to: code that creates an empty contract, that does nothing, and that fails.
