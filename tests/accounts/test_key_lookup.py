@@ -3,21 +3,20 @@
 import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import pytest
 
 from scan.accounts import key_lookup
-from scan.accounts.api_keys import ApiKey, new_key
-from scan.accounts.key_lookup import CACHED_S, PAUSE_AFTER_FAILURE_S, ApiKeyLookup
+from scan.accounts.api_keys import new_key
+from scan.accounts.key_lookup import PAUSE_AFTER_FAILURE_S, ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
-from scan.accounts.owner_authorization import Requester, is_claimed, require_owner
 from scan.database.connection import Database
-from scan.errors import MissingApiKey, OwnerMismatch, Unavailable
+from scan.errors import Unavailable
 from tests.support.database import execute
 from tests.support.serving import wait_until
 
-OWNER, STRANGER = bytes([1] * 20), bytes([2] * 20)
+OWNER = bytes([1] * 20)
 _numbers = itertools.count()
 
 
@@ -32,9 +31,7 @@ def away(postgres, url):
     name = url.partition("?")[0].rpartition("/")[2]
     server = postgres.url("postgres")
     execute(
-        server,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
-        name,
+        server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", name
     )
     execute(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
     try:
@@ -58,33 +55,6 @@ def stored_key(database, owner=OWNER):
             max_keys=1000,
         )
     return key
-
-
-def deactivate(database, key):
-    with database.transaction() as transaction:
-        transaction.execute("accounts/api_keys_deactivate", id=key.id, owner=OWNER)
-
-
-def test_a_key_revoked_elsewhere_is_found_no_longer_than_it_is_cached(database):
-    now = [0.0]
-    lookup = ApiKeyLookup(database, clock=lambda: now[0])
-    key = stored_key(database)
-    assert lookup.find(key.text) == ApiKey(key.id, OWNER, 100)
-    deactivate(database, key)
-    now[0] = CACHED_S - 0.01
-    assert lookup.find(key.text) is not None
-    now[0] = CACHED_S
-    assert lookup.find(key.text) is None
-    assert CACHED_S < 5
-
-
-def test_forgetting_asks_again_at_once(database):
-    lookup = ApiKeyLookup(database, clock=lambda: 0.0)
-    key = stored_key(database)
-    assert lookup.find(key.text) is not None
-    deactivate(database, key)
-    lookup.clear_cache()
-    assert lookup.find(key.text) is None
 
 
 def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
@@ -154,37 +124,3 @@ def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, datab
         list(pool.map(count, range(8)))
     totals = execute(database_url, "SELECT DISTINCT total_requests FROM api_keys")
     assert totals == [(200,)]
-
-
-def test_an_address_stays_claimed_after_its_last_key_was_deleted(database):
-    assert not is_claimed(database, OWNER)
-    key = stored_key(database)
-    assert is_claimed(database, OWNER)
-    assert not is_claimed(database, STRANGER)
-    deactivate(database, key)
-    assert is_claimed(database, OWNER)
-
-
-MINE, THEIRS = ApiKey(1, OWNER, 100), ApiKey(2, STRANGER, 100)
-
-
-@pytest.mark.parametrize(
-    ("mode", "claimed", "key", "error"),
-    [
-        ("never", True, None, None),
-        ("never", True, THEIRS, None),
-        ("claimed", False, None, None),
-        ("claimed", False, THEIRS, None),
-        ("claimed", True, None, MissingApiKey),
-        ("claimed", True, THEIRS, OwnerMismatch),
-        ("claimed", True, MINE, None),
-        ("always", False, None, MissingApiKey),
-        ("always", False, THEIRS, OwnerMismatch),
-        ("always", False, MINE, None),
-    ],
-)
-def test_who_may_act_for_an_owner(database, mode, claimed, key, error):
-    if claimed:
-        stored_key(database)
-    with pytest.raises(error) if error else nullcontext():
-        require_owner(database, OWNER, Requester(key, "192.0.2.1"), mode)

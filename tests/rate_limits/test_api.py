@@ -145,18 +145,6 @@ def test_several_forwarded_lines_are_one_list(proxied):
     assert get(proxied, headers={"X-Forwarded-For": "203.0.113.6"}).status_code == 400
 
 
-def test_a_hundred_addresses_of_one_64_share_a_bucket_behind_a_proxy(proxied, client):
-    claims = ({"X-Forwarded-For": f"2001:db8::{n:x}:1"} for n in range(100))
-    answers = [get(proxied, client=client, headers=claim) for claim in claims]
-    assert statuses(answers) == {400: 10, 429: 90}
-
-
-def test_an_ipv4_address_is_the_same_in_either_spelling(proxied):
-    for address in ["1.2.3.4", "::ffff:1.2.3.4", "::ffff:102:304"] * 3 + ["1.2.3.4"]:
-        assert get(proxied, headers={"X-Forwarded-For": address}).status_code == 400
-    assert get(proxied, headers={"X-Forwarded-For": "::ffff:1.2.3.4"}).status_code == 429
-
-
 def test_a_key_has_its_own_hundred_and_invalid_ones_are_charged_to_the_address(
     server, shared_server, client
 ):

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter
-from scan.rate_limits.windows import RateLimitResult
 from scan.settings import Settings
 from tests.http.test_cached_responses import PATIENT
 from tests.http.test_limits_of_cached_responses import made_key
@@ -31,24 +29,6 @@ def frozen(process: int) -> Iterator[None]:
         yield
     finally:
         os.kill(process, signal.SIGCONT)
-
-
-def test_forty_threads_pass_exactly_the_limit(tmp_path: Path) -> None:
-    with redis_cluster(tmp_path) as (uri, _):
-        limiter = make_limiter(Settings(rate_limit_storage=uri, rate_limit_anonymous="25/minute"))
-        start = Barrier(40)
-
-        def charge(_: int) -> RateLimitResult:
-            start.wait()
-            counted = limiter.store.submit(*limiter.of_address("192.0.2.1"))
-            assert counted is not None
-            return counted.result()
-
-        with ThreadPoolExecutor(40) as pool:
-            results = list(pool.map(charge, range(40)))
-        assert sum(result.allowed for result in results) == 25
-        assert limiter.peek_address("192.0.2.1")[:3] == (False, 25, 0)
-        assert limiter.peek_address("192.0.2.2")[:3] == (True, 25, 25)
 
 
 def test_a_key_and_its_address_are_charged(tmp_path: Path) -> None:
