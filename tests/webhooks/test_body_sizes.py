@@ -51,15 +51,6 @@ def stopped_reason(webhooks: Webhooks, owner: bytes, hook: Hook) -> object:
     return record["stoppedReason"]
 
 
-def test_a_megabyte_for_a_hundred_webhooks_is_stored_nowhere(webhooks: Webhooks) -> None:
-    for number in range(100):
-        webhooks.register(address(f"owner {number}"), URL, ("log",), EMITTER)
-    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MIB), log(1, 10)])
-    large, small = bodies(webhooks)
-    assert len(large) < 1000 and len(small) < 1000
-    assert webhooks.pending() == 200
-
-
 def test_data_of_a_log_is_sent_up_to_16_384_bytes_and_left_out_above(
     webhooks: Webhooks, receiver: Receiver
 ) -> None:

@@ -68,10 +68,7 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
     expected = Counter(told for address in watched for told in _expected(truth, address))
     assert sum(expected.values()) > 500
     assert {event for _, event, *_ in expected} == set(LISTED)
-    with (
-        Indexing(webhooks.settings.database_url, node.url) as indexing,
-        webhooks.delivering(),
-    ):
+    with Indexing(webhooks.settings.database_url, node.url) as indexing, webhooks.delivering():
         indexing.wait_for(node.head())
         receiver.wait_for(sum(expected.values()))
         wait_until(lambda: not webhooks.pending())

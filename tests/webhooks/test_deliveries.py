@@ -46,29 +46,6 @@ def test_an_event_reaches_its_receiver_signed(webhooks: Webhooks, receiver: Rece
     }
 
 
-def test_a_transfer_carries_its_token_and_place(webhooks: Webhooks, receiver: Receiver) -> None:
-    webhooks.register(OWNER, receiver.url(), ["token_transfer"])
-    webhooks.chain.append([Move(OTHER, OTHER)])
-    _, transaction = webhooks.chain.append([Move(OTHER, OTHER), Move(OTHER, OWNER, tokens=7)])
-    with webhooks.delivering():
-        [received] = receiver.wait_for(1)
-    assert received.headers["X-Scan-Event"] == received.event["event"] == "token_transfer"
-    assert received.event["timestamp"] == "2023-11-14T22:13:32Z"
-    assert received.event["data"] == {
-        "hash": f"0x{transaction.hex()}",
-        "from": f"0x{OTHER.hex()}",
-        "to": f"0x{OWNER.hex()}",
-        "value": "7",
-        "blockNumber": 1,
-        "tokenAddress": f"0x{TOKEN.hex()}",
-        "tokenType": "BEP20",
-        "tokenId": None,
-        "logIndex": 1,
-        "batchIndex": 0,
-        "methodId": None,
-    }
-
-
 def test_a_failed_attempt_is_logged_with_the_host_alone(
     webhooks: Webhooks, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -26,54 +26,65 @@ def payloads(webhooks: Webhooks, hook: Any) -> list[dict[str, Any]]:
     return [delivery["payload"] for delivery in webhooks.deliveries(hook)]
 
 
-def test_a_deposit_made_by_a_contract_is_an_event(webhooks: Webhooks) -> None:
-    hook = webhooks.register(BERT, URL, ("internal_transfer",))
-    other = webhooks.register(ANNA, URL, ("internal_transfer",))
-    purse = webhooks.register(PURSE, URL, ("internal_transfer",))
-    [transaction] = webhooks.chain.append(
-        [Move(ANNA, PURSE, fields={"method": bytes.fromhex("a9059cbb")})],
-        internal_transfers=[internal(BERT, 7), internal(PURSE, 8, 1)],
+TOPICS = [bytes([n]) * 32 for n in (0xA, 0xB)]
+TRADE = {
+    **{"logIndex": 1, "dex": "uniswap-v2", "pairAddress": to_hex(POOL), "maker": to_hex(ANNA)},
+    **{"tokenIn": to_hex(TOKEN), "tokenOut": to_hex(POOL), "amountIn": "3", "amountOut": "4"},
+}
+EVENTS: list[tuple[str, bytes, dict[str, Any]]] = [
+    (
+        *("token_transfer", BERT),
+        {
+            **{"from": to_hex(ANNA), "to": to_hex(BERT), "value": "5", "tokenId": None},
+            **{"tokenAddress": to_hex(TOKEN), "tokenType": "BEP20", "logIndex": 1, "batchIndex": 0},
+        },
+    ),
+    (
+        *("internal_transfer", BERT),
+        {
+            **{"from": to_hex(PURSE), "to": to_hex(BERT), "value": "7", "type": "call"},
+            "transferIndex": 0,
+        },
+    ),
+    *(("dex_trade", watched, TRADE) for watched in (ANNA, POOL)),
+    (
+        *("log", PURSE),
+        {
+            **{"logIndex": 5, "transactionIndex": 1, "address": to_hex(PURSE), "data": "0x05"},
+            "topics": [to_hex(topic) for topic in TOPICS],
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("event_type", "watched", "data"), EVENTS)
+def test_an_event_has_what_it_is_about(
+    webhooks: Webhooks, event_type: str, watched: bytes, data: dict[str, Any]
+) -> None:
+    hook = webhooks.register(watched, URL, (event_type,))
+    nobody = webhooks.register(address("nobody"), URL, (event_type,))
+    webhooks.chain.append()
+    move = Move(ANNA, BERT, tokens=5, pool=POOL, fields={"method": bytes.fromhex("a9059cbb")})
+    _, transaction = webhooks.chain.append(
+        [Move(POOL, POOL), move],
+        [EventLog(1, 5, PURSE, tuple(TOPICS), bytes([5]))],
+        internal_transfers=[internal(BERT, 7)._replace(transaction_index=1)],
         is_traced=True,
     )
+    of_transaction = {"hash": to_hex(transaction), "blockNumber": 1, "methodId": "0xa9059cbb"}
     [event] = payloads(webhooks, hook)
-    assert event == {
-        "event": "internal_transfer",
-        "timestamp": "2023-11-14T22:13:20Z",
-        "data": {
-            "hash": to_hex(transaction),
-            "from": to_hex(PURSE),
-            "to": to_hex(BERT),
-            "value": "7",
-            "blockNumber": 0,
-            "transferIndex": 0,
-            "type": "call",
-            "methodId": "0xa9059cbb",
-        },
-    }
-    assert payloads(webhooks, other) == []
-    # One to itself is one event.
+    assert (event["event"], event["timestamp"]) == (event_type, "2023-11-14T22:13:32Z")
+    assert event["data"] == {**of_transaction, **data}
+    assert payloads(webhooks, nobody) == []
+
+
+def test_an_internal_transfer_to_oneself_is_one_event(webhooks: Webhooks) -> None:
+    purse = webhooks.register(PURSE, URL, ("internal_transfer",))
+    internal_transfers = [internal(BERT, 7), internal(PURSE, 8, 1)]
+    webhooks.chain.append(
+        [Move(ANNA, PURSE)], internal_transfers=internal_transfers, is_traced=True
+    )
     assert [e["data"]["value"] for e in payloads(webhooks, purse)] == ["7", "8"]
-
-
-@pytest.mark.parametrize("watched", [ANNA, POOL])
-def test_a_trade_is_an_event_of_its_maker_and_its_pool(webhooks: Webhooks, watched: bytes) -> None:
-    hook = webhooks.register(watched, URL, ("dex_trade",))
-    [transaction, _] = webhooks.chain.append([Move(ANNA, BERT, pool=POOL), Move(BERT, ANNA)])
-    [event] = payloads(webhooks, hook)
-    assert event["event"] == "dex_trade"
-    assert event["data"] == {
-        "hash": to_hex(transaction),
-        "blockNumber": 0,
-        "logIndex": 0,
-        "dex": "uniswap-v2",
-        "pairAddress": to_hex(POOL),
-        "maker": to_hex(ANNA),
-        "tokenIn": to_hex(TOKEN),
-        "tokenOut": to_hex(POOL),
-        "amountIn": "3",
-        "amountOut": "4",
-        "methodId": None,
-    }
 
 
 def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(

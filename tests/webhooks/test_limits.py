@@ -44,9 +44,7 @@ def owners(count: int) -> list[str]:
 
 def change(webhooks: Webhooks, number: int, active: bool, client: str) -> int:
     return webhooks.client.patch(
-        f"/api/v1/webhooks/{number}",
-        json={"active": active},
-        environ_base={"REMOTE_ADDR": client},
+        f"/api/v1/webhooks/{number}", json={"active": active}, environ_base={"REMOTE_ADDR": client}
     ).status_code
 
 

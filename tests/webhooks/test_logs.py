@@ -13,8 +13,6 @@ from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Receiver
-from tests.support.serving import wait_until
 from tests.support.webhooks import Hook, Webhooks
 
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
@@ -89,91 +87,6 @@ def test_topics_narrow_as_they_do_for_a_node(
     assert indexes(webhooks, hook) == expected
     shown = webhooks.record(OWNER, hook)["topics"]
     assert shown == (None if given is None else json.loads(json.dumps(given).lower()))
-
-
-def test_a_log_as_it_is_sent(webhooks: Webhooks, receiver: Receiver) -> None:
-    register(webhooks, receiver.url())
-    [_, transaction] = webhooks.chain.append(
-        [Move(OTHER, OWNER), Move(OTHER, EMITTER)],
-        [log(5, A, B, transaction=1), log(6, transaction=1)],
-    )
-    with webhooks.delivering():
-        first, second = receiver.wait_for(2)
-    assert first.headers["X-Scan-Event"] == "log"
-    assert first.event == {
-        "event": "log",
-        "timestamp": "2023-11-14T22:13:20Z",
-        "data": {
-            "hash": f"0x{transaction.hex()}",
-            "blockNumber": 0,
-            "logIndex": 5,
-            "transactionIndex": 1,
-            "address": f"0x{EMITTER.hex()}",
-            "topics": hexes(A, B),
-            "data": "0x05",
-            "methodId": None,
-        },
-    }
-    assert second.event["data"]["topics"] == [] and b" " not in second.body
-
-
-def test_events_of_all_types_come_in_the_order_of_the_chain(webhooks: Webhooks) -> None:
-    """made_blocks gives a transfer of tokens the index of its transaction as its log's."""
-    hook = register(webhooks, "https://localhost:1/", None, "token_transfer", "tx")
-    moves = [Move(EMITTER, OTHER, tokens=5) for _ in range(3)]
-    logs = [log(0), *(log(1 + n, transaction=n) for n in range(3))]
-    webhooks.chain.append(moves, logs)
-    found = [
-        (each["event"], each["payload"]["data"].get("logIndex"))
-        for each in webhooks.deliveries(hook)
-    ]
-    assert found == [
-        *(("tx", None), ("token_transfer", 0), ("log", 0), ("log", 1)),
-        *(("tx", None), ("token_transfer", 1), ("log", 2)),
-        *(("tx", None), ("token_transfer", 2), ("log", 3)),
-    ]
-
-
-def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
-    hook = register(webhooks, receiver.url(), [hexes(A)[0]])
-    webhooks.chain.append()
-    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, A), log(1, B)])
-    with webhooks.delivering():
-        receiver.wait_for(1)
-        wait_until(lambda: not webhooks.pending())
-    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, A)])
-    webhooks.chain.unwind(0)
-    webhooks.chain.append([Move(OTHER, EMITTER)], [log(3, A)])
-    with webhooks.delivering():
-        found = receiver.wait_for(3)
-    assert [(r.event["data"]["logIndex"], r.event["data"].get("removed")) for r in found] == [
-        *((0, None), (0, True), (3, None))
-    ]
-    assert [d["status"] for d in webhooks.deliveries(hook)] == [
-        *("delivered", "cancelled", "delivered", "delivered")
-    ]
-
-
-def test_a_queue_with_too_many_logs_stops_its_webhook(webhooks: Webhooks) -> None:
-    hook = register(webhooks, "https://localhost:1/")
-    quiet = register(webhooks, "https://localhost:1/", [hexes(A)[0]])
-    webhooks.chain.append(
-        [Move(OTHER, EMITTER)], [log(n % 256)._replace(log_index=n) for n in range(10_001)]
-    )
-    record = webhooks.record(OWNER, hook)
-    assert not record["active"] and "10,000" in record["stoppedReason"]
-    assert webhooks.record(OWNER, quiet)["active"]
-
-
-def test_a_test_event_is_a_log(webhooks: Webhooks, receiver: Receiver) -> None:
-    hook = register(webhooks, receiver.url(), [hexes(A)[0]])
-    assert webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test").status_code == 201
-    with webhooks.delivering():
-        [received] = receiver.wait_for(1)
-    assert received.event["event"] == "log" and received.event["data"]["test"] is True
-    assert received.event["data"]["address"] == f"0x{EMITTER.hex()}"
 
 
 def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
