@@ -32,6 +32,8 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (str(LARGEST), 0, f"{LARGEST:,}", f"{LARGEST:,}"),
         ("7", 255, TINY, TINY),
         ("-15", 1, "-1.5", "-1.5"),
+        ("-999123456789012", 12, "-999.123456789012", "-999.123456…"),
+        ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
     ],
 )
 def test_amounts_are_exact_and_never_rounded_up(
@@ -79,7 +81,9 @@ def test_amounts_are_exact_and_never_rounded_up(
         (formatting.counted(2, "day"), "2 days"),
         # Prices are short, and so is what amounts are worth.
         (short_price(Decimal("1.23456789")), "1.23457"), (short_price(Decimal("1500")), "1500"),
-        (short_price(Decimal("0")), "0"),
+        (short_price(Decimal("0")), "0"), (short_price(Decimal(10**15)), "1000000000000000"),
+        (short_price(Decimal(10**16)), "1e+16"),
+        (formatting.short_id("1" * 20), "1" * 20),
         (short_price(Decimal("0.00000123456789")), "0.00000123457"),
         (short_price(Decimal("1" + 332 * "0")), "1e+332"),
         (short_price(Decimal("0." + 330 * "0" + "12")), "1.2e-331"),

@@ -32,6 +32,7 @@ GATEWAY = "https://ipfs.example/"
         ("data:application/json;base64,eyJhIjoxfQ==", b'{"a":1}'),
         ("data:application/json;utf8,%7B%22a%22%3A1%7D", b'{"a":1}'),
         ('data:application/json,{"a":1}', b'{"a":1}'),
+        ("data:;base64,-_8=", b"\xfb\xff"),
         ("DATA:,x", b"x"),
         ("https://example.com/", None),
         ("data:no comma", None),
