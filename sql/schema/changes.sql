@@ -70,14 +70,6 @@ RETURN (SELECT (o.number, n.number, o.transactions_before,
     CROSS JOIN blocks n
     WHERE o.number = first AND n.number = last);
 
--- The range of all blocks whose rows are not removed.
-CREATE OR REPLACE FUNCTION blocks_not_removed() RETURNS block_range LANGUAGE sql STABLE
-RETURN (SELECT (b.number, 9223372036854775807, b.transactions_before, 9223372036854775807,
-        b.token_transfers_before, 9223372036854775807, b.dex_trades_before, 9223372036854775807,
-        b.internal_transfers_before, 9223372036854775807, b.logs_before, 9223372036854775807)::block_range
-    FROM retention r
-    JOIN blocks b ON b.number = r.removed_to);
-
 -- Every address in the rows of a range of blocks: its role, whether the same row has it as its sender
 -- already, and the coin and the fees that it gained or lost.
 CREATE OR REPLACE FUNCTION addresses_seen(span block_range)

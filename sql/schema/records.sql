@@ -126,21 +126,6 @@ RETURN format(
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
     k.decimals)::json;
 
--- The record of an item, whose id is given, as only its first transfer has it.
-CREATE OR REPLACE FUNCTION token_item_record(i token_items, token_id numeric, token_type text)
-RETURNS json LANGUAGE sql STABLE
-RETURN format(
-    '{"tokenAddress":"%s","tokenId":"%s","tokenType":"%s","owner":%s,"ownerCount":%s,'
-    '"transferCount":%s}',
-    hex(i.token_address), token_id, token_type, json_hex(i.owner),
-    coalesce(i.owner_count, (i.owner IS NOT NULL)::integer), i.transfer_count)::json;
-
-CREATE OR REPLACE FUNCTION item_balance_record(t tokens, token_id numeric, balance numeric)
-RETURNS json LANGUAGE sql STABLE
-RETURN format(
-    '{"tokenAddress":"%s","name":%s,"symbol":%s,"type":"%s","tokenId":"%s","balance":"%s"}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.type, token_id, balance)::json;
-
 -- The key of an item's list of transfers in list_checkpoints.
 CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea
 LANGUAGE sql IMMUTABLE
@@ -187,19 +172,6 @@ RETURN format(
     '"topics":%s,"data":"%s","timestamp":"%s"}',
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
-
--- The record of a day. One without blocks, for which `s` is null, counts nothing.
-CREATE OR REPLACE FUNCTION daily_stats_record(day date, s daily_stats) RETURNS text
-LANGUAGE sql STABLE
-RETURN format(
-    '{"date":"%s","blocks":%s,"transactions":%s,"failedTransactions":%s,"activeAddresses":%s,'
-    '"newAddresses":%s,"contractsCreated":%s,"tokenTransfers":%s,"dexTrades":%s,"gasUsed":"%s",'
-    '"fees":"%s","burntFees":"%s"}',
-    day, coalesce(s.last_block - s.first_block + 1, 0), coalesce(s.transaction_count, 0),
-    coalesce(s.failed_transaction_count, 0), coalesce(s.active_address_count, 0),
-    coalesce(s.new_address_count, 0), coalesce(s.created_contract_count, 0),
-    coalesce(s.token_transfer_count, 0), coalesce(s.dex_trade_count, 0), coalesce(s.gas_used, 0),
-    coalesce(s.fees_wei, 0), coalesce(s.burnt_wei, 0));
 
 -- The record of a search's result. Its holders and first block tell tokens of one name apart, and are null
 -- for anything else.
