@@ -180,11 +180,12 @@ def _values(schema: Json) -> list[Any]:
 
 
 def _resolved(value: Json, document: Json) -> Json:
+    """Return what a reference refers to, with the description that stands beside the reference."""
     while "$ref" in value:
         target: Any = document
         for name in value["$ref"].removeprefix("#/").split("/"):
             target = target[name]
-        value = target
+        value = target | {key: own for key, own in value.items() if key != "$ref"}
     return value
 
 

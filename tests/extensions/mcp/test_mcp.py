@@ -161,7 +161,9 @@ def test_the_query_tool_has_every_entity_and_filter(demo_url: str) -> None:
     variants = [schemas[ref["$ref"].rsplit("/", 1)[1]] for ref in schemas["Query"]["oneOf"]]
     assert len(query["properties"]["entity"]["enum"]) == len(variants)
     assert query["required"] == ["entity"]
-    assert {"address", "tokenAddress", "topic0"} <= set(query["properties"]["filter"]["properties"])
+    filters = query["properties"]["filter"]["properties"]
+    assert {"address", "tokenAddress", "topic0"} <= set(filters)
+    assert filters["blockFrom"]["description"] == "The first block."  # not that of all numbers
 
 
 def test_errors_of_the_api_are_results_that_say_what_is_wrong(ask: Ask) -> None:
