@@ -3,17 +3,13 @@ need no row of a token."""
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from scan.database.connection import Database
-from scan.indexer.writer import Writer
 from scan.settings import Settings
-from tests.extensions.audit.test_derived_truth import require_derived, stored
-from tests.support import derived_truth
+from tests.extensions.audit.test_derived_truth import stored
 from tests.support.database import execute
-from tests.support.truth import Truth
 
 HOLDERS = ["holder_count", "negative_holder_count", "held_supply"]
 
@@ -23,31 +19,6 @@ def database(copied: Settings) -> Iterator[Database]:
     database = Database(copied.database_url, statement_timeout_ms=0)
     yield database
     database.close()
-
-
-def before_an_item_moves_again(truth: Truth) -> int:
-    """A block after which an item moves that has another owner than the collection's newest."""
-    owners: dict[tuple[str, str], str] = {}
-    newest: dict[str, tuple[int, str]] = {}
-    for transfer in reversed(truth.token_transfers):
-        if transfer["tokenType"] != "BEP721":
-            continue
-        token, item = transfer["tokenAddress"], (transfer["tokenAddress"], transfer["tokenId"])
-        if item in owners:
-            block, receiver = newest[token]
-            if block < transfer["blockNumber"] and receiver != owners[item]:
-                return int(transfer["blockNumber"]) - 1
-        owners[item] = transfer["toAddress"]
-        newest[token] = (transfer["blockNumber"], transfer["toAddress"])
-    raise LookupError("the chain has no such item")
-
-
-def test_items_have_the_owner_again_that_they_had(copied, scenario, database):
-    last_kept = before_an_item_moves_again(scenario.truth)
-    Writer(database).unwind(last_kept)
-    left = [t for t in scenario.truth.token_transfers if t["blockNumber"] <= last_kept]
-    items = derived_truth.token_items(replace(scenario.truth, token_transfers=left))
-    require_derived(copied, "token_items", items, derived_truth.token_items)
 
 
 def test_a_supply_is_that_of_its_token_alone(copied, database):
