@@ -189,6 +189,15 @@ def _extension(module: str) -> str | None:
     return names[2] if names[:2] == ["scan", "extensions"] and len(names) > 2 else None
 
 
+def test_tables_name_constants_of_the_core_and_of_what_their_extension_needs():
+    paths = [*ROOT.glob("scan/api/openapi/*.toml"), *ROOT.glob("scan/extensions/*/openapi.toml")]
+    for path in paths:
+        own = path.parent.name if path.name == "openapi.toml" else None
+        known = {own, *registry.installed()[own].needs} if own else set()
+        named = set(re.findall(r"{scan\.extensions\.(\w+)", path.read_text(encoding="utf-8")))
+        assert named <= known, f"{path} names constants of {named - known}"
+
+
 @pytest.mark.parametrize("room", sorted(set(FLOOR) - {"app"}))
 def test_a_room_says_what_it_is(room):
     """What it does, what enters, what leaves, which file to open first."""
