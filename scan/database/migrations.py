@@ -34,9 +34,6 @@ LOCK_WAIT_MS = 200  # for each lock of a migration; readers wait behind it as lo
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
 PAUSE_S = 0.5
-COMMIT = "\n-- commit\n"  # in a migration: the part above is a transaction of its own
-# At the start of such a part: it is repeated until its last statement returns no row.
-REPEAT = "-- repeat\n"
 UNFINISHED = b""  # the digest after migrations, until schema.sql is applied
 _INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's include, by a path relative to schema.sql
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
@@ -47,10 +44,6 @@ class Migration(NamedTuple):
     number: int
     name: str
     text: str
-
-    @property
-    def parts(self) -> list[str]:
-        return self.text.split(COMMIT)
 
 
 class ExpectedSchema(NamedTuple):
@@ -120,7 +113,7 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
         return []
     if not state.lacks(expected) and state.digest == expected.digest:
         return []
-    names = [m.name for m in state.lacks(expected) if _migrate(database, m)]
+    names = [m.name for m in state.lacks(expected) if _retry_while_locked(_migrate, database, m)]
     _retry_while_locked(_build_indexes, database, expected.schema)
     _retry_while_locked(_apply_schema, database, expected)
     return [*names, SCHEMA]
@@ -204,28 +197,11 @@ def _retry_while_locked(
 
 def _migrate(database: Database, migration: Migration) -> bool:
     """Apply a migration. Return False if another process had applied it before."""
-    *first, _ = migration.parts
-    for part in first:  # safe to repeat
-        while _retry_while_locked(_apply_part, database, (migration.number, part)):
-            pass
-    return _retry_while_locked(_finish, database, migration)
-
-
-def _apply_part(database: Database, numbered_part: tuple[int, str]) -> bool:
-    """Apply a part of a migration; return whether it has to be applied again."""
-    number, part = numbered_part
-    with _locked(database, LOCK_WAIT_MS) as tx:
-        if number in _read_state(tx).applied:
-            return False
-        return tx.script(part) and part.startswith(REPEAT)
-
-
-def _finish(database: Database, migration: Migration) -> bool:
     with _locked(database, LOCK_WAIT_MS) as tx:
         if migration.number in _read_state(tx).applied:
             return False
         log.info("applying %s", migration.name)
-        tx.script(migration.parts[-1])
+        tx.script(migration.text)
         _record(tx, migration)
         tx.execute("database/schema_state_put", digest=UNFINISHED)
     return True

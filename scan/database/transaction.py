@@ -37,11 +37,9 @@ class Transaction:
         run(self._cursor, self._statements[statement], params)
         return int(self._cursor.rowcount)
 
-    def script(self, text: str) -> bool:
-        """Run several statements without parameters, such as a migration. Return whether the last
-        one returned a row."""
+    def script(self, text: str) -> None:
+        """Run several statements without parameters, such as a migration."""
         self._cursor.execute(text)
-        return self._cursor.description is not None and self._cursor.rowcount > 0
 
     def copy(self, target: str, file: Readable, read_bytes: int = 8192) -> int:
         """Run a COPY from a file, as copy_rows.py makes it. Return how many rows the file had."""

@@ -301,28 +301,6 @@ def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url
     assert bring_up(database_url, release) == ["schema.sql"]
 
 
-def test_a_migration_in_parts_goes_on_where_it_was_interrupted(first_url):
-    """Each part is a transaction; one that repeats is applied until it returns no row."""
-    release = release_with(
-        "CREATE TABLE IF NOT EXISTS filled (number bigint PRIMARY KEY);\n-- commit\n"
-        "-- repeat\nINSERT INTO filled SELECT number FROM blocks WHERE number NOT IN"
-        " (SELECT number FROM filled) ORDER BY number LIMIT 30 RETURNING number;\n-- commit\n"
-        "ALTER TABLE filled ADD COLUMN done boolean;"
-    )
-    [added] = release.migrations[-1:]
-    bring_up(first_url)
-    database = Database(first_url, statement_timeout_ms=0)
-    for part in (added.parts[0], added.parts[1]):
-        migrations._apply_part(database, (added.number, part))
-    assert rows_of(first_url, "SELECT count(*) FROM filled") == [(30,)]
-    database.close()
-    assert readiness(first_url) == 200  # nothing of it is recorded yet
-    assert bring_up(first_url, release) == [added.name, "schema.sql"]
-    assert rows_of(first_url, "SELECT count(done) FILTER (WHERE done), count(*) FROM filled") == [
-        (0, rows_of(first_url, "SELECT count(*) FROM blocks")[0][0])
-    ]
-
-
 @pytest.mark.check
 def test_no_two_migrations_have_one_number():
     """The second one would count as applied."""
