@@ -171,6 +171,12 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
     execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
     execute(url, "INSERT INTO verified_functions VALUES ('abcd', 'f()')")
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
+    execute(
+        url,
+        "INSERT INTO mail_subscriptions"
+        " VALUES ('t', 'a@b.org', %s, '{tx}', '10.0.0.1', now(), false, 1)",
+        owner,
+    )
     execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")
     execute(
         url, "INSERT INTO event_bodies (id, body) VALUES (nextval('event_bodies_id_seq'), '{}')"

@@ -75,6 +75,7 @@ NOT_COMPARED = {
         for table in (
             *("migrations", "schema_state", "indexer_status", "labels", "label_state"),
             *("api_keys", "api_key_owners", "webhooks", "webhook_secrets", "delivery_queues"),
+            "mail_subscriptions",
             *("deliveries", "event_bodies", "dispatchers", "verified_contracts"),
             *("verification_jobs", "signatures", "imported_signatures"),
             *("creation_comparisons", "stored_verifications", "contract_claims"),

@@ -11,6 +11,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from tests.api.test_cursors_and_forks import NOWHERE, store_all_logs
+from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
@@ -114,6 +115,16 @@ def test_hostile_names_are_text(explorer: Explorer, hostile: str) -> None:
         raw = client.get(path).data
         assert b"<script" not in raw and b"<svg" not in raw and "\u202e".encode() not in raw
         assert read(client, path).entries or "address" in path
+
+
+def test_what_xml_cannot_have_is_replaced(
+    chain: Chain, made: FlaskClient, database_url: str
+) -> None:
+    chain.append([Move(ANNA, BERT)])
+    label = "]]>\x01\x1b\ufffe\uffff&<b>"
+    execute(database_url, "INSERT INTO labels (address, label) VALUES (%s, %s)", BERT, label)
+    [entry] = read(made, OF_ANNA).entries
+    assert "]]>" in entry.title and "\ufffe" not in entry.title
 
 
 def test_pages_link_their_feeds(client: FlaskClient, explorer: Explorer, hostile: str) -> None:
