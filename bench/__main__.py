@@ -89,9 +89,10 @@ def _print_requests(cases: list[dict[str, Any]]) -> None:
 def _print_indexing(results: dict[str, Any]) -> None:
     for name, result in results.items():
         print(f"\n{name}: {result['transactions_per_s']:,.0f} transactions/s")
-        for key in ("microseconds", "per_transaction"):
-            values = (f"{part} {value:,.2f}" for part, value in result[key].items())
-            print(f"  {key} of a transaction: {', '.join(values)}")
+        for key in ("microseconds", "file_steps", "per_transaction"):
+            values = [f"{part} {value:,.2f}" for part, value in result.get(key, {}).items()]
+            if values:
+                print(f"  {key} of a transaction: {', '.join(values)}")
         print(f"  memory: {result['resident_bytes'] / 2**20:,.0f} MiB")
         for stage, seconds in result["stages"].items():
             times = ", ".join(f"{part} {value:.1f}" for part, value in seconds.items())

@@ -106,6 +106,28 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         sent = dict.fromkeys(TRANSACTION_FIELDS, nothing) | sent
         received = dict.fromkeys(RECEIPT_FIELDS, nothing) | received
     transactions = _transactions(block, sent, received, form, number) if receipts else []
+    return assembled(
+        block,
+        form,
+        transactions,
+        logs,
+        number,
+        chain_fields=form and form.chain_fields_of_block(block, sent, received),
+        has_statuses=None not in received.get("status", ()),
+        authorization_lists=_authorization_lists(sent, transactions),
+    )
+
+
+def assembled(
+    block: Any,
+    form: Form | None,
+    transactions: list[DecodedTransaction],
+    logs: list[EventLog],
+    number: int,
+    **others: Any,
+) -> DecodedBlock:
+    """Return a block of its own fields, given as a struct, and of its decoded parts. Raises BadHex
+    and MalformedBlock."""
     decoded = DecodedBlock(
         **{
             name: read_value(column, getattr(block, column.json_name))
@@ -115,13 +137,11 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
         transactions=transactions,
         logs=logs,
         withdrawals=decode_withdrawals(block.withdrawals, number),
-        chain_fields=form and form.chain_fields_of_block(block, sent, received),
         blob_base_fee=_blob_base_fee(transactions),
         coin_logs=_logs_coin(block, form, transactions, logs),
         keeps_destroyed=_keeps_destroyed(block, form),
-        has_statuses=None not in received.get("status", ()),
-        authorization_lists=_authorization_lists(sent, transactions),
         message_event=form and form.message_event,
+        **others,
     )
     return with_fees(decoded, form)
 

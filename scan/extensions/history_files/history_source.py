@@ -10,10 +10,10 @@ from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.keccak import keccak256
 from scan.extensions.bulk.spool import SpoolFailed
-from scan.extensions.history_files.block_json import decode
 from scan.extensions.history_files.e2store import BadFile, E2File
 from scan.extensions.history_files.file_sources import FileStore, HistoryFile, SourceFailed
 from scan.extensions.history_files.raw_block import RawBlock, read_block
+from scan.extensions.history_files.raw_decoder import decode
 from scan.hex import BadHex, data
 from scan.indexer.block_source import BlockSource, FetchedBlock
 from scan.indexer.block_traces import without_traces

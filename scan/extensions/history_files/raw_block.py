@@ -22,6 +22,7 @@ from scan.extensions.history_files.rlp_reader import (
 
 _BLOOM_BYTES = 256
 _BLOOM_PREFIX = bytes.fromhex("b90100")
+_NO_BLOOM = bytes(_BLOOM_BYTES)
 _LEAST_ITEMS = 15  # of a header
 
 
@@ -140,11 +141,11 @@ def _slim_receipt(data: bytes, start: int, end: int) -> RawReceipt:
 
 def _bloom(logs: Sequence[Any]) -> bytes:
     """Return the filter of logs (Yellow Paper, section 4.3.1)."""
+    if not logs:
+        return _NO_BLOOM
     bits = 0
-    for address, topics, _ in logs:
-        bits |= _bloom_bits(address)
-        for topic in topics:
-            bits |= _bloom_bits(topic)
+    for value in {value for address, topics, _ in logs for value in (address, *topics)}:
+        bits |= _bloom_bits(value)
     return bits.to_bytes(_BLOOM_BYTES)
 
 

@@ -11,10 +11,10 @@ from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.client import Node
 from scan.ethereum.rlp import join_list, string_prefix_bytes
 from scan.extensions.history_files.blob_prices import blob_price
-from scan.extensions.history_files.block_json import decode
 from scan.extensions.history_files.block_parts import parts_of
 from scan.extensions.history_files.e2store import BadFile
 from scan.extensions.history_files.raw_block import read_block
+from scan.extensions.history_files.raw_decoder import decode
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.conftest import Played
