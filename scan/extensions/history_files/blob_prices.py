@@ -28,10 +28,16 @@ _SCHEDULES: Mapping[int, Sequence[tuple[int, int]]] = {
 _MOST = 178  # times its update fraction: beyond it a price has more than 256 bits
 
 
-def blob_price(chain_id: int, timestamp_s: int, excess_blob_gas: int, *, is_prague: bool) -> int:
-    """Return the price in wei. On a chain that is not known, its headers tell Prague's fraction
-    from Cancun's; its later forks are not known. Raises ValueError for an impossible excess."""
-    schedule = _SCHEDULES.get(chain_id, ((0, _PRAGUE if is_prague else _CANCUN),))
+def blob_price(chain_id: int, timestamp_s: int, excess_blob_gas: int) -> int:
+    """Return the price in wei. Raises ValueError for an impossible excess, and for any on a chain
+    whose forks are not known: without an excess the price is the same in all forks."""
+    if not excess_blob_gas:
+        return 1
+    schedule = _SCHEDULES.get(chain_id)
+    if schedule is None:
+        raise ValueError(
+            f"prices of blobs cannot be derived: forks of chain {chain_id} are unknown"
+        )
     fraction = [fraction for first_s, fraction in schedule if timestamp_s >= first_s][-1]
     if excess_blob_gas > _MOST * fraction:
         raise ValueError("excessBlobGas is beyond any price")

@@ -35,6 +35,7 @@ from scan.hex import to_hex
 _METHOD_BYTES, _ADDRESS_BYTES, _HASH_BYTES, _WORD_BYTES = 4, 20, 32, 32
 _WITHDRAWAL = ("index", "validatorIndex", "address", "amount")
 _AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
+_BLOBS = 3  # the type of transactions with blobs
 _LISTS = ("accessList", "blobVersionedHashes", "authorizationList")
 _PLACES = {
     **{name: name for name in ("nonce", "gas", "to", "value", "input")},
@@ -53,7 +54,7 @@ class DecodedParts(NamedTuple):
 
 
 class _Prices(NamedTuple):
-    """The prices of a block, in wei; 0 and None before the forks that brought them."""
+    """The prices of a block, in wei; 0 before London, None without blobs."""
 
     base_fee: int
     blob: int | None
@@ -78,7 +79,7 @@ def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
 
 def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlock:
     form = _form(header, chain_id)
-    prices = _prices(header, chain_id)
+    prices = _prices(header, raw.transactions, chain_id)
     transactions: list[DecodedTransaction] = []
     logs: list[EventLog] = []
     authorizations: list[AuthorizationList] = []
@@ -123,13 +124,12 @@ def _header(type_: Any, fields: Mapping[str, bytes], **others: Any) -> Any:
     return type_(**texts, **others)
 
 
-def _prices(header: Any, chain_id: int) -> _Prices:
-    price = None
-    if header.excessBlobGas is not None:
-        is_prague = header.requestsHash is not None
+def _prices(header: Any, transactions: Sequence[bytes], chain_id: int) -> _Prices:
+    base_fee, price = int(header.baseFeePerGas or "0x0", 16), None
+    if header.excessBlobGas is not None and any(encoded[0] == _BLOBS for encoded in transactions):
         excess, time_s = int(header.excessBlobGas, 16), int(header.timestamp, 16)
-        price = blob_price(chain_id, time_s, excess, is_prague=is_prague)
-    return _Prices(int(header.baseFeePerGas or "0x0", 16), price)
+        price = blob_price(chain_id, time_s, excess)
+    return _Prices(base_fee, price)
 
 
 class _Layout(NamedTuple):

@@ -246,7 +246,6 @@ FAULTS: dict[str, Callable[[Sequence[Parts]], bytes]] = {
         "receipts", lambda items: set_item(0, bytes(19))(first_log(items))
     ),
     "a proven time beyond calendars": of_proven("header", set_item(11, b"\xff" * 8)),
-    "a proven excess of blobs": of_proven("header", set_item(18, b"\xff" * 8)),
     "a proven base fee of 40 bytes": of_proven("header", set_item(15, b"\xff" * 40)),
     "a proven miner of 3 bytes": of_proven("header", set_item(2, b"123")),
 }

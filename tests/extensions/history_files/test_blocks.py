@@ -110,9 +110,15 @@ def test_a_block_with_another_part_is_refused(node: FaultyNode) -> None:
 
 def test_prices_of_blobs_follow_the_forks_of_their_chain() -> None:
     """By e**(excess / fraction), rounded down."""
-    assert blob_price(1, 1_710_338_135, 0, is_prague=False) == 1
-    assert blob_price(1, 1_746_612_310, 40_000_000, is_prague=False) == 159_773
-    assert blob_price(1, 1_746_612_311, 40_000_000, is_prague=True) == 2_944
-    assert blob_price(5, 0, 40_000_000, is_prague=False) == 159_773
+    assert blob_price(1, 1_710_338_135, 0) == 1
+    assert blob_price(1, 1_746_612_310, 40_000_000) == 159_773
+    assert blob_price(1, 1_746_612_311, 40_000_000) == 2_944
     with pytest.raises(ValueError, match="beyond any price"):
-        blob_price(1, 0, 2**64, is_prague=False)
+        blob_price(1, 0, 2**64)
+
+
+def test_a_price_of_blobs_that_cannot_be_derived_is_refused() -> None:
+    """On a chain whose forks are not known, unless there is no excess of blobs."""
+    assert blob_price(5, 0, 0) == 1
+    with pytest.raises(ValueError, match="forks of chain 5 are unknown"):
+        blob_price(5, 0, 40_000_000)
