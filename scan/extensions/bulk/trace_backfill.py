@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 READ_BLOCKS = 8  # in one request
 READ_AT_ONCE = 4  # requests
 LISTED_BLOCKS = 256
-COPIED_BLOCKS = 1_000
+COPIED_BLOCKS = 100
 PATIENCE_S = 600.0  # with a node that fails
 TABLES = {
     "internal_transfers": INTERNAL_TRANSFER_COLUMNS,

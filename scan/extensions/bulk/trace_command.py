@@ -18,6 +18,7 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.ethereum.retries import RETRIED
 from scan.extensions.audit.audit_command import SESSION
+from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill
 from scan.indexer import chain_identity
 from scan.indexer.chain_identity import WrongChain
 from scan.settings import Settings
@@ -40,8 +41,6 @@ def add_arguments(actions: Any) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if no block lacks traces any more, NOT_DONE if the next run has to continue."""
-    from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill
-
     settings = with_running_database(settings)
     require_node(settings)
     prepare_database(settings, may_be_away=False)
@@ -76,7 +75,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     return NOT_DONE if blocks else DONE
 
 
-def _read(backfill: Any, total: int) -> None:
+def _read(backfill: TraceBackfill, total: int) -> None:
     done, shown_at = 0, time.monotonic()
     for blocks in backfill.read():
         done += blocks

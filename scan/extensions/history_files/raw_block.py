@@ -6,9 +6,10 @@ one that the node has.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.ethereum.block_encoding import ETHEREUM_HEADER
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import LISTS, join_list, list_prefix_bytes
@@ -24,15 +25,21 @@ _BLOOM_BYTES = 256
 _BLOOM_PREFIX = bytes.fromhex("b90100")
 _NO_BLOOM = bytes(_BLOOM_BYTES)
 _LEAST_ITEMS = 15  # of a header
+_ADDRESS_BYTES = 20
+_TOPIC_ITEM, _TOPIC_PREFIX = 33, b"\xa0"
+
+RawLog = tuple[bytes, tuple[bytes, ...], bytes]  # address, topics, data
+Item = tuple[int, int, int]  # positions, as items_of() returns them
 
 
 class RawReceipt(NamedTuple):
-    """A receipt: its type, its status or root of the state, and its logs as they are encoded."""
+    """A receipt: its type, its status or root of the state, its logs, and all of it as consensus
+    encodes it."""
 
     type: int
     outcome: bytes
     cumulative_gas_used: bytes
-    logs: list[Any]
+    logs: Sequence[RawLog]
     encoded: bytes
 
 
@@ -120,26 +127,56 @@ def _receipts(parts: Parts) -> list[RawReceipt]:
 
 def _full_receipt(encoded: bytes) -> RawReceipt:
     type_ = 0 if encoded[0] >= LISTS else encoded[0]
-    outcome, gas, bloom, logs = whole_list(encoded, 1 if type_ else 0)
-    if len(bloom) != _BLOOM_BYTES:
+    items = items_of(encoded, *list_content(encoded, 1 if type_ else 0))
+    outcome, gas, bloom, log_list = items
+    if bloom[2] - bloom[1] != _BLOOM_BYTES or encoded[log_list[0]] < LISTS:
         raise ValueError("a receipt has another form")
-    return RawReceipt(type_, outcome, gas, logs, encoded)
+    return _receipt(type_, encoded, outcome, gas, _read_logs(encoded, *log_list[1:]), encoded)
 
 
 def _slim_receipt(data: bytes, start: int, end: int) -> RawReceipt:
     """Return a receipt of an ere file, encoded with the bloom that follows from its logs."""
     type_item, outcome, gas, log_list = items_of(data, start, end)
     type_ = int.from_bytes(data[type_item[1] : type_item[2]])
-    logs = read_list(data, *log_list[1:])
+    logs = _read_logs(data, *log_list[1:])
     encoded = join_list(
         (data[outcome[0] : gas[2]], _BLOOM_PREFIX, _bloom(logs), data[log_list[0] : end])
     )
     if type_:
         encoded = type_.to_bytes(1) + encoded
+    return _receipt(type_, data, outcome, gas, logs, encoded)
+
+
+def _receipt(
+    type_: int, data: bytes, outcome: Item, gas: Item, logs: Sequence[RawLog], encoded: bytes
+) -> RawReceipt:
+    if data[outcome[0]] >= LISTS or data[gas[0]] >= LISTS:
+        raise ValueError("a receipt has another form")
     return RawReceipt(type_, data[outcome[1] : outcome[2]], data[gas[1] : gas[2]], logs, encoded)
 
 
-def _bloom(logs: Sequence[Any]) -> bytes:
+def _read_logs(data: bytes, start: int, end: int) -> list[RawLog]:
+    """Return the logs of a list's content. Raises ValueError where one has not an address, up to
+    four topics of 32 bytes, and data. To read lists of any form takes twice as long."""
+    logs = []
+    for log, content, stop in items_of(data, start, end):
+        address, (topic_list, first, last), value = items_of(data, content, stop)
+        topics = tuple([data[at + 1 : at + _TOPIC_ITEM] for at in range(first, last, _TOPIC_ITEM)])
+        count = len(topics)
+        if (
+            min(data[log], data[topic_list]) < LISTS
+            or max(data[address[0]], data[value[0]]) >= LISTS
+            or address[2] - address[1] != _ADDRESS_BYTES
+            or count > MAX_TOPICS
+            or last - first != count * _TOPIC_ITEM
+            or data[first:last:_TOPIC_ITEM] != _TOPIC_PREFIX * count
+        ):
+            raise ValueError("a log has another form")
+        logs.append((data[address[1] : address[2]], topics, data[value[1] : value[2]]))
+    return logs
+
+
+def _bloom(logs: Sequence[RawLog]) -> bytes:
     """Return the filter of logs (Yellow Paper, section 4.3.1)."""
     if not logs:
         return _NO_BLOOM

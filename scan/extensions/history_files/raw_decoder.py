@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from scan.ethereum.block_decoder import assembled
 from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
 from scan.ethereum.blocks import (
-    MAX_TOPICS,
     AuthorizationList,
     BlockJson,
     DecodedBlock,
@@ -91,7 +90,10 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
         transactions.append(
             _transaction(encoded, index, layout, start, items, receipt, after - before, prices)
         )
-        logs += _logs(receipt, index, len(logs))
+        logs += [
+            EventLog(index, log_index, *log)
+            for log_index, log in enumerate(receipt.logs, len(logs))
+        ]
         if layout.authorizations is not None:
             entries = [_named(_AUTHORIZATION, entry) for entry in items[layout.authorizations]]
             authorizations.append((index, entries, items[0].lstrip(b"\0")))
@@ -249,18 +251,6 @@ def _created(creator: bytes, nonce: bytes) -> bytes:
     """Return the address of a new contract (Yellow Paper, section 7)."""
     nonce_item = bytes.fromhex(quantity_item(_quantity(nonce)))
     return keccak256(join_list([string_prefix_bytes(len(creator)), creator, nonce_item]))[12:]
-
-
-def _logs(receipt: RawReceipt, index: int, first_log: int) -> list[EventLog]:
-    logs = []
-    for log_index, (address, topics, data) in enumerate(receipt.logs, first_log):
-        if len(address) != _ADDRESS_BYTES or len(topics) > MAX_TOPICS or type(data) is not bytes:
-            raise ValueError("a log has another form")
-        for topic in topics:
-            if len(topic) != _HASH_BYTES:
-                raise ValueError("a topic has another size")
-        logs.append(EventLog(index, log_index, bytes(address), tuple(map(bytes, topics)), data))
-    return logs
 
 
 def _named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
