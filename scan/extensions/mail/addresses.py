@@ -5,6 +5,7 @@ import re
 MAX_CHARACTERS = 254
 
 _PLAIN = re.compile(
+    r"(?!.*=\?)"  # begins an encoded word (RFC 2047), which a header shows as what it decodes to
     r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
     r"@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?",
     re.ASCII,

@@ -190,6 +190,7 @@ HOSTILE = (
     *("anna@example.org\n", '"anna bert"@example.org', "anna@[127.0.0.1]", "änna@example.org"),
     *("anna@example", "a" * 65 + "@example.org", "a@" + "b." * 130 + "org", "a\0@example.org"),
     *("anna@-example.org", "<anna@example.org>", "anna%40example.org"),
+    *("=?utf-8?q?a=0d=0ab?=@example.org", "a.=?utf-8?q?a=40b.org=2c?=@example.org"),
 )
 
 
