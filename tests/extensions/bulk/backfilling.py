@@ -84,7 +84,7 @@ class BackfillProcess(IndexerProcess):
         self.command = (
             *(sys.executable, "-c", PROGRAM, f"--folder={folder}/files"),
             *(f"--workers={workers}", f"--range-blocks={range_blocks}"),
-            f"--last-block={last_block}",
+            *(f"--last-block={last_block}", "--memory=1"),  # whatever the machine has free
         )
 
     def exit_code(self) -> int | None:

@@ -27,7 +27,7 @@ from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.dask_cluster import DaskCluster
 from tests.support.indexer_process import PATIENCE_S
 from tests.support.indexing import settings_for
-from tests.support.table_digest import digest, fresh_digest
+from tests.support.table_digest import digest
 
 UNREACHABLE = "http://127.0.0.1:9"
 
@@ -142,7 +142,7 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
 
 @pytest.mark.long
 def test_a_backfill_by_a_cluster_is_that_of_the_indexer(
-    dask, postgres, template, database_url, scenario, tmp_path
+    dask, database_url, scenario, indexed, tmp_path
 ):
     dask.add_worker()
     head, url = scenario.anvil.head(), scenario.anvil.url
@@ -150,7 +150,7 @@ def test_a_backfill_by_a_cluster_is_that_of_the_indexer(
     settings = settings_for(database_url, url)
     assert backfill(settings, tmp_path / "files", last_block=head - 3, cluster=shared)
     follow(settings, head)
-    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
+    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 @pytest.fixture

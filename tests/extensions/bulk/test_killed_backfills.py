@@ -10,13 +10,11 @@ from tests.support import forked_python
 from tests.support.database import execute
 from tests.support.indexer_process import ROOT
 from tests.support.indexing import Indexing
-from tests.support.table_digest import digest, fresh_digest
+from tests.support.table_digest import digest
 
 
 @pytest.mark.long
-def test_a_killed_backfill_is_continued_at_every_stage(
-    postgres, template, database_url, scenario, tmp_path
-):
+def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, indexed, tmp_path):
     head = scenario.anvil.head()
 
     def state(condition: str) -> bool:
@@ -40,7 +38,7 @@ def test_a_killed_backfill_is_continued_at_every_stage(
         assert process.wait() == 0, process.tail()
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     Indexing(database_url, scenario.anvil.url).run_until(head)
-    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
+    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 def test_without_its_packages_the_command_names_the_extra(database_url):

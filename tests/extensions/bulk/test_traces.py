@@ -16,11 +16,10 @@ from scan.extensions.audit.audit_command import SESSION
 from scan.extensions.bulk.trace_backfill import TraceBackfill
 from scan.settings import Settings
 from tests.commands.test_command import scan
-from tests.conftest import Played
 from tests.extensions.audit import auditing
 from tests.indexer.test_node_faults import status
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, prune
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
@@ -39,8 +38,8 @@ def fill(database_url: str, rpc_url: str) -> None:
 
 
 def test_traces_that_are_read_later_make_the_index_that_always_had_them(
-    postgres: Postgres, template: str, database_url: str, scenario: Played
-) -> None:
+    database_url, scenario, indexed
+):
     head, url = scenario.anvil.head(), scenario.anvil.url
     settings = Indexing(database_url, url, traces="off").run_until(head).settings
     assert status(database_url)["untracedBlocks"] > 0
@@ -49,7 +48,7 @@ def test_traces_that_are_read_later_make_the_index_that_always_had_them(
     fill(database_url, url)
     assert status(database_url)["untracedBlocks"] == 0
     Indexing(database_url, url).run_until(head)
-    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
+    assert digest(database_url) == digest(indexed.settings.database_url)
     assert auditing.run(settings, node=True) == audit.EXACT
     [(stale,)] = execute(
         database_url, "SELECT count(*) FROM addresses WHERE balance_block < last_seen"
@@ -57,9 +56,7 @@ def test_traces_that_are_read_later_make_the_index_that_always_had_them(
     assert stale == 0
 
 
-def test_before_byzantium_traces_tell_what_failed(
-    postgres: Postgres, template: str, database_url: str
-) -> None:
+def test_before_byzantium_traces_tell_what_failed(postgres, template, database_url):
     with Anvil(hardfork="homestead") as anvil:
         for value in (1, 2):
             anvil.send(anvil.accounts[0], anvil.accounts[1], value=value, gasPrice=10**10)
@@ -79,9 +76,7 @@ def stage(anvil: Anvil) -> Stage:
     return stage
 
 
-def test_an_indexer_goes_on_meanwhile_and_through_a_fork(
-    postgres: Postgres, template: str, database_url: str, stage: Stage
-) -> None:
+def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, database_url, stage):
     """The fork replaces blocks whose traces were read, before they are written."""
     anvil = stage.anvil
     Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
@@ -107,9 +102,7 @@ class TraceProcess(IndexerProcess):
 
 
 @pytest.mark.long
-def test_kills_at_random_moments_leave_nothing_half(
-    postgres: Postgres, template: str, database_url: str, stage: Stage
-) -> None:
+def test_kills_at_random_moments_leave_nothing_half(postgres, template, database_url, stage):
     """SIGKILL while traces are read and written, beside a running indexer; BULK_KILLS=30."""
     chance = random.Random(SEED)
     anvil = stage.anvil
@@ -147,9 +140,7 @@ def fail_traces(code: int, message: str) -> Fault:
         (prune(8, "4444"), "the node has pruned block 1: only one that has all blocks"),
     ],
 )
-def test_a_node_that_cannot_trace_is_refused_with_the_reason(
-    database_url: str, stage: Stage, fault: Fault, reason: str
-) -> None:
+def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage, fault, reason):
     anvil = stage.anvil
     settings: Settings = (
         Indexing(database_url, anvil.url, traces="off").run_until(anvil.head()).settings
