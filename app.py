@@ -32,7 +32,7 @@ from scan.contracts.read_calls import ReadCalls
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
-from scan.ethereum.gateway import NodeGateway
+from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.http import own_machine

@@ -10,7 +10,7 @@ from scan.extensions.audit.node_comparison import ENTITIES
 from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.bulk.loading import COPY
 from scan.extensions.bulk.range_files import SELECTED
-from scan.extensions.exports.columns import KINDS
+from scan.extensions.exports.parquet_columns import KINDS
 from scan.indexer.block_rows import TABLES, UNNUMBERED
 from scan.webhooks.registration import EVENT_TYPES
 from tests.test_declared_fields import ROOT, part
@@ -41,7 +41,7 @@ def places_without_rows(table: str, created: str) -> list[str]:
     read_by_audit = "".join(texts.get(f"audit/{name}_get_rows", "") for name in ENTITIES)
     made = part("scan/indexer/block_rows.py", r"^def table_rows\(", r"^def ")
     missing = {
-        f"KINDS of scan/extensions/exports/columns.py: {table}": table not in KINDS,
+        f"KINDS of scan/extensions/exports/parquet_columns.py: {table}": table not in KINDS,
         f"SPOOLED or SELECTED of scan/extensions/bulk: {table}":
             table not in {*SPOOLED, *SELECTED},
         f"COPY of scan/extensions/bulk/loading.py: {table}": table not in COPY,

@@ -60,8 +60,8 @@ REASONS = {
     "etherscan/verification.py:verification_status": "a message of two texts",
     "etherscan/function_names.py:_names_of": "bytes of a cache",
     "etherscan/transactions.py:_transfer": "the names of columns",
-    "exports/columns.py:integers": "one number stored as four words",
-    "exports/columns.py:make_table": "arrays put together",
+    "exports/parquet_columns.py:integers": "one number stored as four words",
+    "exports/parquet_columns.py:make_table": "arrays put together",
     "history/exports.py:_change": "the record's amount with the sign of its direction",
     "exports/csv_columns.py:csv_text": "the lines of a file after its byte order mark",
     "exports/export_command.py:run": "names of tables, and the last block in the files",
@@ -73,6 +73,9 @@ REASONS = {
     "exports/table_export.py:": "ranges of blocks, and rows counted for the progress bar",
     "exports/table_rows.py:": "rows counted for the size of a batch",
     "sourcify/submissions.py:": "bytes of a request",
+    "approvals/address_approvals.html:": "a bound from which an amount counts as unlimited",
+    "decoder/decode.html:position": "the place of a call in its list",
+    "feeds/pages.py:": "the newest time of entries, and how many versions were read",
 }
 
 

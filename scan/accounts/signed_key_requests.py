@@ -1,4 +1,7 @@
-"""The signed request for an API key: its message (SPEC 5.3), its age and its signer."""
+"""The signed request for an API key: its message, its age and its signer.
+
+A replay is refused by api_keys.py.
+"""
 
 from scan.accounts.wallet_signatures import (
     MalformedSignature,
@@ -7,7 +10,7 @@ from scan.accounts.wallet_signatures import (
     parse_signature,
 )
 from scan.errors import InvalidParameter, SignatureMismatch
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.signatures import recover_signer
 from scan.hex import to_hex
 
@@ -16,7 +19,7 @@ MAX_SIGNATURE_BYTES = 8192  # a contract wallet's may consist of many signatures
 
 
 def key_request_message(owner: bytes, timestamp_ms: int) -> str:
-    """Return the three lines that a wallet signs as an EIP-191 personal message (SPEC 5.3)."""
+    """Return the three lines that a wallet signs as an EIP-191 personal message."""
     return f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
 
 

@@ -9,7 +9,7 @@ from eth_hash.auto import keccak
 
 from scan.errors import UpstreamFailed
 from scan.ethereum.client import RpcError
-from scan.ethereum.gateway import NodeAway, NodeSession
+from scan.ethereum.request_node import NodeAway, NodeSession
 from scan.ethereum.signatures import CURVE_ORDER, Signature
 from scan.hex import BadHex, data, to_hex
 

@@ -1,4 +1,4 @@
-"""POST /api/v1/query: eight entities, filtered, in either order, from any offset (SPEC 4.13)."""
+"""POST /api/v1/query: eight entities, filtered, in either order, from any offset."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""/api/v1/webhooks: webhooks, their deliveries, tests and retries (SPEC 4.8 to 4.10, 6)."""
+"""/api/v1/webhooks: webhooks, their deliveries, tests and retries."""
 
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.token_metadata import balance_of, word
 from scan.hex import BadHex, data, quantity, to_hex

@@ -13,7 +13,7 @@ from scan.contracts.signature_text import parse_signature
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.coin_transfers import COIN_EMITTER
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.hex import BadHex, data, to_hex
 
 NODE_TIMEOUT_S = 2.0

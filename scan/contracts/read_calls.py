@@ -19,7 +19,7 @@ from scan.ethereum import past_state
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.call_failures import CallFailure, reverted_with
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.hex import BadHex, data, to_hex
 
 GAS = 30_000_000

@@ -15,7 +15,7 @@ from scan.contracts.abi_decoding import (
 from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import (
     MAX_LOGS,
     Content,

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, quantity
 

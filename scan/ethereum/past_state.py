@@ -6,7 +6,7 @@ from typing import Any
 from scan.errors import HistoryUnavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.gateway import MOST_BYTES, NodeSession
+from scan.ethereum.request_node import MOST_BYTES, NodeSession
 from scan.hex import to_hex
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.ethereum.call_failures import CallFailure, Undisclosed, failure_in, own_failure
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.traces import nested, walk_calls
 from scan.ethereum.transaction_reader import (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, quantity, quantity_or_none
 

@@ -10,7 +10,7 @@ from werkzeug.routing import Map
 from werkzeug.routing.exceptions import RoutingException
 
 from scan.errors import Unavailable
-from scan.ethereum.gateway import NodeGateway
+from scan.ethereum.request_node import NodeGateway
 from scan.http.request_state import RequestState
 from scan.rate_limits.concurrency import WaitingThreads
 

@@ -4,5 +4,5 @@ Input: blocks from a node. Output: rows, derived tables and webhook events, a ba
 one transaction.
 Start with follower.py (the loop) and chain_indexer.py (its step), then catch_up.py,
 batch_reader.py, prefetch.py, contract_inspection.py (code, tokens, pools), writer.py, derivation.py
-(derived tables) and reorganisation.py.
+(derived tables) and fork_finder.py.
 """

@@ -11,10 +11,10 @@ from typing import NamedTuple, Self
 from scan.ethereum.client import NodeError
 from scan.indexer.block_rows import BlockRows, event_count, log_characters
 from scan.indexer.contract_inspection import ContractInspector
+from scan.indexer.fork_finder import are_linked
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.progress import CatchUpProgress
-from scan.indexer.reorganisation import are_linked
 from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
 
 # Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see

@@ -9,10 +9,10 @@ from time import monotonic
 from scan.indexer import batch_reader
 from scan.indexer.batch_reader import BatchReader
 from scan.indexer.contract_inspection import ContractInspector
+from scan.indexer.fork_finder import ForkBackoff
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.progress import CatchUpProgress
-from scan.indexer.reorganisation import ForkBackoff
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import Append, IndexedHead, InspectedBatch, Writer
 

@@ -15,9 +15,9 @@ from scan.indexer.chain_identity import StoredChain
 from scan.indexer.coin_token import unwind_coin_token
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.derivation import fill_missing
+from scan.indexer.fork_finder import ForkBackoff, ForkFinder
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
-from scan.indexer.reorganisation import ForkBackoff, ForkFinder
 from scan.indexer.stale_state import StaleStateRefresher
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import IndexedHead, Writer

@@ -13,7 +13,7 @@ from scan.ethereum.retries import RETRIED
 from scan.indexer.chain_identity import WrongChain, WrongLogs
 from scan.indexer.chain_indexer import ChainIndexer, FarBehind, UnfinishedBackfill
 from scan.indexer.derivation import RowsRemoved
-from scan.indexer.reorganisation import ForkTooDeep
+from scan.indexer.fork_finder import ForkTooDeep
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import NotTheWriter
 from scan.settings import Settings

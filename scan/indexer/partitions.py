@@ -118,7 +118,7 @@ class Partitions:
 
     def _rows_of(self, table: str) -> int:
         """Return how many rows a new partition takes: all at most, or a sixteenth of those that
-        SCAN_KEEP_* keeps."""
+        SCAN_KEEP_DAYS keeps."""
         if self._keep is None:
             return self._most_rows
         steps = self._database.row("indexer/retention_get_step", **self._keep._asdict())

@@ -1,4 +1,7 @@
-"""The tabs of an address's and of a token's page: the core's, and those of extensions."""
+"""The type of the tabs of an address's and of a token's page.
+
+The core's tabs stand in address_head.py and tokens.py.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

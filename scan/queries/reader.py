@@ -18,7 +18,7 @@ from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
 from scan.ethereum.finality import FinalityReader
-from scan.ethereum.gateway import NodeGateway, NodeSession
+from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places

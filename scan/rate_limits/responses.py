@@ -11,7 +11,7 @@ GET_A_KEY = (
 
 
 def limit_headers(result: RateLimitResult) -> list[tuple[str, str]]:
-    """Return the headers of every response, also of errors and preflights (SPEC 8)."""
+    """Return the headers of every response, also of errors and preflights."""
     return [
         ("X-RateLimit-Limit", str(result.limit)),
         ("X-RateLimit-Remaining", str(result.remaining)),

@@ -2,7 +2,7 @@
 
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.gateway import NodeGateway, NodeSession
+from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.traces import is_creation
 from scan.ethereum.transaction_reader import (

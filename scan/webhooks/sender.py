@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 def signature_header(secret: str, body: bytes) -> str:
-    """Return the value of X-Scan-Signature (SPEC 5.7)."""
+    """Return the value of X-Scan-Signature."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 

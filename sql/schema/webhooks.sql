@@ -163,7 +163,7 @@ RETURN format(
     coalesce(d.response_code::text, 'null'), json_text(d.error), d.attempts, iso(d.created_at),
     json_text(iso(d.attempted_at)), json_text(iso(d.retry_at)), delivery_body(d))::json;
 
--- The body of a webhook's event (SPEC 6) as text, which is signed and sent.
+-- The body of a webhook's event as text, which is signed and sent.
 CREATE OR REPLACE FUNCTION transaction_event(t transactions, mined_at timestamptz) RETURNS text
 LANGUAGE sql STABLE
 RETURN format(

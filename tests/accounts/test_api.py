@@ -1,4 +1,4 @@
-"""SPEC 4.11, 4.12 and 5: who gets a key, what is refused, what the list tells."""
+"""Keys by signed requests: who gets a key, what is refused, what the list tells."""
 
 import re
 import time

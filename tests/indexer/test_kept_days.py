@@ -24,7 +24,7 @@ from scan.extensions.audit.audit_command import DIFFERS, EXACT
 from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 from scan.indexer import partitions, retention
 from scan.indexer.block_source import BlockSource
-from scan.indexer.reorganisation import ForkFinder, ForkTooDeep
+from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.indexer.writer import IndexedHead, RowCounts, Writer
 from scan.settings import Keep, Settings
 from tests.extensions.audit.auditing import run, spoil

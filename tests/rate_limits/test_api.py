@@ -1,4 +1,4 @@
-"""SPEC 8 through real servers: how many pass, who is counted, what the headers say."""
+"""Rate limits through real servers: how many pass, who is counted, what the headers say."""
 
 import itertools
 import os

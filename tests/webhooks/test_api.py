@@ -1,4 +1,4 @@
-"""Registering, listing, changing and deleting webhooks (SPEC 4.8 to 4.10)."""
+"""Registering, listing, changing and deleting webhooks."""
 
 import re
 import threading

@@ -7,7 +7,7 @@ import orjson
 
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import AnswerTooLarge, RpcError
-from scan.ethereum.gateway import NodeTimedOut
+from scan.ethereum.request_node import NodeTimedOut
 from scan.ethereum.sized_cache import SizedCache
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter

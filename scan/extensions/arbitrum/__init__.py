@@ -9,4 +9,4 @@ traces: of a submission as calls of a type of their own, of a redemption before 
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the forms of Arbitrum One, Nova and Orbit chains")
+EXTENSION = Extension("blocks, fees and fields of Arbitrum One, Nova and Orbit chains")

@@ -7,4 +7,4 @@ ava-labs/coreth and ava-labs/subnet-evm: the whole fee, with the base fee, goes 
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of Avalanche and chains of Subnet-EVM")
+EXTENSION = Extension("blocks, fees and fields of Avalanche and chains of Subnet-EVM")

@@ -12,7 +12,7 @@ import numpy
 import pyarrow
 
 from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, trade
-from scan.extensions.exports.columns import (
+from scan.extensions.exports.parquet_columns import (
     ADDRESS,
     BLOCK_NUMBER,
     BOOLEAN,

@@ -15,7 +15,7 @@ from scan.ethereum.events import SwapEvent, TransferShape
 from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.bulk.plan import Forked
 from scan.extensions.bulk.range_files import Range, RangeFiles
-from scan.extensions.exports.columns import ADDRESS
+from scan.extensions.exports.parquet_columns import ADDRESS
 from scan.extensions.exports.parquet_files import read_file
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
 from scan.indexer.contract_inspection import ContractFindings, ContractInspector

@@ -11,7 +11,7 @@ from scan.database.lists import all_entities
 from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.bulk.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.bulk.warehouse import Warehouse
-from scan.extensions.exports.columns import (
+from scan.extensions.exports.parquet_columns import (
     ADDRESS,
     BLOCK_NUMBER,
     BOOLEAN,

@@ -9,7 +9,7 @@ from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.extensions.bulk.warehouse import Warehouse
-from scan.extensions.exports.columns import KINDS
+from scan.extensions.exports.parquet_columns import KINDS
 from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
 from scan.indexer.writer import NotTheWriter

@@ -11,7 +11,7 @@ import pyarrow
 from pyarrow import parquet
 
 from scan.extensions.bulk.block_columns import SPOOLED
-from scan.extensions.exports.columns import schema
+from scan.extensions.exports.parquet_columns import schema
 from scan.extensions.exports.parquet_files import write_file
 
 BLOCKS_OF_FILE = 8_192  # of an era1 or ere file

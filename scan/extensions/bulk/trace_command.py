@@ -54,7 +54,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         try:
             if database.value("indexer/retention_get_oldest") is not None:
                 raise CannotTrace(
-                    "rows of older blocks are removed (SCAN_KEEP_…), so that later ones"
+                    "rows of older blocks are removed (SCAN_KEEP_DAYS), so that later ones"
                     " cannot be computed anew"
                 )
             chain_identity.check(node, database)

@@ -7,4 +7,4 @@ are in part encoded in other ways.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of Celo", needs=("op_stack",))
+EXTENSION = Extension("blocks, fees and fields of Celo", needs=("op_stack",))

@@ -6,4 +6,4 @@ from the seal at the end of extraData, which signs the header without the seal.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the forms of chains of Clique, and of Linea")
+EXTENSION = Extension("blocks, fees and fields of Clique chains and Linea")

@@ -22,7 +22,7 @@ from scan.errors import (
     VerificationFailed,
 )
 from scan.ethereum.client import Node
-from scan.ethereum.gateway import NodeGateway
+from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.extensions.contract_import.source_client import Malformed

@@ -6,4 +6,4 @@ scan/outbound/. Start with DocumentFetcher of document_fetcher.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("documents of other servers, for other extensions")
+EXTENSION = Extension("fetches documents from other servers, for other extensions")

@@ -5,7 +5,7 @@ import orjson
 from scan.contracts.account_state import CALL_GAS
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.gateway import NOT_ANSWERING
+from scan.ethereum.request_node import NOT_ANSWERING
 from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, RpcReply, rows_reply

@@ -5,7 +5,7 @@ from typing import Any
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.token_metadata import word
 from scan.extensions.explanations.summary_events import topic_of
 from scan.hex import BadHex, data, to_hex

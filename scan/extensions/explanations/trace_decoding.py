@@ -19,7 +19,7 @@ from scan.contracts.transaction_details import (
     decode_event,
     decode_event_by,
 )
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.trace_reader import TraceFrame, TransactionTrace
 from scan.ethereum.traces import is_creation
 from scan.ethereum.transaction_reader import IndexedTransaction, TransactionLog

@@ -26,7 +26,7 @@ from scan.ethereum.call_failures import (
     reverted_with,
 )
 from scan.ethereum.client import AnswerTooLarge, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import (

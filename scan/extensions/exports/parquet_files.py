@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow
 from pyarrow import parquet
 
-from scan.extensions.exports.columns import ColumnFormat, schema
+from scan.extensions.exports.parquet_columns import ColumnFormat, schema
 from scan.extensions.exports.whole_file import whole_file
 
 COMPRESSION = "zstd"

@@ -10,7 +10,7 @@ from pyarrow import parquet
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.extensions.exports import csv_format
-from scan.extensions.exports.columns import UINT256, ColumnFormat, make_table, schema
+from scan.extensions.exports.parquet_columns import UINT256, ColumnFormat, make_table, schema
 from scan.extensions.exports.parquet_files import COMPRESSION
 from scan.extensions.exports.table_rows import Values
 from scan.extensions.exports.whole_file import whole_file

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.database.statements import identifiers
-from scan.extensions.exports.columns import KINDS, TEXT, UINT256, ColumnFormat
+from scan.extensions.exports.parquet_columns import KINDS, TEXT, UINT256, ColumnFormat
 
 ROWS_AT_ONCE = 10_000
 

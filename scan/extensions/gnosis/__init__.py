@@ -8,4 +8,4 @@ called it. execution/withdrawals.md: a contract pays withdrawals in GNO, of 32 m
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the forms of Gnosis Chain and Chiado")
+EXTENSION = Extension("blocks, fees and fields of Gnosis Chain and Chiado")

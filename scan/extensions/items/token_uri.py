@@ -7,7 +7,7 @@ from scan.contracts.read_calls import stopped_in_contract
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import token_metadata
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex
 

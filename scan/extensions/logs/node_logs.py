@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.gateway import NodeSession, NodeTimedOut
+from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.ethereum.sized_cache import SizedCache
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity

@@ -7,4 +7,4 @@ Stack since Jovian, and receipts have `l1BaseFeeScalar`.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of Mantle", needs=("op_stack",))
+EXTENSION = Extension("blocks, fees and fields of Mantle", needs=("op_stack",))

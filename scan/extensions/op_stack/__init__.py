@@ -8,4 +8,4 @@ their nonce is in JSON and in no root.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of chains of the OP Stack")
+EXTENSION = Extension("blocks, fees and fields of OP Stack chains")

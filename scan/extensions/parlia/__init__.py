@@ -7,4 +7,4 @@ block.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of BNB Smart Chain and other chains of Parlia")
+EXTENSION = Extension("blocks, fees and fields of BNB Smart Chain and other chains of Parlia")

@@ -6,4 +6,4 @@ Start with pages.py, then queries.py and node_transaction.py (the node's answer,
 
 from scan.registry import Extension
 
-EXTENSION = Extension("pages of transactions that wait for their block")
+EXTENSION = Extension("pages of pending transactions")

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.hex import BadHex, data, quantity, quantity_or_none, to_hex
 
 MOST_BYTES = 1024 * 1024

@@ -13,4 +13,4 @@ of MRC20.sol of 0xPolygon/pos-contracts.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the forms of Polygon, Amoy and other chains of bor")
+EXTENSION = Extension("blocks, fees and fields of Polygon, Amoy and other chains of bor")

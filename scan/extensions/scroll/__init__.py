@@ -6,4 +6,4 @@ one vault, whose address is SCROLL_FEE_VAULT on Scroll's own chains.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of Scroll", needs=("op_stack",))
+EXTENSION = Extension("blocks, fees and fields of Scroll", needs=("op_stack",))

@@ -8,4 +8,4 @@ rest goes to a treasury, whose address begins with the digits of the chain id.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the forms of Taiko")
+EXTENSION = Extension("blocks, fees and fields of Taiko")

@@ -6,4 +6,4 @@ Output: jobs with their results, kept for a day. Start with jobs.py, then job_ru
 
 from scan.registry import Extension
 
-EXTENSION = Extension("verifications in the background, for other forms of them")
+EXTENSION = Extension("background verification jobs, for the Etherscan and Sourcify APIs")

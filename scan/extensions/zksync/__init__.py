@@ -6,4 +6,4 @@ transactions and receipts. Fees go to an account of the operator, which no block
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of ZKsync Era and chains of the ZK Stack")
+EXTENSION = Extension("blocks, fees and fields of ZKsync Era and chains of the ZK Stack")

@@ -11,7 +11,7 @@ from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.extensions.bulk.loading import READ_BYTES
 from scan.extensions.bulk.warehouse import Warehouse, WarehouseError
-from scan.extensions.exports.columns import TEXT, ColumnFormat
+from scan.extensions.exports.parquet_columns import TEXT, ColumnFormat
 
 NUMBER = pyarrow.int64()
 TEXTS = (

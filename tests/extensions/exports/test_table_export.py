@@ -17,8 +17,8 @@ from scan.commands import main
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.extensions.exports import table_export
-from scan.extensions.exports.columns import KINDS, integers
 from scan.extensions.exports.manifest import Manifest, read_manifest
+from scan.extensions.exports.parquet_columns import KINDS, integers
 from scan.extensions.exports.parquet_files import read_file
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.exports.table_files import FORMATS, new_file

@@ -14,7 +14,7 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.ethereum.client import Call
-from scan.ethereum.gateway import NodeSession
+from scan.ethereum.request_node import NodeSession
 from scan.extensions.documents.document_fetcher import DocumentFetcher, NotFetched
 from scan.extensions.item_media.item_metadata import Picture
 from scan.extensions.item_media.media_cache import MAX_THUMBNAIL_BYTES, ItemMedia, Media

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from scan.errors import HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import gateway as gateways
-from scan.ethereum import past_state
+from scan.ethereum import past_state, request_node
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
-from scan.ethereum.gateway import NodeAway, NodeGateway, NodeSession
+from scan.ethereum.request_node import NodeAway, NodeGateway, NodeSession
 from scan.hex import to_hex
 from scan.rate_limits.concurrency import WaitingThreads
 from tests.support import faulty_node
@@ -50,7 +49,7 @@ def node() -> Iterator[Counting]:
 
 @pytest.fixture
 def gateway(node: Counting, monkeypatch: pytest.MonkeyPatch) -> NodeGateway:
-    monkeypatch.setattr(gateways, "PROBE_TIMEOUT_S", 20.0)  # of a busy machine
+    monkeypatch.setattr(request_node, "PROBE_TIMEOUT_S", 20.0)  # of a busy machine
     return NodeGateway(Node([node.url]), WaitingThreads())
 
 
@@ -112,7 +111,7 @@ def test_one_client_holds_two_places_and_all_hold_four(node, gateway):
 
 
 def test_one_budget_for_all_that_a_request_asks(node, gateway, monkeypatch):
-    monkeypatch.setattr(gateways, "BUDGET_S", 0.3)
+    monkeypatch.setattr(request_node, "BUDGET_S", 0.3)
     session = gateway.session("a")
     assert failure(session) is None
     node.fault = faulty_node.hang(0.5)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.ethereum.blocks import DecodedTransaction
-from scan.extensions.exports import columns, parquet_files
-from scan.extensions.exports.columns import KINDS, UINT256, ColumnFormat
+from scan.extensions.exports import parquet_columns, parquet_files
+from scan.extensions.exports.parquet_columns import KINDS, UINT256, ColumnFormat
 
 pytestmark = pytest.mark.check
 
@@ -17,8 +17,8 @@ AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
 
 @given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))
 def test_integers_survive_as_limbs(values):
-    table = columns.make_table(AMOUNTS, {"value": values})
-    assert columns.integers(table, "value") == values
+    table = parquet_columns.make_table(AMOUNTS, {"value": values})
+    assert parquet_columns.integers(table, "value") == values
 
 
 def test_transactions_have_every_field_of_the_index():
@@ -28,13 +28,13 @@ def test_transactions_have_every_field_of_the_index():
 @pytest.mark.parametrize("value", [-1, 2**256])
 def test_an_integer_beyond_uint256_is_refused(value):
     with pytest.raises(OverflowError):
-        columns.make_table(AMOUNTS, {"value": [value]})
+        parquet_columns.make_table(AMOUNTS, {"value": [value]})
 
 
 def test_null_is_refused_where_a_column_has_none():
     kind = {"value": ColumnFormat(UINT256)}
     with pytest.raises(ValueError, match="value has nulls"):
-        columns.make_table(kind, {"value": [1, None]})
+        parquet_columns.make_table(kind, {"value": [1, None]})
 
 
 def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
@@ -48,7 +48,7 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
         "amount_wei": EDGES,
         "unit": [None] * len(EDGES),
     }
-    table = columns.make_table(kind, rows)
+    table = parquet_columns.make_table(kind, rows)
     parquet_files.write_file(path, table)
     assert parquet_files.read_file(path, kind).equals(table)
     read = duckdb.from_parquet(str(path)).fetchall()
@@ -61,13 +61,15 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
 def test_every_kind_can_be_empty(tmp_path):
     for name, kind in KINDS.items():
         path = tmp_path / name / "0.parquet"
-        parquet_files.write_file(path, columns.make_table(kind, {column: [] for column in kind}))
+        parquet_files.write_file(
+            path, parquet_columns.make_table(kind, {column: [] for column in kind})
+        )
         assert parquet_files.read_file(path, kind).num_rows == 0
 
 
 def test_a_failed_write_leaves_neither_file_nor_remains(tmp_path, monkeypatch):
     path = tmp_path / "0.parquet"
-    table = columns.make_table(AMOUNTS, {"value": EDGES})
+    table = parquet_columns.make_table(AMOUNTS, {"value": EDGES})
 
     def fail(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
@@ -80,6 +82,6 @@ def test_a_failed_write_leaves_neither_file_nor_remains(tmp_path, monkeypatch):
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
     path = tmp_path / "0.parquet"
-    parquet_files.write_file(path, columns.make_table(AMOUNTS, {"value": EDGES}))
+    parquet_files.write_file(path, parquet_columns.make_table(AMOUNTS, {"value": EDGES}))
     with pytest.raises(ValueError, match="other columns"):
         parquet_files.read_file(path, KINDS["withdrawals"])
