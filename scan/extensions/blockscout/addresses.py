@@ -6,6 +6,11 @@ from scan import parameters
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import address_object
 from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
+from scan.extensions.blockscout.entity_lists import (
+    internal_transactions_response,
+    transactions_response,
+    transfers_response,
+)
 from scan.extensions.blockscout.lists import (
     ROWS,
     address,
@@ -14,7 +19,6 @@ from scan.extensions.blockscout.lists import (
     number,
     one_of,
     path_address,
-    read_page,
     text,
 )
 from scan.extensions.blockscout.log_objects import log_objects
@@ -24,13 +28,6 @@ from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.token_objects import (
     token_object,
     token_types,
-    transfer_objects,
-    transfer_position,
-)
-from scan.extensions.blockscout.transaction_objects import (
-    internal_objects,
-    transaction_objects,
-    transaction_position,
 )
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
@@ -42,10 +39,7 @@ from scan.queries import (
     blocks,
     contract_creations,
     contracts,
-    internal_transfers,
-    token_transfers,
     tokens,
-    transactions,
 )
 from scan.queries.contract_creations import IndexedCreation
 from scan.queries.pages import Window
@@ -125,39 +119,19 @@ def get_tabs_counters(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/transactions")
 def list_transactions(address_hash: str) -> Response:
-    filters = _side(address_hash)
     window = Window(ROWS, 0, "asc" if ascending() else "desc")
-    records, last = read_page(
-        "transactions",
-        lambda window: transactions.page(reader(), window, **filters),
-        window,
-    )
-    following = transaction_position(last) if last else None
-    return list_response(transaction_objects(records), following)
+    return transactions_response(window, **_side(address_hash))
 
 
 @blueprint.path("/addresses/<address_hash>/token-transfers")
 def list_token_transfers(address_hash: str) -> Response:
     filters = _side(address_hash)
-    token, types = address("token"), token_types()
-    only = types.only
-    records, last = read_page(
-        "token_transfers",
-        lambda window: token_transfers.page(reader(), window, token=token, type=only, **filters),
-    )
-    following = transfer_position(last) if last else None
-    return list_response(transfer_objects(types.of(records, "tokenType")), following)
+    return transfers_response(token=address("token"), types=token_types(), **filters)
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions")
 def list_internal_transactions(address_hash: str) -> Response:
-    filters = _side(address_hash)
-    records, last = read_page(
-        "internal_transfers",
-        lambda window: internal_transfers.page(reader(), window, **filters),
-    )
-    items, following = internal_objects(records)
-    return list_response(items, following if last else None)
+    return internal_transactions_response(**_side(address_hash))
 
 
 @blueprint.path("/addresses/<address_hash>/logs")

@@ -7,24 +7,22 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
+from scan.extensions.blockscout.entity_lists import (
+    internal_transactions_response,
+    transactions_response,
+)
 from scan.extensions.blockscout.lists import (
     ROWS,
     Record,
     before_block,
     list_response,
     one_of,
-    read_page,
 )
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.transaction_objects import (
-    internal_objects,
-    transaction_objects,
-    transaction_position,
-)
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.parameters import BIGINT_MAX
-from scan.queries import blocks, internal_transfers, transactions
+from scan.queries import blocks
 from scan.queries.pages import Window
 
 blueprint = routes("blocks")
@@ -49,22 +47,12 @@ def get_block(block: str) -> Response:
 
 @blueprint.path("/blocks/<block>/transactions")
 def list_transactions(block: str) -> Response:
-    records, last = read_page(
-        "transactions", lambda window: transactions.page(reader(), window), _window(block)
-    )
-    following = transaction_position(last) if last else None
-    return list_response(transaction_objects(records), following)
+    return transactions_response(_window(block))
 
 
 @blueprint.path("/blocks/<block>/internal-transactions")
 def list_internal_transactions(block: str) -> Response:
-    records, last = read_page(
-        "internal_transfers",
-        lambda window: internal_transfers.page(reader(), window),
-        _window(block),
-    )
-    items, following = internal_objects(records)
-    return list_response(items, following if last else None)
+    return internal_transactions_response(_window(block))
 
 
 @blueprint.path("/blocks/<block>/withdrawals")

@@ -33,12 +33,15 @@ class TokenTypes(NamedTuple):
         return [r for r in records if self.chosen is None or r[name] in self.chosen]
 
 
+ALL_TYPES = TokenTypes(None)
+
+
 def token_types() -> TokenTypes:
     """Return the types of the parameter `type`, which has standards separated by commas; those that
     Scan does not index have no rows."""
     given = text("type")
     if given is None:
-        return TokenTypes(None)
+        return ALL_TYPES
     named = [name.strip() for name in given.upper().strip("[]").split(",")]
     unknown = [name for name in named if name not in ALL_STANDARDS]
     if unknown:

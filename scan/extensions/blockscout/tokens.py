@@ -4,6 +4,7 @@ import orjson
 
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.entity_lists import transfers_response
 from scan.extensions.blockscout.lists import (
     ROWS,
     Record,
@@ -12,21 +13,19 @@ from scan.extensions.blockscout.lists import (
     list_response,
     number,
     path_address,
-    read_page,
     text,
 )
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.token_objects import (
+    ALL_TYPES,
     token_object,
     token_types,
-    transfer_objects,
-    transfer_position,
 )
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import search, token_transfers, tokens
+from scan.queries import search, tokens
 from scan.queries.pages import Window
 
 blueprint = routes("tokens")
@@ -76,11 +75,7 @@ def get_counters(address_hash: str) -> Response:
 @blueprint.path("/tokens/<address_hash>/transfers")
 def list_transfers(address_hash: str) -> Response:
     key = data(token_of(address_hash)["address"])
-    records, last = read_page(
-        "token_transfers", lambda window: token_transfers.page(reader(), window, token=key)
-    )
-    following = transfer_position(last) if last else None
-    return list_response(transfer_objects(records), following)
+    return transfers_response(ALL_TYPES, token=key)
 
 
 @blueprint.path("/tokens/<address_hash>/holders")

@@ -9,13 +9,17 @@ from scan import parameters
 from scan.contracts.transaction_details import NO_LOGS, LogWindow
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.extensions.blockscout.decoded_objects import call_object
+from scan.extensions.blockscout.entity_lists import (
+    internal_transactions_response,
+    transactions_response,
+    transfers_response,
+)
 from scan.extensions.blockscout.lists import (
     ROWS,
     Record,
     list_response,
     number,
     one_of,
-    read_page,
     text,
 )
 from scan.extensions.blockscout.log_objects import log_objects
@@ -32,8 +36,6 @@ from scan.extensions.blockscout.transaction_objects import (
     internal_objects,
     transaction_addresses,
     transaction_object,
-    transaction_objects,
-    transaction_position,
 )
 from scan.extensions.explanations import queries as explanations
 from scan.extensions.explanations.transaction_failures import TransactionFailure
@@ -66,9 +68,7 @@ def list_transactions() -> Response:
     for name in ("type", "method"):
         if text(name):
             raise InvalidParameter(f"Transactions cannot be filtered by {name}.", field=name)
-    records, last = read_page("transactions", lambda window: transactions.page(reader(), window))
-    following = transaction_position(last) if last else None
-    return list_response(transaction_objects(records), following)
+    return transactions_response()
 
 
 @blueprint.path("/transactions/stats")
@@ -140,22 +140,12 @@ def _batch_index() -> int:
 
 @blueprint.path("/token-transfers")
 def list_all_token_transfers() -> Response:
-    types = token_types()
-    records, last = read_page(
-        "token_transfers",
-        lambda window: token_transfers.page(reader(), window, type=types.only),
-    )
-    following = transfer_position(last) if last else None
-    return list_response(transfer_objects(types.of(records, "tokenType")), following)
+    return transfers_response(token_types())
 
 
 @blueprint.path("/internal-transactions")
 def list_all_internal_transactions() -> Response:
-    records, last = read_page(
-        "internal_transfers", lambda window: internal_transfers.page(reader(), window)
-    )
-    items, following = internal_objects(records)
-    return list_response(items, following if last else None)
+    return internal_transactions_response()
 
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")
