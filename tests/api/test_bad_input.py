@@ -60,6 +60,11 @@ OF_ADDRESSES = (
     *("/addresses/{}", "/addresses/{}/tokens", "/addresses/{}/items", "/tokens/{}"),
     *("/tokens/{}/holders", "/tokens/{}/items", "/tokens/{}/items/1"),
 )
+NOT_TIMES = (
+    *("", "x", "-1", "1.5", "2026-01-31", "2026-01-31T23:59:59", "2026-02-30T00:00:00Z"),
+    *("2026-01-31 23:59:59Z", "2026-01-31T23:59:59+01:00", "1767225660000", "9" * 30, "\u00b2"),
+)
+HISTORY = f"/addresses/{ADDRESS}/history"
 NO_PATHS = [value for value in NOT_ADDRESSES if value]
 # By the name of the parameter: paths, and what has to be refused there.
 REFUSED: list[tuple[str, list[str], list[str]]] = [
@@ -72,6 +77,33 @@ REFUSED: list[tuple[str, list[str], list[str]]] = [
     ("address", [path.format(quote(value)) for path in OF_ADDRESSES for value in NO_PATHS], [""]),
     ("block", [f"/blocks/{quote(value)}" for value in NOT_BLOCKS], [""]),
     ("hash", [f"/transactions/{value}" for value in NOT_HASHES], [""]),
+    ("time", ["/blocks"], [f"time={quote(value)}" for value in NOT_TIMES]),
+    ("timeFrom", ["/blocks"], [f"timeFrom={quote(value)}" for value in NOT_TIMES]),
+    ("timeTo", ["/token-transfers"], [f"timeTo={quote(value)}" for value in NOT_TIMES]),
+    ("method", ["/transactions"], ["method=0xa9059cb"]),
+    ("status", ["/transactions"], ["status=1"]),
+    ("type", ["/transactions"], ["type=256", "type=0x7e", "type=-1", "type="]),
+    ("orderBy", ["/transactions", HISTORY], ["orderBy=newest"]),
+    ("tokenType", ["/token-transfers"], ["tokenType=ERC20"]),
+    ("pool", ["/dex-trades"], ["pool=0x12"]),
+    ("maker", ["/dex-trades"], [f"maker={ADDRESS}&address={ADDRESS}"]),
+    ("address", [f"/addresses/{ADDRESS}/transfers"], [f"address={ADDRESS}"]),
+    ("dex", ["/pools"], ["dex=%00"]),
+    ("types", [HISTORY], ["types=fee,gift", "types="]),
+    ("direction", [HISTORY], ["direction=both"]),
+    ("group", [HISTORY], ["group=block"]),
+    ("token", [HISTORY], ["token=0x1"]),
+    ("counterparty", [HISTORY], ["counterparty=nobody"]),
+    ("cursor", [HISTORY], ["cursor=abc"]),
+    ("blockFrom", [HISTORY], ["blockFrom=-1"]),
+    ("timeTo", [HISTORY], ["timeTo=yesterday"]),
+    ("limit", [HISTORY], ["limit=101"]),
+    ("page", [HISTORY], ["page=2"]),
+    # Files have no pages, and one record is no list.
+    ("format", ["/blocks"], ["format=xml", "format="]),
+    ("format", ["/blocks/latest"], ["format=csv"]),
+    ("page", ["/blocks"], ["format=csv&page=2"]),
+    ("limit", ["/blocks"], ["format=ndjson&limit=10"]),
 ]
 
 

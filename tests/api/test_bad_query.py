@@ -155,6 +155,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for value in (None, 1, True, "", "blockFrom", [], [{"blockFrom": 1}])
     ),
     *(({name: v}, name) for name in ("limit", "offset") for v in (*NOT_INTEGERS, -1)),
+    *(({"filter": {"timeFrom": v}}, "timeFrom") for v in (True, 1.5, None, [], -1, 10**12)),
     *(({"limit": value}, "limit") for value in (0, 101, 1000, 2**63 - 1)),
     *(({"orderBy": v}, "orderBy") for v in (None, 1, True, "", "ASC", "Desc", "asc ", ["asc"], {})),
     *(

@@ -189,21 +189,6 @@ def test_a_file_has_a_name_and_is_not_shown_by_browsers(
     assert head.headers["Content-Length"] == headers["Content-Length"]
 
 
-@pytest.mark.parametrize(
-    ("path", "field"),
-    [
-        ("/blocks?format=xml", "format"),
-        ("/blocks?format=", "format"),
-        ("/blocks?format=csv&page=2", "page"),
-        ("/blocks?format=ndjson&limit=10", "limit"),
-        ("/blocks/latest?format=csv", "format"),
-    ],
-)
-def test_malformed_requests_of_files_are_refused(files: FlaskClient, path: str, field: str) -> None:
-    answer = files.get(f"/api/v1{path}")
-    assert (answer.status_code, answer.json["field"]) == (400, field)
-
-
 def test_a_cached_page_is_no_answer_to_who_asks_for_a_file(files: FlaskClient) -> None:
     first = files.get("/api/v1/blocks")
     assert first.headers["Vary"] == "Accept, Accept-Encoding"

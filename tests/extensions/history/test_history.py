@@ -452,32 +452,6 @@ def test_an_address_never_seen_has_an_empty_history(client: FlaskClient) -> None
     }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
-        ({"types": "fee,gift"}, "types"),
-        ({"types": ""}, "types"),
-        ({"direction": "both"}, "direction"),
-        ({"group": "block"}, "group"),
-        ({"orderBy": "newest"}, "orderBy"),
-        ({"token": "0x1"}, "token"),
-        ({"counterparty": "nobody"}, "counterparty"),
-        ({"page": "2"}, "page"),
-        ({"cursor": "abc"}, "cursor"),
-        ({"limit": "101"}, "limit"),
-        ({"blockFrom": "-1"}, "blockFrom"),
-        ({"timeTo": "yesterday"}, "timeTo"),
-    ],
-    ids=str,
-)
-def test_bad_parameters_are_refused(
-    client: FlaskClient, arguments: dict[str, str], field: str
-) -> None:
-    path = f"/api/v1/addresses/{STRANGERS[0]}/history"
-    response = client.get(path, query_string=arguments)
-    assert response.status_code == 400 and response.json["field"] == field
-
-
 def test_a_cursor_is_of_one_address_and_filter(client: FlaskClient) -> None:
     one, two = STRANGERS[:2]
     cursor = get(client, one, limit=1)["next"]
