@@ -188,9 +188,9 @@ def template(postgres: Postgres) -> str:
 
 @pytest.fixture(scope="session")
 def seeded_template(postgres: Postgres, template: str) -> Iterator[str]:
-    """The name of a database of 100,000 transactions, which query plans are about."""
+    """The name of a database of 50,000 transactions, which query plans are about."""
     with postgres.cloned(template) as url:
-        seed(url, 100_000, internal_transfers=True, logs=True, user_operations=True)
+        seed(url, 50_000, internal_transfers=True, logs=True, user_operations=True)
         yield urlsplit(url).path.removeprefix("/")
 
 

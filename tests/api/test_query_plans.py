@@ -1,4 +1,4 @@
-"""How PostgreSQL serves every list at 100,000 transactions: by index, and at any depth alike.
+"""How PostgreSQL serves every list at 50,000 transactions: by index, and at any depth alike.
 
 Asked over HTTP, so that the statements are those that the service runs, with its parameters.
 """
@@ -18,7 +18,7 @@ from scan.queries.pages import MAX_UNLISTED_ENTRIES, Window
 from tests.support.database import Postgres, execute
 from tests.support.explain import DEEPER, Explained, Plan, explained
 
-TRANSACTIONS = 100_000
+TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys.
 BEFORE_A_LIST = {
     "queries/logs_get_scope",
@@ -332,7 +332,7 @@ HISTORIES: dict[str, tuple[HistoryFilter, Mapping[str, int]]] = {
     "direction=in": (HistoryFilter(ALL_TYPES, "in"), {}),
     "direction=out": (HistoryFilter(ALL_TYPES, "out"), {}),
     "direction=self": (HistoryFilter(ALL_TYPES, "self"), {}),
-    "blockFrom=50&blockTo=640": (HistoryFilter(ALL_TYPES), {"block_from": 50, "block_to": 640}),
+    "blockFrom=50&blockTo=300": (HistoryFilter(ALL_TYPES), {"block_from": 50, "block_to": 300}),
 }
 
 
@@ -389,7 +389,7 @@ def test_history_is_read_at_any_depth_alike(
     query = f"limit=25&orderBy={direction}&{wanted}"
     first, newest = history_plan(seeded, address, query)
     first.require_indexes(LISTS_OF_HISTORY * 26)
-    for blocks_left in (300, 40):
+    for blocks_left in (200, 40):
         cursor = history_cursor(seeded, bytes.fromhex(address[2:]), direction, wanted, blocks_left)
         plan, page = history_plan(seeded, address, f"{query}&cursor={cursor}")
         plan.require_indexes(LISTS_OF_HISTORY * 26)

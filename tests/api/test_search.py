@@ -82,7 +82,7 @@ def test_an_empty_text_finds_nothing(client: FlaskClient) -> None:
 
 @pytest.fixture(scope="module")
 def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
-    """100,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
+    """50,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
     with postgres.cloned(seeded_template) as url, explained(url) as service:
         _add_names(url)
         yield service

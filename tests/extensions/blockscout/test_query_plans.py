@@ -1,4 +1,4 @@
-"""API v2 at 100,000 transactions: by indexes, and a deep page costs what the first one does."""
+"""API v2 at 50,000 transactions: by indexes, and a deep page costs what the first one does."""
 
 from collections.abc import Iterator
 from urllib.parse import urlencode

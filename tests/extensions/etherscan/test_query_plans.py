@@ -1,4 +1,4 @@
-"""The lists at 100,000 transactions: by indexes, and a deep page costs what the first one does."""
+"""The lists at 50,000 transactions: by indexes, and a deep page costs what the first one does."""
 
 from collections.abc import Iterator
 
