@@ -213,6 +213,6 @@ def _middleware(
         Prerequisites(
             app.url_map, app.view_functions, services.sources.gateway, services.waiting_threads
         ),
-        logs_requests=settings.log_requests,
+        logs_requests=settings.logs_requests,
         base_path=settings.base_path,
     )

@@ -42,6 +42,7 @@ REPLACED = {
     "SCAN_CLUSTER_": "scan backfill chain has --tls-ca-file, --tls-cert and --tls-key",
     "SCAN_IPFS_GATEWAY": "set SCAN_NFT_MEDIA to the gateway",
     "SCAN_KEEP_BLOCKS": "SCAN_KEEP_DAYS takes `5000 blocks`",
+    "SCAN_LOG_REQUESTS": "SCAN_LOG_FORMAT takes text+requests and json+requests",
     "SCAN_METRICS_PORT": "scan index and scan deliver have --metrics-port",
     "SCAN_PUBLIC_RPC_URL": "it is public_rpc_url in the file that SCAN_BRAND names",
     "SCAN_SECURITY_CONTACT": "it is security_contact in the file that SCAN_BRAND names",
@@ -117,8 +118,7 @@ class Settings:
     sends_transactions: bool = setting("SCAN_SEND_TRANSACTIONS", switch("on", "off"), "off", "`on`: `eth_sendRawTransaction` is passed to the node")
     ca_bundle: str = setting("REQUESTS_CA_BUNDLE", existing_path, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
     solc_dir: Path | None = setting("SCAN_SOLC_DIR", Path, "solc-select's", "folder of compilers", unset=None)
-    log_format: str = setting("SCAN_LOG_FORMAT", one_of("text", "json"), "text", "`json`: one JSON object per line")
-    log_requests: bool = setting("SCAN_LOG_REQUESTS", switch("on", "off"), "off", "`on`: log every request; 5xx responses are always logged")
+    log_format: str = setting("SCAN_LOG_FORMAT", one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
     pages: bool = setting("SCAN_PAGES", switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
     chain_name: str = setting("SCAN_CHAIN_NAME", short_text(50), "by chain id", "the chain's name", unset="")
@@ -140,6 +140,10 @@ class Settings:
         """The URL at which this machine reaches the service at HOST and PORT."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def logs_requests(self) -> bool:
+        return self.log_format.endswith("+requests")
 
     @property
     def reads_replica(self) -> bool:

@@ -55,6 +55,8 @@ def test_nothing_given_means_the_defaults(environ):
         ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
         ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
         ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
+        ("SCAN_LOG_FORMAT", "json+requests", "logs_requests", True),
+        ("SCAN_LOG_FORMAT", "json", "logs_requests", False),
         ("SCAN_SEND_TRANSACTIONS", "on", "sends_transactions", True),
         ("SCAN_TRUSTED_PROXIES", "2", "trusted_proxies", 2),
         ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
@@ -102,6 +104,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise():
         ("SCAN_TRACES", "on"),
         ("SCAN_UNMATCHED_BLOCKS", "take"),  # removed: what it did was dangerous
         ("SCAN_LOGS", "ALL"),
+        ("SCAN_LOG_FORMAT", "requests"),
         ("SCAN_OWNER_AUTH", "Always"),
         *(
             ("SCAN_BASE_PATH", text)

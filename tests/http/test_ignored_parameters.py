@@ -39,7 +39,7 @@ def test_the_api_refuses_parameters_of_campaigns(client: FlaskClient) -> None:
 def test_an_ignored_parameter_is_no_part_of_a_cache_key(
     indexed: Indexing, path: str, query: str
 ) -> None:
-    application = create_app(replace(indexed.settings, log_requests=False))
+    application = create_app(replace(indexed.settings, log_format="text"))
     client = application.test_client()
     for number in (0, 1):  # nothing is kept before the process knows the newest version
         assert client.get(f"{path}?{query.format(number)}").status_code == 200

@@ -169,7 +169,7 @@ def test_two_workers_with_redis_charge_exactly(url: str, tmp_path: Path) -> None
 def test_every_request_has_its_line_where_lines_are_wanted(url: str) -> None:
     port = free_port()
     environment = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
-    with gunicorn_started(url, port, SCAN_LOG_REQUESTS="on", **environment) as process:
+    with gunicorn_started(url, port, SCAN_LOG_FORMAT="text+requests", **environment) as process:
         client = Client(wait_for(port, process))
         for number in range(20):
             client.ask(PATH, more=f"X-Request-Id: line-{number}\r\n")

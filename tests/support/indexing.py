@@ -117,7 +117,7 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
         database_url=database_url,
         read_database_url=database_url,
         rpc_urls=tuple(rpc_url.split(",")),
-        log_requests=True,
+        log_format="text+requests",
         **{
             "partition_rows": TEST_PARTITION_ROWS,
             "rate_limit_anonymous": "100000/second",
