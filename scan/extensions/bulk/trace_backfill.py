@@ -50,6 +50,15 @@ class CannotTrace(Exception):
     """Blocks cannot be traced; the message says why."""
 
 
+def require_all_rows(database: Database | Transaction) -> None:
+    """Raise CannotTrace where rows of older blocks are removed, or soon will be."""
+    if database.value("indexer/retention_get_oldest") is not None:
+        raise CannotTrace(
+            "rows of older blocks are removed (SCAN_KEEP_DAYS), so that later ones cannot be"
+            " computed anew"
+        )
+
+
 class MissingTraces(NamedTuple):
     blocks: int  # that were indexed without traces
     unread: int  # of them, those whose traces are not read yet
@@ -147,9 +156,10 @@ class TraceBackfill:
 
     def write(self, partition_rows: int) -> None:
         """Put what was read into the tables. The indexer waits for the end of the transaction, and
-        then goes on with the new ordinals."""
+        then goes on with the new ordinals. Raises CannotTrace."""
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
+            require_all_rows(tx)  # the indexer may have begun to remove some since the reading did
             tx.execute("bulk/traces_begin")
             self._copy(tx)
             renumbered = tx.row("bulk/traces_renumber")

@@ -18,7 +18,7 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.ethereum.retries import RETRIED
 from scan.extensions.audit.audit_command import SESSION
-from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill
+from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill, require_all_rows
 from scan.indexer import chain_identity
 from scan.indexer.chain_identity import WrongChain
 from scan.settings import Settings
@@ -52,11 +52,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     )
     with closing(database):
         try:
-            if database.value("indexer/retention_get_oldest") is not None:
-                raise CannotTrace(
-                    "rows of older blocks are removed (SCAN_KEEP_DAYS), so that later ones"
-                    " cannot be computed anew"
-                )
+            require_all_rows(database)
             chain_identity.check(node, database)
             backfill = TraceBackfill(database, node, stop)
             blocks, unread = backfill.missing()

@@ -13,8 +13,9 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.audit import audit_command as audit
 from scan.extensions.audit.audit_command import SESSION
-from scan.extensions.bulk.trace_backfill import TraceBackfill
-from scan.settings import Settings
+from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill
+from scan.indexer.retention import Retention
+from scan.settings import Keep, Settings
 from tests.commands.test_command import scan
 from tests.extensions.audit import auditing
 from tests.indexer.test_node_faults import status
@@ -91,6 +92,23 @@ def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, dat
         purses(stage)
         indexing.wait_for(anvil.head())
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_nothing_is_computed_of_rows_that_began_to_be_removed(
+    database_url: str, stage: Stage
+) -> None:
+    anvil = stage.anvil
+    anvil.call("anvil_setBlockTimestampInterval", 7_200)  # rows are removed by whole hours
+    anvil.mine(3)
+    Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+    with closing(opened(database_url)) as database:
+        backfill = TraceBackfill(database, Node([anvil.url]), threading.Event())
+        assert sum(backfill.read()) > 0
+        assert Retention(database, Keep(2, None), finality=1).step(anvil.head())
+        before = digest(database_url)
+        with pytest.raises(CannotTrace, match="SCAN_KEEP"):
+            backfill.write(partition_rows=100)
+    assert digest(database_url) == before
 
 
 def opened(database_url: str) -> Database:
