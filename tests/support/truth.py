@@ -43,6 +43,9 @@ ELSEWHERE = {
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_contents.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "blobCount": "of a block alone: tests/extensions/blobs",
+    **dict.fromkeys(
+        ("producerFees", "earned", "withdrawn"), "of a block alone: tests/extensions/earnings"
+    ),
     "error": "of a transaction that failed: tests/api/test_transaction_errors.py",
     **dict.fromkeys(
         ("authorizations", "authorizationCount"),

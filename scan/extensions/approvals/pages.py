@@ -10,6 +10,8 @@ from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_l
 from scan.pages.records import names_of
 from scan.pages.tabs import Tab
 
+# The largest numbers of tokens, which uses do not lower.
+_UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
 _WORDS = ("an amount", "one item", "all items", "an amount by Permit2")
 FIELDS = (
     Field("tokenAddress", "Token", "address"),
@@ -28,7 +30,7 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
         paging=UNORDERED,
     )
     spenders = (record["spender"] for record in shown.records)
-    return shown, {"names": names_of(shown.records, own, *spenders)}
+    return shown, {"names": names_of(shown.records, own, *spenders), "unlimited": _UNLIMITED}
 
 
 ADDRESS_TABS = (Tab("approvals", "Approvals", 75, template="address_approvals.html", read=_read),)

@@ -1,0 +1,26 @@
+"""/earnings, and the section of a block's page with what its producer earned."""
+
+from flask import Blueprint, Response
+
+from scan.extensions.earnings.api import page_of
+from scan.pages.filtered_lists import Field, filtered_list
+from scan.pages.records import names_of
+
+blueprint = Blueprint("pages_earnings", __name__)
+BLUEPRINTS = (blueprint,)
+PATHS = ("/earnings",)
+MENU = (("Chain", "/earnings", "Earnings of producers"),)
+SECTIONS = {"block": "block_earnings.html"}
+FIELDS = (
+    Field("miner", "Fee recipient", "address"),
+    Field("from", "Since (UTC)", "day"),
+    Field("to", "Until (UTC)", "day"),
+)
+
+
+@blueprint.get("/earnings")
+def list_earnings() -> Response:
+    shown = filtered_list(
+        *("/earnings", "/stats/earnings", FIELDS), page_of, paging=("limit", "cursor")
+    )
+    return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
