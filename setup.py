@@ -57,6 +57,7 @@ setup(
     package_data={
         "scan": [
             "**/*.html",
+            "**/*.xml",
             "**/*.json",
             "**/*.js",
             "**/*.css",
