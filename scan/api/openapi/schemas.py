@@ -111,8 +111,7 @@ def record(fields: Json) -> Json:
     if "_event" in fields:
         data = {"_text": "Its data.", "_extends": "EventData", **own}
         event = {"event": [f"one of {fields['_event']}", "Its type."], "data": data}
-        moment = {"timestamp": ["Moment", "Its block's time."]}
-        return record({"_text": fields["_text"], **event, **moment})
+        return record({"_text": fields["_text"], **event, "timestamp": "ItsTime"})
     schema = {
         "type": "object",
         "properties": {name.removesuffix("?"): field(value) for name, value in own.items()},
