@@ -8,7 +8,6 @@ from typing import Any
 from scan.ethereum.rlp import LISTS, LONG, STRINGS
 
 MAX_DEPTH = 8  # of lists within lists; an access list of a transaction in a block has five
-_LONG_STRINGS, _LONG_LISTS = STRINGS + LONG, LISTS + LONG
 
 
 def list_content(data: bytes, start: int = 0) -> tuple[int, int]:
@@ -46,33 +45,12 @@ def items_of(data: bytes, start: int, end: int) -> list[tuple[int, int, int]]:
 
 def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list[Any]:
     """Return the items of a list whose content is given: bytes, and lists."""
-    items: list[Any] = []
-    while start < end:
-        prefix = data[start]
-        if prefix < STRINGS:
-            items.append(data[start : start + 1])
-            start += 1
-            continue
-        content = start + 1
-        if prefix < LISTS:
-            size = prefix - STRINGS
-            if size > LONG:
-                content += size - LONG
-                size = int.from_bytes(data[start + 1 : content])
-            start = content + size
-            items.append(data[content:start])
-            continue
-        size = prefix - LISTS
-        if size > LONG:
-            content += size - LONG
-            size = int.from_bytes(data[start + 1 : content])
-        start = content + size
-        if start > end or not depth:
-            break
-        items.append(read_list(data, content, start, depth - 1) if size else [])
-    if start != end:
-        raise ValueError("an item is longer than its list")
-    return items
+    if depth < 0:
+        raise ValueError("lists are too deep")
+    return [
+        read_list(data, content, stop, depth - 1) if data[item] >= LISTS else data[content:stop]
+        for item, content, stop in items_of(data, start, end)
+    ]
 
 
 def whole_list(data: bytes, start: int = 0) -> list[Any]:
