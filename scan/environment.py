@@ -16,7 +16,8 @@ _RATE = re.compile(
 )
 # Paths of Scan itself, which cannot be the beginning of a base path.
 _OWN_PATHS = {
-    *("accounts", "blocks", "chains", "charts", "contracts", "decode", "dex", "encode", "gas"),
+    *("accounts", "blocks", "chains", "charts", "contracts", "decode", "dex"),
+    *("earnings", "encode", "gas"),
     *("healthz", "keys", "live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "trades"),
     *("favicon.ico", "internal-transfers", "robots.txt", "token-transfers", "user-operations"),
     *("txs", "verify", "watchlist", "webhooks"),

@@ -224,7 +224,7 @@ def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_pat
 
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
-    assert len(names) <= 41 and len(names) == len(set(names))
+    assert len(names) <= 40 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own():
