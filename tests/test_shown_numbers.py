@@ -73,7 +73,6 @@ REASONS = {
     "exports/table_export.py:": "ranges of blocks, and rows counted for the progress bar",
     "exports/table_rows.py:": "rows counted for the size of a batch",
     "sourcify/submissions.py:": "bytes of a request",
-    "approvals/address_approvals.html:": "a bound from which an amount counts as unlimited",
     "decoder/decode.html:position": "the place of a call in its list",
     "feeds/pages.py:": "the newest time of entries, and how many versions were read",
 }
