@@ -11,6 +11,8 @@ import orjson
 import pytest
 import requests
 
+from scan.server.connection import ResponseBuffer
+from scan.server.file_body import PIECE_BYTES, FileBody
 from tests.support.database import Postgres, execute
 from tests.support.serving import free_port, gunicorn, gunicorn_started, wait_for, wait_until
 
@@ -106,3 +108,18 @@ def test_a_killed_worker_leaves_no_file(tokens_url: str, tmp_path: Path) -> None
             os.kill(process.pid, signal.SIGKILL)
             process.wait(30)
             assert [*(tmp_path / "files").iterdir()] == []
+
+
+@pytest.mark.check
+def test_a_buffer_whose_client_left_closes_its_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(bytes(10 * PIECE_BYTES))
+    ours, theirs = socket.socketpair()
+    closed: list[bool] = []
+    with ours:
+        ours.setblocking(False)
+        buffer = ResponseBuffer(ours)
+        buffer.attach(FileBody((tmp_path / "file").open("rb"), lambda: closed.append(True)))
+        assert not buffer.flush()
+        theirs.close()
+        assert buffer.flush()
+    assert closed == [True]

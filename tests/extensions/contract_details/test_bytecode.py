@@ -337,6 +337,7 @@ def test_hostile_paths_stay_in_the_archive(explorer: Explorer) -> None:
         parts = name.split("/")
         assert not name.startswith("/") and ".." not in parts and "" not in parts, name
         assert not set(name) & set("\\:\0\n\u202e") and len(name) <= 220, name
+        assert {"con", "nul"}.isdisjoint(part.partition(".")[0] for part in parts), name
     page = explorer.client.get(f"/address/{address}?tab=contract")
     assert page.status_code == 200 and "\u202e" not in page.text
 
