@@ -153,7 +153,7 @@ def newest(ordered: Sequence[Event]) -> list[Approval]:
         after = approval.since
         if event is after or event.right in closed:
             continue
-        if event.spender == after.spender and event.amount >= after.amount > 0:
+        if event.kind != ITEM and event.amount > after.amount > 0:
             approvals[event.right] = Approval(approval.newest, event)
         else:
             closed.add(event.right)

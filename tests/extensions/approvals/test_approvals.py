@@ -9,6 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.extensions.approvals.events import Event
+from scan.extensions.approvals.queries import newest
 from tests.support.anvil import ZERO, Anvil, Contract
 from tests.support.database import Postgres
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, node_error
@@ -271,3 +273,16 @@ def test_events_of_the_node_begin_where_its_time_ends(
         asked.clear()
         get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=2, page=2)
         assert not asked  # kept until there is another block
+
+
+def test_an_approval_begins_with_the_event_that_its_uses_lower():
+    amounts = [30, 70, 100, 100, 40, 0, 500]  # from the newest
+    approvals = [
+        Event(9 - n, 0, 0, "allowance", b"token", b"spender", None, amount)
+        for n, amount in enumerate(amounts)
+    ]
+    [(newest_event, since)] = newest(approvals)
+    assert (newest_event.amount, since.amount, since.block_number) == (30, 100, 7)
+    items = [Event(n, 0, 0, "item", b"token", bytes([n]), 5, 1) for n in (9, 8)]
+    [(newest_event, since)] = newest(items)
+    assert newest_event == since == items[0]
