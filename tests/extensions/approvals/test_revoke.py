@@ -36,6 +36,8 @@ def test_a_wallet_revokes_approvals_one_after_the_other(
         assert page.evaluate("asked[0].method") == "eth_sendTransaction"
         transaction = page.evaluate("asked[0].params[0]")
         assert (transaction["from"], transaction["value"]) == (owner, "0x0")
+        shown = page.text("#approvals")
+        assert f"The call of {transaction['to']}: {transaction['data']}" in shown
         sent = anvil.call("eth_sendTransaction", {**transaction, "gas": hex(200_000)})
         assert anvil.receipt_of(sent)["status"] == "0x1"
         page.evaluate(f"asked.shift().resolve('{sent}')")

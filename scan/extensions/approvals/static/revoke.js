@@ -13,7 +13,7 @@
       if (from.toLowerCase() !== owner) throw new Error(`The wallet's account is ${from}: only ${owner} can revoke its approvals.`);
       return {to, data};
     }
-    return walletSend.press(button, output, () => walletSend.send(section, wallets, output, call, () => ""));
+    return walletSend.press(button, output, () => walletSend.send(section, wallets, output, call, () => `The call of ${to}: ${data}`));
   }
 
   async function revokeAll(event) {
