@@ -48,24 +48,23 @@ class MailConnection:
         """Mail a delivery, of the first MAX_MAILS_A_DAY of a day; the others count as delivered."""
         started = time.monotonic()
         code: int | None
-        row = self._database.row(
-            "webhooks/mail_subscriptions_count_mail",
-            webhook_id=self._lease.webhook_id,
-            day=now.date(),
-        )
+        of_day = {"webhook_id": self._lease.webhook_id, "day": now.date()}
+        row = self._database.row("webhooks/mail_subscriptions_get_mails", **of_day)
         if row is None:
             code, error, sent = GONE, None, False
-        elif row[2] > MAX_MAILS_A_DAY:
+        elif row[2] >= MAX_MAILS_A_DAY:
             code, error, sent = ACCEPTED, None, False
         else:
             code, error, sent = self._mail(message, *row)
+            if code == ACCEPTED:
+                self._database.rows("webhooks/mail_subscriptions_count_mail", **of_day)
         return Outcome(code, error, sent, time.monotonic() - started)
 
     def _mail(
         self, message: Message, to: str, token: str, mails: int
     ) -> tuple[int | None, str | None, bool]:
         """Return (code, error, sent), where a refused recipient is gone."""
-        is_last = mails == MAX_MAILS_A_DAY
+        is_last = mails + 1 == MAX_MAILS_A_DAY
         mail = self._mails.writer.event(to, token, message.id, message.body, is_last=is_last)
         try:
             self._mails.send(mail)

@@ -1,9 +1,8 @@
 -- Counts one more mail of a webhook's subscription on a day.
 -- params: webhook_id bigint, day date
--- returns: no row where the subscription has ended; else mail_address, token, and the mails on this day
+-- returns: nothing
 -- index: mail_subscriptions_webhook_id_key
 UPDATE mail_subscriptions
 SET mails = CASE WHEN mailed_on = %(day)s THEN mails + 1 ELSE 1 END,
     mailed_on = %(day)s
-WHERE webhook_id = %(webhook_id)s
-RETURNING mail_address, token, mails;
+WHERE webhook_id = %(webhook_id)s;
