@@ -18,7 +18,7 @@ from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase, Plan, explained
 from tests.support.partitions import TABLES, partition
 
-TRANSACTIONS = 30_000
+TRANSACTIONS = 20_000
 PARTITIONS = 20
 LIMIT = 25
 NOBODY = "http://127.0.0.1:9"
@@ -39,7 +39,7 @@ FILTERS: list[tuple[str, dict[str, Any]]] = [
     ("logs", {"address": HOT_TOKEN, "topic1": "0x" + "00" * 12 + HOT[2:]}),
 ]
 OF_LISTS = ("transaction", "fee", "internal_transfer", "token_transfer")  # types of history
-RANGES: list[dict[str, int]] = [{}, {"blockFrom": 90, "blockTo": 120}]
+RANGES: list[dict[str, int]] = [{}, {"blockFrom": 90, "blockTo": 110}]
 
 
 class Side(NamedTuple):
@@ -93,7 +93,7 @@ def test_partitions_change_no_list(
 
 def test_details_are_the_same(plain: Side, partitioned: Side) -> None:
     hashes = execute(
-        plain.url, "SELECT hex(hash) FROM transactions WHERE ordinal IN (0, 1500, 15000, 29999)"
+        plain.url, "SELECT hex(hash) FROM transactions WHERE ordinal IN (0, 1500, 15000, 19999)"
     )
     paths = [f"/transactions/{hash_}" for (hash_,) in hashes]
     paths += [f"/transactions/{hash_}/internal" for (hash_,) in hashes]
