@@ -143,6 +143,23 @@ def test_a_route_of_several_pools_is_one_swap() -> None:
     assert summary.text == "Swapped 1 BET for 0.99 ALF on uniswap-v2 and uniswap-v3"
 
 
+def test_a_swap_for_another_states_no_more_than_the_sender_gave() -> None:
+    """Of 12 BET a fee of 2 went elsewhere; what was bought is another's. Or another paid all."""
+    buyer = "0x" + "66" * 20
+    moved = [
+        transfer(ALICE, POOL, 10_000_000),
+        transfer(ALICE, BOB, 2_000_000),
+        transfer(POOL, buyer, 9_000_000, OTHER),
+    ]
+    parties = {TOKEN: token("BET"), OTHER: token("ALF")}
+    trades = [trade(10_000_000, 9_000_000)]
+    text = sentence(parties, to=BOB, transfers=moved, trades=trades).text
+    assert text == "Swapped 10 BET for 9 ALF on uniswap-v2, paid to 0x666666…6666, sent 2 BET"
+    moved = [transfer(buyer, POOL, 10_000_000), transfer(POOL, ALICE, 9_000_000, OTHER)]
+    text = sentence(parties, to=BOB, transfers=moved, trades=trades).text
+    assert text == "Swapped 10 BET of 0x666666…6666 for 9 ALF on uniswap-v2"
+
+
 def test_coin_sent_along_is_never_left_out() -> None:
     moved = [transfer(ZERO, ALICE, 1, tokenId="12")]
     parties = {TOKEN: token(name="Lamp", type="BEP721")}
