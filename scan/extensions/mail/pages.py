@@ -87,7 +87,9 @@ def leave() -> Response:
 def _page(step: str, status: int = 200, **values: Any) -> Response:
     reader().do_not_cache()
     empty: Mapping[str, Any] = {"fields": {}, "error": None, "token": "", "subscription": None}
-    return page("mail.html", status, step=step, kinds=TITLES, **{**empty, **values})
+    response = page("mail.html", status, step=step, kinds=TITLES, **{**empty, **values})
+    response.headers["Cache-Control"] = "no-store"  # it has a mail address
+    return response
 
 
 def _mailer() -> Mailer:
