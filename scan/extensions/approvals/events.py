@@ -101,7 +101,7 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     """
     number, block_hash, head_s, stored, ids, rows = reader.row(
         "queries/approvals_list_events",
-        is_unbounded=True,
+        planned_per_call=True,
         owner=owner,
         emitters=None if token is None else [token, PERMIT2],
         topics=list(APPROVAL_TOPICS),

@@ -8,7 +8,7 @@
 --   timestamp, token: {symbol, decimals, type} or null, held, lastUse, lastUseAt}
 -- index: token_transfers_by_from, blocks_pkey, transactions_pkey, tokens_pkey, token_holders_pkey
 WITH requested AS MATERIALIZED (
-    SELECT *
+    SELECT r.token, r.block_number, r.transaction_index, r.log_index, r.position
     FROM unnest(%(tokens)s::bytea[], %(blocks)s::bigint[], %(transaction_indexes)s::integer[],
         %(log_indexes)s::integer[]) WITH ORDINALITY
         AS r (token, block_number, transaction_index, log_index, position)

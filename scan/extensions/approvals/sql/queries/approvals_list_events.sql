@@ -1,8 +1,8 @@
--- The newest stored events of an owner's approvals, and which of them are stored.
+-- The newest stored events of an owner's approvals, and which of them are stored. Planned for each owner:
+-- of one with more events than are read, the index is read in its order, of others all are sorted.
 -- params: owner bytea, emitters bytea[] null, topics bytea[], limit integer
--- literals: limit
--- returns: one row: index version, number and hash and Unix seconds of the newest block or null, SCAN_LOGS or null, JSON
---   object of the numbers of these topics, JSON array of [block, log index, transaction index, topic
+-- returns: one row: index version, number and hash and Unix seconds of the newest block or null, SCAN_LOGS
+--   or null, JSON object of the numbers of these topics, JSON array of [block, log index, transaction index, topic
 --   number, emitter, other topics, 96 bytes of data] from the newest
 -- index: logs_of_approvals, event_topics_topic0_key, blocks_pkey, chain_pkey
 SELECT index_version(), n.number, n.hash, seconds(n.timestamp), (SELECT c.stored_logs FROM chain c),

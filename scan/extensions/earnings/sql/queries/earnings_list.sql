@@ -14,7 +14,7 @@ WITH days AS MATERIALIZED (
     LIMIT %(most_days)s
 ), found AS MATERIALIZED (
     SELECT d.day - date '1970-01-01' AS day, e.*, row_number() OVER () AS position
-    FROM (SELECT * FROM days ORDER BY day DESC) AS d
+    FROM (SELECT o.day, o.first_block, o.last_block FROM days o ORDER BY o.day DESC) AS d
     CROSS JOIN LATERAL (
         SELECT g.miner, sum(g.blocks)::bigint AS blocks, sum(g.fees) AS fees, sum(g.burnt) AS burnt,
             sum(g.blobs) AS blobs,
@@ -42,7 +42,9 @@ WITH days AS MATERIALIZED (
         OR e.blocks < %(after_blocks)s OR (e.blocks = %(after_blocks)s AND e.miner > %(after_miner)s)
     LIMIT %(limit)s + 1
 ), page AS (
-    SELECT * FROM found WHERE position <= %(limit)s
+    SELECT f.day, f.miner, f.blocks, f.fees, f.burnt, f.blobs, f.rewards, f.position
+    FROM found f
+    WHERE f.position <= %(limit)s
 ), following AS (
     SELECT p.day, p.blocks, p.miner FROM page p
     WHERE p.position = %(limit)s AND (SELECT count(*) FROM found) > %(limit)s
