@@ -5,7 +5,10 @@ from xdist.scheduler import LoadFileScheduling
 # Files whose tests share an index that takes seconds to make.
 SHARED = {
     "query plans": ("/test_query_plans.py", "/test_search.py"),
-    "demo": ("api/test_back_in_time.py", *("demo/test_demo.py", "mcp/test_mcp.py")),
+    "demo": (
+        *("api/test_back_in_time.py", "api/test_transaction_details.py"),
+        *("demo/test_demo.py", "mcp/test_mcp.py"),
+    ),
 }
 
 
