@@ -109,7 +109,7 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     return _checked(
         block,
         (
-            (t, _call_frames(t, _result(t, block, entry)))
+            (t, _call_frames(block, t, _result(t, block, entry)))
             for t, entry in zip(transactions, entries, strict=False)
         ),
     )
@@ -150,7 +150,7 @@ def read_call_trace(
     block: DecodedBlock, transaction: DecodedTransaction, frame: Any
 ) -> BlockTraces:
     """Read the result of debug_traceTransaction."""
-    return _checked(block, [(transaction, _call_frames(transaction, frame))])
+    return _checked(block, [(transaction, _call_frames(block, transaction, frame))])
 
 
 def read_flat_trace(
@@ -211,10 +211,17 @@ def _name_in_traces(transaction: DecodedTransaction, name: str) -> bytes:
     return data(name, 32) if transaction.type == _DEPOSIT_TYPE else transaction.hash
 
 
-def _call_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
+def _call_frames(
+    block: DecodedBlock, transaction: DecodedTransaction, outermost: Any
+) -> Iterator[_Frame]:
     """Yield the frames that move value or create contracts and were not undone. Transfers by
-    Arbitrum's protocol before and after a transaction hold even where it failed."""
+    Arbitrum's protocol before and after a transaction hold even where it failed.
+
+    Raises BadHex where the transaction failed by its trace and succeeded by its receipt.
+    """
     fields = outermost if isinstance(outermost, dict) else {}
+    if block.has_statuses and transaction.status and fields.get("error"):
+        raise BadHex(f"transaction {transaction.transaction_index} did not fail by its receipt")
     yield from _protocol_transfers(fields.get("beforeEVMTransfers"))
     if transaction.status:
         yield from _executed_frames(transaction, outermost)
@@ -278,7 +285,7 @@ def _flat_frames(
     if transaction.status:
         name = traces[0].get("transactionHash") or to_hex(transaction.hash)
         hash_ = _name_in_traces(transaction, name)
-        yield from _call_frames(transaction, nested(traces, block.hash, hash_))
+        yield from _call_frames(block, transaction, nested(traces, block.hash, hash_))
 
 
 def _name(traces: Sequence[Any], field: str, hash_: bytes) -> bool:

@@ -174,12 +174,24 @@ def test_failed_branches_move_and_create_nothing():
     assert traces.created == []
 
 
-@pytest.mark.parametrize("status", [True, False])
-def test_failed_transactions_move_nothing(status):
+@pytest.mark.parametrize("error", [{"error": "execution reverted"}, {}])
+def test_failed_transactions_move_nothing(error):
     """Some nodes report the failure in the frame, the receipt always does."""
-    error = {"error": "execution reverted"} if status else {}
-    traces = both(outer(frame("CALL", PURSE, PAID, 1), **error), status=status)
+    traces = both(outer(frame("CALL", PURSE, PAID, 1), **error), status=False)
     assert traces == BlockTraces([], [])
+
+
+def test_a_failure_that_the_receipt_does_not_know_is_refused():
+    """Otherwise its movements would be missing of a block that counts as traced."""
+    failed = outer(frame("CALL", PURSE, PAID, 1), error="execution reverted")
+    for read, traces in (
+        (read_call_traces, [{"result": failed}]),
+        (read_flat_traces, flat_of(failed)),
+    ):
+        with pytest.raises(MalformedBlock, match="did not fail by its receipt"):
+            read(a_block(), traces)
+    before_byzantium = a_block()._replace(has_statuses=False)
+    assert read_call_traces(before_byzantium, [{"result": failed}]).failed == {0}
 
 
 @pytest.mark.parametrize(
