@@ -32,7 +32,7 @@ def test_events_of_a_block_come_in_order_and_are_those_of_lists(server: str, cha
     number = chain.number
     head = requests.get(f"{server}/api/v1/blocks/{number}", timeout=5).json()
     assert head == {**head, **events[0].data}
-    assert head.keys() - events[0].data.keys() == ONLY_OF_ONE_BLOCK
+    assert head.keys() - events[0].data.keys() <= ONLY_OF_ONE_BLOCK
     for event in events[1:]:
         body = {"entity": event.type, "filter": {"blockFrom": number}}
         listed = requests.post(f"{server}/api/v1/query", json=body, timeout=5).json()["data"]
