@@ -1,6 +1,6 @@
 """An owner's approvals: the newest of each by its events, beside what the node says of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -137,10 +137,18 @@ class Approvals:
 
     def _spenders_by_permit2(self, event: Event) -> list[bytes]:
         """Return who moves a token that is approved for Permit2, by what is approved there."""
-        if event.kind != ALLOWANCE or event.spender != PERMIT2 or self._events is None:
+        if event.kind != ALLOWANCE or event.spender != PERMIT2:
             return []
-        spenders = (e.spender for e in self._events.events if e[3:5] == (OF_PERMIT2, event.token))
-        return [*dict.fromkeys(spenders)][:MOST_SPENDERS]
+        return [*self._spenders_of_tokens.get(event.token, ())][:MOST_SPENDERS]
+
+    @cached_property
+    def _spenders_of_tokens(self) -> Mapping[bytes, Mapping[bytes, None]]:
+        """The spenders that Permit2's events name, by token, in their order."""
+        spenders: dict[bytes, dict[bytes, None]] = {}
+        for event in self._events.events if self._events else ():
+            if event.kind == OF_PERMIT2:
+                spenders.setdefault(event.token, {})[event.spender] = None
+        return spenders
 
 
 def newest(ordered: Sequence[Event]) -> list[Approval]:
@@ -200,6 +208,7 @@ def _record(
         "blockNumber": approval.since.block_number,
         "timestamp": details["timestamp"],
         "transactionHash": details["transactionHash"],
+        "approvedBy": details["approvedBy"],
         "amount": str(event.amount),
         "expires": _moment(expires),
         "inForce": None if state.amount is None else in_force(event, state.amount, head_s, expires),

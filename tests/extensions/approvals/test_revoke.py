@@ -15,6 +15,8 @@ def test_a_wallet_revokes_approvals_one_after_the_other(
     for spender in spenders:
         anvil.transact(owner, coin, "approve", spender, 50)
     anvil.transact(owner, keepers, "setApprovalForAll", spenders[0], True)
+    hostile = anvil.deploy(stranger, "LooseToken", "Free coins", "FREE")
+    anvil.transact(stranger, hostile, "allow", owner, spenders[0], 50)
     anvil.mine()
     explorer.wait_for_block(anvil.head())
 
@@ -44,5 +46,6 @@ def test_a_wallet_revokes_approvals_one_after_the_other(
     assert [anvil.read(coin, "allowance", owner, to) for to in spenders] == [0, 0]
     assert not anvil.read(keepers, "isApprovedForAll", owner, spenders[0])
     explorer.wait_for_block(anvil.head())
-    assert explorer.client.get(f"/api/v1/addresses/{owner}/approvals").json["approvals"] == []
+    [left] = explorer.client.get(f"/api/v1/addresses/{owner}/approvals").json["approvals"]
+    assert (left["tokenAddress"], left["approvedBy"]) == (hostile.address, stranger)
     assert not page.errors

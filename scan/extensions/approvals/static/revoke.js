@@ -19,7 +19,8 @@
   async function revokeAll(event) {
     const all = event.currentTarget;
     all.disabled = true;
-    for (const button of section.querySelectorAll("button.revoke")) {
+    // Any contract can say that somebody approved something, to have its code called by their wallet.
+    for (const button of section.querySelectorAll("button.revoke:not([data-foreign])")) {
       if (!(await revoke(button))) break;
     }
     all.disabled = false;

@@ -5,7 +5,7 @@
 -- literals: most
 -- returns: one row: index version, whether the chain still has the head, oldest block of the transfers
 --   that were looked at where there are older ones, or null, JSON array in the order asked of {transactionHash,
---   timestamp, token: {symbol, decimals, type} or null, held, lastUse, lastUseAt}
+--   approvedBy, timestamp, token: {symbol, decimals, type} or null, held, lastUse, lastUseAt}
 -- index: token_transfers_by_from, blocks_pkey, transactions_pkey, tokens_pkey, token_holders_pkey
 WITH requested AS MATERIALIZED (
     SELECT r.token, r.block_number, r.transaction_index, r.log_index, r.position
@@ -37,8 +37,8 @@ SELECT index_version(),
     (SELECT CASE WHEN count(*) = %(most)s THEN min(s.block_number) END FROM sent s),
     json_list((
         SELECT string_agg(format(
-            '{"transactionHash":%%s,"timestamp":"%%s","token":%%s,"held":"%%s","lastUse":%%s,"lastUseAt":%%s}',
-            json_hex(t.hash), iso(b.timestamp),
+            '{"transactionHash":%%s,"approvedBy":%%s,"timestamp":"%%s","token":%%s,"held":"%%s","lastUse":%%s,"lastUseAt":%%s}',
+            json_hex(t.hash), json_hex(t.from_address), iso(b.timestamp),
             CASE WHEN k.address IS NULL THEN 'null' ELSE format(
                 '{"symbol":%%s,"decimals":%%s,"type":"%%s"}', json_text(k.symbol), k.decimals, k.type) END,
             coalesce(h.balance, 0), json_hex(m.hash), json_text(iso(m.timestamp))), ',' ORDER BY r.position)
