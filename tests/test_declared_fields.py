@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from scan import registry
+from scan.api.openapi import declarations
 from scan.api.openapi.declarations import declared
 from scan.api.openapi.filters import TABLE
 from scan.database.lists import all_lists, of_kind
@@ -211,3 +213,11 @@ def test_the_counter_of_every_list_is_a_derived_column():
         and counter.column not in result_columns(f"{counter.table}_changes")
     ]
     assert not missing, "\n".join(missing)
+
+
+def test_a_section_that_nothing_reads_is_refused(tmp_path, monkeypatch):
+    file = tmp_path / "openapi.toml"
+    file.write_text("[operatoins.listPings]\nget = '/pings'\n")
+    monkeypatch.setattr(registry, "folders", lambda *_, **__: [file])
+    with pytest.raises(LookupError, match="operatoins"):
+        declarations._files.__wrapped__()

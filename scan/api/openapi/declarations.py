@@ -13,6 +13,12 @@ Json = dict[str, Any]
 
 FOLDER = Path(__file__).parent
 FILES = ("shared", "chain", "records", "contracts", "keys_and_webhooks", "service")
+SECTIONS = frozenset(
+    (
+        *("info", "tags", "paths", "operations", "parameters", "filters", "webhooks", "records"),
+        *("added", "schemas", "responses", "headers", "errors", "errors_with", "security", "csv"),
+    )
+)
 # A constant of the code, such as {scan.parameters.MAX_LIMIT}; with :, its thousands are separated.
 _CONSTANT = re.compile(r"\{(scan\.[\w.]+)(:,)?\}")
 
@@ -20,7 +26,7 @@ _CONSTANT = re.compile(r"\{(scan\.[\w.]+)(:,)?\}")
 @cache
 def declared(section: str) -> Json:
     """Return a section of all files by name. Extensions add entries, and fields of `added`, but
-    replace none: raises LookupError."""
+    replace none: raises LookupError, also for a file with a section that nothing reads."""
     merged: Json = {}
     for file in _files():
         for name, value in file.get(section, {}).items():
@@ -36,7 +42,11 @@ def declared(section: str) -> Json:
 def _files() -> list[Json]:
     own = [FOLDER / f"{name}.toml" for name in FILES]
     paths = [*own, *registry.folders("openapi.toml", of_enabled=True)]
-    return [_with_constants(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
+    files = [_with_constants(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
+    for path, file in zip(paths, files, strict=True):
+        if unknown := file.keys() - SECTIONS:
+            raise LookupError(f"{path} has unknown sections: {sorted(unknown)}")
+    return files
 
 
 def _with_constants(value: Any) -> Any:
@@ -48,7 +58,7 @@ def _with_constants(value: Any) -> Any:
         return value
     if whole := _CONSTANT.fullmatch(value):
         return resolve_name(whole[1])
-    return _CONSTANT.sub(lambda found: _in_text(resolve_name(found[1]), found[2]), value)
+    return _CONSTANT.sub(lambda name: _in_text(resolve_name(name[1]), name[2]), value)
 
 
 def _in_text(value: Any, separator: str | None) -> str:
