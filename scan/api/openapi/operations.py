@@ -42,21 +42,22 @@ SECURITY = {"always": KEYS, "sometimes": [*ANONYMOUS, *KEYS]}
 def parameters() -> Json:
     """Return the shared parameters, and the filters of lists."""
     shared = {
-        component: _parameter(place.partition(" ")[0], place.partition(" ")[2], field(schema))
-        for component, (place, *schema) in declared("parameters").items()
+        component: _parameter(location_and_name, field(schema))
+        for component, (location_and_name, *schema) in declared("parameters").items()
     }
     filters = {
-        f"filter-{key}": _parameter("query", key, schema)
+        f"filter-{key}": _parameter(f"query {key}", schema)
         for key, schema in filter_schemas().items()
     }
     return shared | filters
 
 
-def _parameter(place: str, name: str, schema: Json) -> Json:
+def _parameter(location_and_name: str, schema: Json) -> Json:
+    location, _, name = location_and_name.partition(" ")
     own = {key: value for key, value in schema.items() if key not in ("description", "required")}
-    required = {"required": True} if schema.get("required", place == "path") else {}
+    required = {"required": True} if schema.get("required", location == "path") else {}
     described = {"description": schema["description"], "schema": own}
-    return {"name": name, "in": place, **required, **described}
+    return {"name": name, "in": location, **required, **described}
 
 
 def paths() -> Json:
@@ -67,7 +68,7 @@ def paths() -> Json:
         [method] = METHODS & operation.keys()
         if unknown := operation.keys() - ENTRIES:
             raise LookupError(f"[operations.{name}] of openapi.toml has unknown {sorted(unknown)}")
-        path = re.sub(r"(?<={)\w+", lambda found: parameters()[found[0]]["name"], operation[method])
+        path = re.sub(r"(?<={)\w+", lambda key: parameters()[key[0]]["name"], operation[method])
         by_path.setdefault(path, {})[method] = _operation(name, operation, operation[method])
     return by_path
 
@@ -83,7 +84,7 @@ def _operation(name: str, declared_as: Json, path: str) -> Json:
         **({"security": SECURITY[declared_as["key"]]} if "key" in declared_as else {}),
         "parameters": [
             *({"$ref": f"#/components/parameters/{name}"} for name in names),
-            *(_parameter("query", key, field(value)) for key, value in own),
+            *(_parameter(f"query {key}", field(value)) for key, value in own),
         ],
         "responses": _responses(declared_as, names),
         **body,

@@ -48,12 +48,12 @@ def states(
     reader: Reader, owner: bytes, events: Sequence[Event], head: BlockId, head_s: int
 ) -> list[State]:
     """Return the state of approvals at a block, whose time is in Unix seconds."""
-    wanted = [_calls(owner, event) for event in events]
-    calls = [*dict.fromkeys(call for several in wanted for call in several)]
+    calls_of_events = [_calls(owner, event) for event in events]
+    calls = [*dict.fromkeys(call for of_event in calls_of_events for call in of_event)]
     answers = dict(zip(calls, _answers(reader, calls, head), strict=True))
     return [
-        _state(owner, event, [answers[call] for call in several], head_s)
-        for event, several in zip(events, wanted, strict=True)
+        _state(owner, event, [answers[call] for call in of_event], head_s)
+        for event, of_event in zip(events, calls_of_events, strict=True)
     ]
 
 

@@ -113,8 +113,8 @@ class Approvals:
         """Return what the index knows of them, and from which block on it has looked for uses;
         raises UpstreamFailed where a fork has removed the head since the events were read."""
         users = [
-            (place, user)
-            for place, approval in enumerate(shown, 1)
+            (position, user)
+            for position, approval in enumerate(shown, 1)
             for user in (approval.newest.spender, *self._spenders_by_permit2(approval.newest))
         ]
         is_head, uses_from, rows = self._reader.row(
@@ -124,7 +124,7 @@ class Approvals:
             blocks=[a.since.block_number for a in shown],
             transaction_indexes=[a.since.transaction_index for a in shown],
             log_indexes=[a.since.log_index for a in shown],
-            users=[place for place, _ in users],
+            users=[position for position, _ in users],
             user_addresses=[user for _, user in users],
             head=head.number,
             head_hash=head.hash,

@@ -165,12 +165,12 @@ class _Decoder:
         [known] = self._known([(encoded.address, encoded.data[:4])])
         calls, errors, reason = [], [], None
         if encoded.kind != ERROR:
-            found = self._functions(encoded.data, known)
-            calls = self._distinct(CALL, len(encoded.data), found)
+            functions = self._functions(encoded.data, known)
+            calls = self._distinct(CALL, len(encoded.data), functions)
         if encoded.kind != CALL:
             reason = self._reason(encoded.data, known)
-            found = self._errors(encoded.data, known, reason, is_error=encoded.kind == ERROR)
-            errors = self._distinct(ERROR, len(encoded.data), found)
+            decoded = self._errors(encoded.data, known, reason, is_error=encoded.kind == ERROR)
+            errors = self._distinct(ERROR, len(encoded.data), decoded)
         nested = self._nested(NestedCall(encoded.address, 0, encoded.data), calls)
         is_error = encoded.kind == ERROR or (errors and not calls)
         says_why = is_error and reason is not None and (reason.decoded or not errors)
@@ -179,7 +179,7 @@ class _Decoder:
 
     def _nested(self, call: NestedCall, candidates: Sequence[Candidate]) -> list[DecodedCall]:
         """Return the calls inside of a call, level by level, in the order of their paths."""
-        found: list[DecodedCall] = []
+        nested: list[DecodedCall] = []
         level = [DecodedCall((), call, candidates)]
         for _ in range(MAX_DEPTH):
             inside = [
@@ -188,16 +188,16 @@ class _Decoder:
                 for position, inner in enumerate(self._inside(outer))
             ]
             if not inside:
-                return sorted(found, key=lambda decoded: decoded.path)
-            inside = self._within_bounds(inside, MAX_CALLS - len(found))
+                return sorted(nested, key=lambda decoded: decoded.path)
+            inside = self._within_bounds(inside, MAX_CALLS - len(nested))
             known = self._known([(inner.to, inner.input[:4]) for _, inner in inside])
             level = [
                 DecodedCall(path, inner, self._of_nested(inner, of_call))
                 for (path, inner), of_call in zip(inside, known, strict=True)
             ]
-            found += level
+            nested += level
         self._is_cut |= any(map(self._inside, level))
-        return sorted(found, key=lambda decoded: decoded.path)
+        return sorted(nested, key=lambda decoded: decoded.path)
 
     def _inside(self, outer: DecodedCall) -> list[NestedCall]:
         first = next(iter(outer.candidates), None)

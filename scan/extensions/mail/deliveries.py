@@ -2,9 +2,9 @@
 
 import logging
 import time
+from contextlib import nullcontext
 from datetime import datetime
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
-from types import TracebackType
 
 from scan.database.connection import Database
 from scan.extensions.mail.mailer import Mailer, mailer
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 def connect(settings: Settings, database: Database) -> Connect:
     mails = mailer(settings)
-    return lambda lease: MailConnection(mails, database, lease)
+    return lambda lease: nullcontext(MailConnection(mails, database, lease))
 
 
 class MailConnection:
@@ -32,17 +32,6 @@ class MailConnection:
         self._mails = mails
         self._database = database
         self._lease = lease
-
-    def __enter__(self) -> "MailConnection":
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        pass
 
     def post(self, message: Message, now: datetime) -> Outcome:
         """Mail a delivery, of the first MAX_MAILS_A_DAY of a day; the others count as delivered."""

@@ -43,16 +43,16 @@ def ask() -> Response:
     """Mail a link that confirms the subscription."""
     mails, sent = _mailer(), form()
     try:
-        to, watch_address = (
-            _mail_address(sent.get("mail", "")),
-            address_of(sent.get("watchAddress", "")),
-        )
+        to = _mail_address(sent.get("mail", ""))
+        watch_address = address_of(sent.get("watchAddress", ""))
         event_types = [parameters.one_of(t, "events", TITLES) for t in sent.getlist("events")]
         if not event_types:
             raise InvalidParameter("Choose at least one kind of events.", field="events")
         with services().waiting_threads.place_for_long(client_address()):
-            asked = (to, watch_address, [*dict.fromkeys(event_types)], client_address())
-            token = subscriptions.ask(services().writes, *asked)
+            distinct = [*dict.fromkeys(event_types)]
+            token = subscriptions.ask(
+                services().writes, to, watch_address, distinct, client_address()
+            )
             _send(mails, to, token, to_hex(watch_address))
     except ScanError as error:
         return _page("form", error.status, fields=sent, error=error.message)
