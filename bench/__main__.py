@@ -68,19 +68,16 @@ def _run(options: Options) -> dict[str, Any]:
 
 def _print_requests(cases: list[dict[str, Any]]) -> None:
     """A line a case; the quotient is the median of the rounds', which one disturbance shares."""
-    print(
-        "\n| requests/s | scan | plain | of plain | worker, PostgreSQL us | p99 ms | pgbench ms |"
-    )
-    print("|---|--:|--:|--:|--:|--:|--:|")
+    print("\n| requests/s | scan | plain | of plain | worker, PostgreSQL us | p99 ms |")
+    print("|---|--:|--:|--:|--:|--:|")
     for case in cases:
         scan, plain = case["columns"]["scan"], case["columns"].get("plain")
         rates = ["", ""]
         if plain:
             rates = [f"{plain['per_s']:,.0f}", f"{statistics.median(case['of_plain']):.2f}"]
-        costs = f"{scan['worker_us']:.0f}, {scan['postgres_us']:.0f}"
-        times = f"{scan['p99_ms']:.1f} | {case['pgbench_ms']:.2f}"
+        costs = f"{scan['worker_us']:.0f}, {scan['postgres_us']:.0f} | {scan['p99_ms']:.1f}"
         name = f"{case['name']}, {case['place']}"
-        print(f"| {name} | {scan['per_s']:,.0f} | {' | '.join(rates)} | {costs} | {times} |")
+        print(f"| {name} | {scan['per_s']:,.0f} | {' | '.join(rates)} | {costs} |")
         for column, medians in case["columns"].items():
             if medians["failed"]:
                 print(f"  {medians['failed']} requests to {column} failed")
@@ -89,7 +86,7 @@ def _print_requests(cases: list[dict[str, Any]]) -> None:
 def _print_indexing(results: dict[str, Any]) -> None:
     for name, result in results.items():
         print(f"\n{name}: {result['transactions_per_s']:,.0f} transactions/s")
-        for key in ("microseconds", "file_steps", "per_transaction"):
+        for key in ("microseconds", "per_transaction"):
             values = [f"{part} {value:,.2f}" for part, value in result.get(key, {}).items()]
             if values:
                 print(f"  {key} of a transaction: {', '.join(values)}")

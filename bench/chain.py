@@ -21,7 +21,6 @@ import numpy
 import orjson
 
 from bench import marks
-from bench.call_frames import flat_traces
 from bench.parties import TEMPLATES, Bytes, Parties, nonces
 from bench.shape import NONCES, TRANSACTIONS, WITHDRAWALS, draw_shape
 from scan.ethereum.block_encoding import encode_receipts, encode_transactions
@@ -86,16 +85,13 @@ class Template:
             text = b",".join(self._receipts)
         elif kind == "logs":
             text = b",".join(orjson.dumps(log) for r in shape_.receipts for log in r["logs"])
-        elif kind == "callTracer":
+        else:
             text = orjson.dumps(
                 [
                     {"result": frame, "txHash": marks.hash_mark(marks.FIRST_TRANSACTION + n)}
                     for n, frame in enumerate(shape_.frames)
                 ]
             )
-        else:
-            flat = [t for n, frame in enumerate(shape_.frames) for t in flat_traces(frame, n)]
-            text = orjson.dumps(flat).replace(b'"%(decimal)s"', bytes([NUMBER_MARK]) * digits)
         return _places(text.replace(b"%(number)s", b"0x" + bytes([NUMBER_MARK]) * digits), 2)
 
 
@@ -176,9 +172,9 @@ class Chain:
         """eth_getLogs of one block, without its brackets."""
         return self._text("logs", number)
 
-    def traces(self, kind: str, number: int) -> bytes:
-        """callTracer: debug_traceBlockByHash; trace_block."""
-        return self._text(kind, number)
+    def traces(self, number: int) -> bytes:
+        """debug_traceBlockByHash with callTracer."""
+        return self._text("traces", number)
 
     def _block(self, number: int, transactions: bytes) -> bytes:
         hashes = [record.tobytes() for record in self.hashes[number, :ROOTS]]
@@ -189,7 +185,7 @@ class Chain:
         return self.hashes[number - 1, 0].tobytes() if number else bytes(32)
 
     def _text(self, kind: str, number: int) -> bytes:
-        digits = b"%d" % number if kind == "trace_block" else b"%x" % number
+        digits = b"%x" % number
         places = _text_of(number % TEMPLATES, kind, len(digits))
         record = self.hashes[number]
         of_text = _hex(numpy.concatenate([record[:1], record[ROOTS:]]))

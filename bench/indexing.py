@@ -13,7 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from bench import file_steps
 from bench.chain import made_hashes
 from bench.databases import Databases, connected
 from bench.history import made_files
@@ -66,8 +65,6 @@ def _measure(name: str, options: Options, databases: Databases) -> dict[str, Any
         result = _run(name, options, databases, url, arguments)
         spent = processor_seconds(node.pid) - before
     result["microseconds"]["node"] = spent / result["transactions"] * 1e6
-    if name == "files":
-        result["file_steps"] = file_steps.microseconds(options.folder / "history")
     log.info("%s: %.0f transactions/s", name, result["transactions_per_s"])
     return result
 

@@ -1,7 +1,6 @@
-"""Load by wrk, and the same statements by pgbench: requests a second, and how long they took."""
+"""Load by wrk: requests a second, and how long they took."""
 
 import json
-import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from bench.options import CONNECTIONS
 
 SCRIPT = Path(__file__).with_name("requests.lua")
 TIMEOUT_S = 120
-MAX_SCRIPTS = 10  # planned once each on every connection, which must not fill the second
 
 
 class Measured(NamedTuple):
@@ -69,23 +67,3 @@ def by_wrk(
         line["failed"],
         line["sent"],
     )
-
-
-def by_pgbench(
-    program: Path, url: str, statements: Sequence[str], seconds: int, folder: Path, clients: int
-) -> float:
-    """Milliseconds of a statement, each planned once for a connection, as the service has it."""
-    scripts = folder / "pgbench"
-    shutil.rmtree(scripts, ignore_errors=True)
-    scripts.mkdir()
-    command = [str(program), "--no-vacuum", "--protocol=prepared", f"--client={clients}"]
-    command += ["--jobs=1", f"--time={seconds}"]
-    for number, statement in enumerate(statements[:MAX_SCRIPTS]):
-        script = scripts / f"{number}.sql"
-        script.write_text(f"{statement}\n;\n")  # in lines, since some end in a comment
-        command.append(f"--file={script}")
-    done = subprocess.run([*command, url], capture_output=True, text=True, check=True)
-    latency = re.search(r"latency average = ([0-9.]+) ms", done.stdout)
-    if latency is None:
-        raise ValueError(f"pgbench prints no latency:\n{done.stdout}")
-    return float(latency[1])

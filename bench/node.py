@@ -69,8 +69,6 @@ class Node:
         }
         if traces == "callTracer":
             self._methods["debug_traceBlockByHash"] = self._call_traces
-        elif traces == "trace_block":
-            self._methods["trace_block"] = lambda number: chain.traces(traces, self._number(number))
 
     def _number(self, text: str) -> int:
         return int(text, 16) if text.startswith("0x") else self._head
@@ -84,7 +82,7 @@ class Node:
         return self._chain.block(number) if whole else self._chain.header(number)
 
     def _call_traces(self, block_hash: str, _options: Any) -> bytes:
-        return self._chain.traces("callTracer", self._block_numbers[bytes.fromhex(block_hash[2:])])
+        return self._chain.traces(self._block_numbers[bytes.fromhex(block_hash[2:])])
 
     @cached_property
     def _block_numbers(self) -> dict[bytes, int]:

@@ -9,7 +9,7 @@ from scan.errors import SettingError
 from scan.settings import ROOT
 
 CONNECTIONS = 8
-TRACERS = ("none", "callTracer", "trace_block")
+TRACERS = ("none", "callTracer")
 
 
 @dataclass(frozen=True)

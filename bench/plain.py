@@ -9,6 +9,7 @@ the body, the column that holds the JSON, and what comes after it.
 import ast
 import os
 import threading
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,24 +17,30 @@ from typing import Any, NamedTuple
 import psycopg2
 from flask import Flask, Response, request
 
-from bench.numbered_statements import SESSION, NumberedStatements
+from scan.database.statements import Prepared, Statement, load_statements, prepare
 
-STATEMENTS = NumberedStatements()
+# As the service's connections have them: a prepared plan is made once, and follows an index.
+SESSION = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "jit": "off",
+    "random_page_cost": "1.1",
+    "timezone": "UTC",
+}
+STATEMENTS = load_statements()
 
 app = Flask(__name__, static_folder=None)
 
 
 class PlainRequest(NamedTuple):
-    text: str
-    values: list[object]
+    statement: Statement
+    params: dict[str, object]
+    plan: Sequence[object]  # the statement's name, and its literals
+    values: Sequence[object]  # of the other parameters
     head: bytes
     column: int
     tail: bytes
-
-
-class ThreadConnection(NamedTuple):
-    connection: Any
-    prepared: dict[str, str]  # names of prepared statements by their text
 
 
 _local = threading.local()
@@ -45,11 +52,12 @@ def _requests(name: str) -> list[PlainRequest]:
     return [_request(*ast.literal_eval(line)) for line in path.read_text().splitlines()]
 
 
-def _request(
-    statement: str, params: dict[str, object], head: bytes, column: int, tail: bytes
-) -> PlainRequest:
-    text, names = STATEMENTS.find(statement, params)
-    return PlainRequest(text, [params[name] for name in names], head, column, tail)
+def _request(name: str, params: dict[str, object], *body: Any) -> PlainRequest:
+    literals = STATEMENTS[name].literals or frozenset()
+    statement = STATEMENTS[name]._replace(literals=literals)
+    plan = (name, *(params[literal] for literal in sorted(literals)))
+    values = [value for param, value in params.items() if param not in literals]
+    return PlainRequest(statement, params, plan, values, *body)
 
 
 @app.get("/healthz")
@@ -60,28 +68,22 @@ def alive() -> str:
 @app.route("/<name>/<int:number>", methods=["GET", "POST"])
 def answer(name: str, number: int) -> Response:
     request.get_data(cache=False)
-    asked = _requests(name)[number]
-    json = _row(asked.text, asked.values)[asked.column]
-    return Response(asked.head + json.encode() + asked.tail, mimetype="application/json")
+    plain = _requests(name)[number]
+    json = _row(plain)[plain.column]
+    return Response(plain.head + json.encode() + plain.tail, mimetype="application/json")
 
 
-def _row(text: str, values: list[object]) -> Any:
-    connection, prepared = _thread_connection()
-    with connection.cursor() as cursor:
-        name = prepared.get(text)
-        if name is None:
-            name = prepared[text] = f"s{len(prepared)}"
-            cursor.execute(f"PREPARE {name} AS {text}")
-        places = f"({', '.join(['%s'] * len(values))})" if values else ""
-        cursor.execute(f"EXECUTE {name}{places}", values)
-        return cursor.fetchone()
-
-
-def _thread_connection() -> ThreadConnection:
+def _row(plain: PlainRequest) -> Any:
     if not hasattr(_local, "connection"):
         options = " ".join(f"-c {name}={value}" for name, value in SESSION.items())
-        connection = psycopg2.connect(os.environ["DATABASE_URL"], options=options)
-        connection.autocommit = True
-        _local.connection = ThreadConnection(connection, {})
-    thread_connection: ThreadConnection = _local.connection
-    return thread_connection
+        _local.connection = psycopg2.connect(os.environ["DATABASE_URL"], options=options)
+        _local.connection.autocommit = True
+        _local.prepared = {}
+    of_thread: dict[Sequence[object], Prepared] = _local.prepared
+    with _local.connection.cursor() as cursor:
+        prepared = of_thread.get(plain.plan)
+        if prepared is None:
+            prepared = prepare(cursor, plain.statement, plain.params, f"s{len(of_thread)}")
+            of_thread[plain.plan] = prepared
+        cursor.execute(prepared.execute, plain.values)
+        return cursor.fetchone()

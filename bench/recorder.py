@@ -4,13 +4,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from psycopg2.extensions import AsIs
-
 from app import create_app
 from bench.cases import Request, respelled
-from bench.databases import connected
 from scan.database.connection import Database
-from scan.database.statements import load_statements
 from scan.settings import Settings
 
 
@@ -27,8 +23,6 @@ class Recorder:
     """An application in this process whose statements are recorded on their way."""
 
     def __init__(self, database_url: str, rpc_url: str) -> None:
-        self._url = database_url
-        self._statements = load_statements()
         self._ran: list[tuple[str, dict[str, object], tuple[Any, ...]]] = []
         self._numbers = itertools.count()
         settings = Settings(
@@ -57,19 +51,6 @@ class Recorder:
         finally:
             Database.row = row  # type: ignore[method-assign]
             Database.prepared_row = prepared_row  # type: ignore[method-assign]
-
-    def texts(self, requests: Sequence[Request]) -> list[str]:
-        """The statement behind each request with its values, and their types, in its text."""
-        texts = []
-        with connected(self._url) as cursor:
-            for recorded in self.record(requests):
-                statement = self._statements[recorded.statement]
-                values = {
-                    name: AsIs(cursor.mogrify(f"%s::{type_}", [recorded.params[name]]).decode())
-                    for name, type_ in statement.types.items()
-                }
-                texts.append(cursor.mogrify(statement.text, values).decode())
-        return texts
 
     def _record(self, request: Request) -> RecordedRequest:
         self._ran.clear()

