@@ -31,6 +31,7 @@ from scan.queries import entities, trades
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTERS, TOKEN_TYPES
 from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
 
 SIZES = ("25", "50", "100")
 PAGING = ("page", "limit", "cursor", "orderBy")
@@ -230,8 +231,11 @@ def entity_list(
     left_out: Collection[str] = (),
     more: Collection[str] = (),
     fixed: Mapping[str, str] = MappingProxyType({}),
+    paging: Collection[str] = PAGING,
+    page_of: Callable[[Reader, str, Window, Mapping[str, str]], Page] = entities.page,
 ) -> FilteredList:
-    """Return a list of an entity, of the rows that `fixed` filters match, or of one block."""
+    """Return a list of an entity, of the rows that `fixed` filters match, or of one block;
+    `page_of` reads its page."""
 
     own = fixed.get("address")
 
@@ -241,7 +245,7 @@ def entity_list(
         given = {**fixed, **filters}
         if own in (given.get("from", ""), given.get("to", "")):
             del given["address"]  # `from` or `to` implies it, and their lists have counters
-        return entities.page(reader(), entity, window, given)
+        return page_of(reader(), entity, window, given)
 
     fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(
@@ -249,6 +253,7 @@ def entity_list(
         tab=tab,
         own=own,
         more=more,
+        paging=paging,
     )
 
 

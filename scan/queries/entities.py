@@ -12,7 +12,7 @@ from scan.queries import (
     tokens,
     transactions,
 )
-from scan.queries.filters import read_values
+from scan.queries.filters import Value, read_values
 from scan.queries.method_names import selectors
 from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
@@ -41,9 +41,16 @@ def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[st
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:
     """Return a page of the records that match all filters given; raises InvalidParameter."""
-    values = read_values(entity, arguments)
-    if "method" in values:
-        values["method"] = selectors(reader, str(values["method"]))
+    values = read_filters(reader, entity, arguments)
     if entity not in _PAGES:
         return filtered_page(reader, entity, values, window)
     return _PAGES[entity](reader, window, **values)
+
+
+def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
+    """Return the values of given filters by parameter, of a method its selectors; raises
+    InvalidParameter."""
+    values = read_values(entity, arguments)
+    if "method" in values:
+        values["method"] = selectors(reader, str(values["method"]))
+    return values

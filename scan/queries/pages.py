@@ -191,8 +191,8 @@ def filtered_page(
         max_entries = window.max_entries if has_end else None
         if max_entries is not None and not is_counted and listed.keys().isdisjoint(matched):
             max_entries = min(max_entries, MAX_UNLISTED_ENTRIES)
-        shortest, end, bounds = _bounds(reader, entity, matched, values, max_entries)
-        list_, of_row = _list_by(entity, shortest, matched)
+        shortest, end, bounds = bounds_of(reader, entity, matched, values, max_entries)
+        list_, of_row = list_by(entity, shortest, matched)
         values |= {**dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several}
         read = partial(reader.row, f"queries/{list_}_list_by_filters", is_unbounded=True, **values)
         row = _ended(read(**bounds), end, window.direction)
@@ -209,7 +209,7 @@ class End(NamedTuple):
     block: bytes | None  # as block_reference() makes it
 
 
-def _bounds(
+def bounds_of(
     reader: Reader,
     entity: str,
     matched: Mapping[str, Value],
@@ -241,7 +241,7 @@ def _ended(row: Row, end: End, direction: str) -> Row:
     return (data, count, total, end.ordinal, newest, *more)
 
 
-def _list_by(
+def list_by(
     entity: str, shortest: str | None, matched: Mapping[str, Value]
 ) -> tuple[str, Mapping[str, Value | None]]:
     """Return the list that rows by several filters are read from, and the filters' values. Those of

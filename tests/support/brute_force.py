@@ -264,9 +264,9 @@ def ranges(entity: str) -> tuple[str, ...]:
 def without_bounds() -> Iterator[None]:
     """Lists by several filters are read as where the index changes after their bounds are: what is
     in a range is told by a list's own statement."""
-    read = pages._bounds
+    read = pages.bounds_of
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "_bounds", lambda *given: (*read(*given)[:2], pages.UNBOUNDED))
+        patch.setattr(pages, "bounds_of", lambda *given: (*read(*given)[:2], pages.UNBOUNDED))
         yield
 
 

@@ -1,0 +1,72 @@
+"""Sums of the rows of a list by month, which one statement reads in one snapshot."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scan.database.lists import all_entities
+from scan.errors import InvalidParameter, NotFound, Unavailable
+from scan.queries import internal_transfers
+from scan.queries.cursors import read_reference
+from scan.queries.entities import read_filters
+from scan.queries.filters import Value
+from scan.queries.pages import MAX_ENTRIES, Page, Window, bounds_of, in_kept_blocks, list_by
+from scan.queries.reader import Reader
+
+STATEMENTS = {
+    "transactions": "queries/transactions_sum",
+    "token_transfers": "queries/token_transfers_sum",
+    "internal_transfers": "queries/internal_transfers_sum",
+}
+MOST_SUMS = 4000  # by month and token: at most 2 MB
+ATTEMPTS = 3
+
+
+def page(
+    reader: Reader,
+    entity: str,
+    window: Window,
+    arguments: Mapping[str, Any],
+    own: bytes | None,
+) -> Page:
+    """Return the sums of all rows of a window that match the filters, seen from the address `own`;
+    `total` counts the rows.
+
+    Raises InvalidParameter where it would read too many rows or have too many sums, NotFound
+    without traces, Unavailable where the index changes at each attempt.
+    """
+    values = read_filters(reader, entity, arguments)
+    for _ in range(ATTEMPTS):
+        attempt = Reader(reader.sources, reader.client)
+        data, sums, rows, *more = _read(attempt, entity, window, values, own)
+        if len(attempt.versions) == 1:
+            break
+    else:
+        raise Unavailable("The index changes too quickly. Try again.")
+    reader.versions |= attempt.versions
+    if more == [None]:
+        raise NotFound(internal_transfers.without_traces(reader))
+    if data is None:
+        message = f"is needed, or a shorter range: there are over {MOST_SUMS:,} sums."
+        raise InvalidParameter(f"tokenAddress {message}", field="tokenAddress")
+    untraced_blocks = more[0] if more else None
+    return Page(data, sums, rows, None, untraced_blocks, attempt.kept_from)
+
+
+def _read(
+    reader: Reader, entity: str, window: Window, values: Mapping[str, Value], own: bytes | None
+) -> tuple[Any, ...]:
+    """Return the row of a statement; its bounds are of the same version where `reader` has one."""
+    window = in_kept_blocks(reader, window)
+    span = {"block_from": window.block_from, "block_to": window.block_to}
+    shortest, end, bounds = bounds_of(
+        reader, entity, values, {**span, "direction": "desc", "after": None}, MAX_ENTRIES
+    )
+    if (last_unread := read_reference(end.block)) is not None:
+        least = f"at least {last_unread.number + 1}"
+        message = f"must be {least}: over {MAX_ENTRIES:,} rows would be summed."
+        raise InvalidParameter(f"blockFrom {message}", field="blockFrom")
+    list_, by_param = list_by(entity, shortest, values)
+    params = {**dict.fromkeys(all_entities()[entity].by_param), **by_param, **bounds}
+    if entity == "token_transfers":
+        params["most_sums"] = MOST_SUMS
+    return reader.row(STATEMENTS[entity], is_unbounded=True, own=own, list=list_, **params)
