@@ -108,6 +108,15 @@ def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
         connection.close()
 
 
+def test_tokens_of_links_in_mails_are_not_logged(shared_server, tmp_path):
+    logged = {"server_tokens off;": f"server_tokens off; access_log {tmp_path}/access.log;"}
+    with nginx(tmp_path, [shared_server] * 3, logged) as front:
+        for path in ("mail/leave", "mail/confirm", "scan/mail/leave", "blocks"):
+            assert requests.get(f"{front}/{path}?token=x-{path}", timeout=10).status_code < 500
+    text = (tmp_path / "access.log").read_text()
+    assert "x-blocks" in text and "mail" not in text
+
+
 def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tmp_path):
     """It still accepts connections; what it has received by then is not sent to another one."""
     shorter = {"proxy_read_timeout 15s;": "proxy_read_timeout 4s;"}

@@ -7,13 +7,12 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from scan import parameters
-from scan.errors import InvalidParameter, NotFound, ScanError, Unavailable
+from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.mail import subscriptions
 from scan.extensions.mail.addresses import mail_address
 from scan.extensions.mail.mailer import Mailer
 from scan.extensions.mail.message import TITLES
 from scan.extensions.mail.subscriptions import Subscription
-from scan.hex import to_hex
 from scan.http.requests import client_address, form, reader
 from scan.http.services import services
 from scan.pages.records import Record, address_of
@@ -34,26 +33,24 @@ def home(_newest_blocks: list[Record]) -> Mapping[str, Any]:
 
 @blueprint.get("/mail")
 def show_form() -> Response:
-    _mailer()
+    _require_mailer()
     return _page("form", fields={"watchAddress": request.args.get("address", "")})
 
 
 @blueprint.post("/mail")
 def ask() -> Response:
-    """Mail a link that confirms the subscription."""
-    mails, sent = _mailer(), form()
+    """Store the subscription, whose link that confirms it is mailed afterwards: how long this takes
+    says nothing of the mail address."""
+    _require_mailer()
+    sent = form()
     try:
         to = _mail_address(sent.get("mail", ""))
         watch_address = address_of(sent.get("watchAddress", ""))
         event_types = [parameters.one_of(t, "events", TITLES) for t in sent.getlist("events")]
         if not event_types:
             raise InvalidParameter("Choose at least one kind of events.", field="events")
-        with services().waiting_threads.place_for_long(client_address()):
-            distinct = [*dict.fromkeys(event_types)]
-            token = subscriptions.ask(
-                services().writes, to, watch_address, distinct, client_address()
-            )
-            _send(mails, to, token, to_hex(watch_address))
+        distinct = [*dict.fromkeys(event_types)]
+        subscriptions.ask(services().writes, to, watch_address, distinct, client_address())
     except ScanError as error:
         return _page("form", error.status, fields=sent, error=error.message)
     return _page("sent")
@@ -92,19 +89,10 @@ def _page(step: str, status: int = 200, **values: Any) -> Response:
     return response
 
 
-def _mailer() -> Mailer:
+def _require_mailer() -> None:
     reader().do_not_cache()
-    mails = reader().sources.get(Mailer)
-    if mails.server is None:
+    if reader().sources.get(Mailer).server is None:
         raise NotFound("This site sends no e-mail.")
-    return mails
-
-
-def _send(mails: Mailer, to: str, token: str, watch_address: str) -> None:
-    try:
-        mails.send(mails.writer.confirmation(to, token, watch_address))
-    except OSError:
-        raise Unavailable("The mail was not accepted; try again later.") from None
 
 
 def _mail_address(text: str) -> str:

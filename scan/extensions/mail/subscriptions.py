@@ -32,9 +32,8 @@ def ask(
     watch_address: bytes,
     event_types: list[str],
     client_address: str,
-) -> str:
-    """Store a subscription that is to be confirmed; return its token. Raises LimitReached."""
-    token = secrets.token_urlsafe(24)
+) -> None:
+    """Store a subscription that is to be confirmed. Raises LimitReached."""
     with database.transaction() as tx:
         tx.execute("webhooks/mail_subscriptions_lock")
         [(by_client, by_address, confirmed, in_all, is_refused)] = tx.rows(
@@ -50,14 +49,13 @@ def ask(
             raise LimitReached("This mail address can have no more today.")
         tx.execute(
             "webhooks/mail_subscriptions_insert",
-            token=token,
+            token=secrets.token_urlsafe(24),
             mail_address=mail_address,
             watch_address=watch_address,
             event_types=event_types,
             client_address=client_address,
             now=_now(),
         )
-    return token
 
 
 def get(database: Database, token: str) -> Subscription:

@@ -1,8 +1,10 @@
 """E-mail by a real SMTP server: asked for, confirmed, mailed, left, bounded, retried."""
 
 import re
+import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -18,8 +20,9 @@ from app import create_app
 from scan.brand import Brand
 from scan.environment import read_variables
 from scan.errors import SettingError
-from scan.extensions.mail import deliveries, subscriptions
+from scan.extensions.mail import confirmations, deliveries, subscriptions, worker
 from scan.extensions.mail.addresses import mail_address
+from scan.extensions.mail.mailer import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
@@ -63,8 +66,12 @@ class Mail(NamedTuple):
     port: int
 
     def ask(self, mail: str = TO, client: str = "10.9.0.1", **more: Any) -> Any:
+        """The answer, once what it mails is there."""
         form = {"mail": mail, "watchAddress": f"0x{ANNA.hex()}", "events": "tx", **more}
-        return self.client.post("/mail", data=form, environ_base={"REMOTE_ADDR": client})
+        mails = len(self.inbox.mails)
+        answer = self.client.post("/mail", data=form, environ_base={"REMOTE_ADDR": client})
+        wait_until(lambda: answer.status_code != 200 or len(self.inbox.mails) > mails)
+        return answer
 
     def link(self, path: str) -> str:
         """The newest mail's link, without the site."""
@@ -81,7 +88,8 @@ class Mail(NamedTuple):
 
 
 @pytest.fixture
-def mail(webhooks: Webhooks) -> Iterator[Mail]:
+def mail(webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mail]:
+    monkeypatch.setattr(confirmations, "EVERY_S", 0.02)
     inbox = Inbox()
     server = Controller(inbox, hostname="127.0.0.1", port=free_port())
     server.start()
@@ -91,8 +99,19 @@ def mail(webhooks: Webhooks) -> Iterator[Mail]:
         "brand": Brand(name='Scan "x" <a@b>', url=SITE),
     }
     webhooks.settings = replace(webhooks.settings, **settings)
-    yield Mail(webhooks, webhooks.another(), inbox, server.port)
+    client = webhooks.another()
+    with beside(client):
+        yield Mail(webhooks, client, inbox, server.port)
     server.stop()
+
+
+@contextmanager
+def beside(client: FlaskClient) -> Iterator[None]:
+    """Mail what asks for confirmations, as the worker of this service does."""
+    [thread] = worker.threads(client.application.extensions["scan"])
+    thread.start()
+    yield
+    thread.stop()
 
 
 def test_events_are_mailed_once_confirmed_until_left(mail: Mail) -> None:
@@ -211,8 +230,26 @@ def test_other_forms_are_refused_and_mail_nothing(mail: Mail) -> None:
         assert mail.client.get(path).status_code == 404
     assert mail.client.post("/mail/leave?token=" + "x" * 100).status_code == 400
     assert mail.inbox.mails == []
-    mail.inbox.answers = ["550 no"]
-    assert mail.ask().status_code == 503
+
+
+def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail: Mail) -> None:
+    """Nor does the answer tell which mail addresses the server accepts."""
+    form = {"mail": TO, "watchAddress": f"0x{ANNA.hex()}", "events": "tx"}
+    url = mail.webhooks.settings.database_url
+    waiting = "SELECT count(*) FROM mail_subscriptions WHERE mailed_on IS NULL"
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections, and says nothing
+        own = MailSettings(f"smtp://127.0.0.1:{silent.getsockname()[1]}/?from=scan@scan.example")
+        client = mail.webhooks.another(of_extensions={MailSettings: own})
+        mail.inbox.answers = ["550 no", "451 later"]
+        texts = {mail.client.post("/mail", data=form).text}
+        wait_until(lambda: len(mail.inbox.answers) == 1)
+        texts |= {client.post("/mail", data={**form, "mail": "bert@example.org"}).text}
+        wait_until(lambda: not mail.inbox.answers)
+        wait_until(lambda: execute(url, waiting) == [(1,)])
+        execute(url, "UPDATE mail_subscriptions SET created_at = created_at - interval '2 minutes'")
+        wait_until(lambda: len(mail.inbox.mails) == 1)
+    assert len(texts) == 1 and mail.inbox.mails[0][0] == "bert@example.org"
+    assert execute(url, waiting) == [(0,)]  # a refused recipient is not asked again
 
 
 def test_nobody_can_list_subscriptions_as_webhooks(mail: Mail) -> None:
@@ -246,14 +283,17 @@ def test_a_password_is_sent_over_tls_alone(mail: Mail, authority: Authority, sch
     )
     server.start()
     own = MailSettings(f"{scheme}://anna:p%40ss@localhost:{server.port}/?from=scan@scan.example")
-    client = mail.webhooks.another(of_extensions={MailSettings: own})
-    assert mail._replace(client=client).ask().status_code == 200
+    send(mail, own)
     server.stop()
     assert logins == [(b"anna", b"p@ss")] and len(mail.inbox.mails) == 1
-    plain = f"smtp://anna:p%40ss@127.0.0.1:{mail.port}/?from=scan@scan.example"
-    client = mail.webhooks.another(of_extensions={MailSettings: MailSettings(plain)})
-    assert mail._replace(client=client).ask().status_code == 503
+    with pytest.raises(OSError):
+        send(mail, MailSettings(f"smtp://anna:p%40ss@127.0.0.1:{mail.port}/?from=a@scan.example"))
     assert len(logins) == len(mail.inbox.mails) == 1
+
+
+def send(mail: Mail, own: MailSettings) -> None:
+    mails = mailer(replace(mail.webhooks.settings, of_extensions={MailSettings: own}))
+    mails.send(mails.writer.confirmation(TO, "token", f"0x{ANNA.hex()}"))
 
 
 @pytest.mark.parametrize("url", ["smtp://h", "smtp://h/?from=a", "http://h/?from=a@b.org", "x"])

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS mail_subscriptions (
     refused boolean NOT NULL DEFAULT false,  -- left before it was confirmed: not to be asked again
     webhook_id bigint UNIQUE REFERENCES webhooks ON DELETE CASCADE,
     mailed_on date,                          -- the day of the last mail
-    mails integer NOT NULL DEFAULT 0         -- on that day
+    mails integer NOT NULL DEFAULT 0         -- on that day; until it is confirmed, attempts to ask for it
 );
 -- serves webhooks/mail_subscriptions_count
 CREATE INDEX IF NOT EXISTS mail_subscriptions_by_address ON mail_subscriptions (mail_address);
