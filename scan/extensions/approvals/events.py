@@ -1,7 +1,7 @@
 """Events of an owner's approvals: from the index of stored logs, or from the node within bounds."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -30,11 +30,13 @@ APPROVAL_TOPICS = tuple(
 _APPROVAL, _APPROVAL_FOR_ALL, _PERMIT2_APPROVAL, _PERMIT2_PERMIT, _PERMIT2_LOCKDOWN = range(5)
 ALLOWANCE, ITEM, OPERATOR, OF_PERMIT2 = "allowance", "item", "operator", "permit2"
 MOST_EVENTS = 20_000  # for one request
+MOST_TRANSACTIONS = 10_000  # of the owner, whose events are read beyond these
 FEW_EVENTS = 2_000  # they take the processor 20 ms
 NODE_S, BATCH_S = 4.0, 2.0  # of a request's time at the node for events; of one range of blocks
 DIVISOR = 8  # a range that the node refuses, or answers too late, is divided by this
 CACHE_BYTES, EVENT_BYTES = 16 * 1024 * 1024, 500
 WORD = 32
+Row = Sequence[object]  # of a stored event
 NOT_GIVEN = (
     "The node does not give the events of this owner's approvals. An index with SCAN_LOGS=standard"
     " or all has them."
@@ -96,16 +98,21 @@ class OwnerFilter(LogFilter):
 
 def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     """Return the events of an owner, of one token where it is given; None before the first block.
+    Before `since` they have those of the newest transactions that the owner sent, as far as stored,
+    which no other contract's events push out.
 
     Raises Unavailable and UpstreamFailed where the node is needed and does not give them.
     """
+    of_owner: dict[str, Any] = {
+        "owner": owner,
+        "emitters": None if token is None else [token, PERMIT2],
+    }
     number, block_hash, head_s, stored, ids, rows = reader.row(
         "queries/approvals_list_events",
         planned_per_call=True,
-        owner=owner,
-        emitters=None if token is None else [token, PERMIT2],
         topics=list(APPROVAL_TOPICS),
         limit=MOST_EVENTS + 1,
+        **of_owner,
     )
     if number is None:
         return None
@@ -114,7 +121,7 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     # With all logs stored, one without a number was never emitted.
     default = -1 if stored == "all" else 1
     missing = [t for t in APPROVAL_TOPICS if stored == "none" or ids.get(t.hex(), default) >= 0]
-    events, since = _stored(reader, orjson.loads(rows), first)
+    events, since = _stored(reader, of_owner, orjson.loads(rows), first)
     if missing:
         of_node, node_since = _of_node(reader, owner, missing, head, first)
         events = sorted([*events, *(e for e in of_node if token in (None, e.token))], reverse=True)
@@ -125,18 +132,34 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
 
 
 def _stored(
-    reader: Reader, rows: Sequence[Sequence[object]], first: int
+    reader: Reader, of_owner: Mapping[str, Any], rows: Sequence[Row], first: int
 ) -> tuple[list[Event], int]:
+    """Return events, and the block from which on all are there: of that of the first event that was
+    left out not all may be."""
+    since, own = first, []
     if len(rows) > FEW_EVENTS:
         reader.hold_processor()
-    decoded = []
-    for block, index, transaction, topic_id, emitter, topics, data in rows[:MOST_EVENTS]:
-        texts = (bytes.fromhex(str(text)[2:]) for text in (emitter, topics, data))
-        at = (int(str(block)), int(str(index)), int(str(transaction)))
-        decoded.append(decode(at, -int(str(topic_id)) - 1, *texts))
-    # Of the block of the first event that was left out not all may be here.
-    since = int(str(rows[MOST_EVENTS][0])) + 1 if len(rows) > MOST_EVENTS else first
-    return [event for event in decoded if event is not None], since
+    if len(rows) > MOST_EVENTS:
+        since = int(str(rows[MOST_EVENTS][0])) + 1
+        [text] = reader.row(
+            "queries/approvals_list_own_events",
+            planned_per_call=True,
+            before=since,
+            transactions=MOST_TRANSACTIONS,
+            limit=MOST_EVENTS,
+            **of_owner,
+        )
+        own = orjson.loads(text)
+    # Some may be in both.
+    events = {_stored_event(row): None for row in [*rows[:MOST_EVENTS], *own]}
+    return [event for event in events if event is not None], since
+
+
+def _stored_event(row: Row) -> Event | None:
+    block, index, transaction, topic_id, emitter, topics, data = row
+    texts = (bytes.fromhex(str(text)[2:]) for text in (emitter, topics, data))
+    at = (int(str(block)), int(str(index)), int(str(transaction)))
+    return decode(at, -int(str(topic_id)) - 1, *texts)
 
 
 def _of_node(

@@ -217,6 +217,30 @@ def test_no_function_of_a_hostile_token_takes_the_page(service: Service, chain: 
         service.indexing.wait_for(chain.anvil.head())
 
 
+def test_events_that_others_emit_push_out_none_of_the_owners_own(
+    service: Service, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if service.stored == "none":
+        return  # its node is read as far as time allows
+    everything = by_key(service.client, chain.owner, ended="true")
+    snapshot = chain.anvil.snapshot()
+    try:
+        chain.do("boaster0", "boast", chain.owner, 1, 40, sender=chain.anvil.accounts[7])
+        service.indexing.wait_for(chain.anvil.head())
+        monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 30)
+        path = f"/addresses/{chain.owner}/approvals"
+        page = get(service.client, path, ended="true", limit=100)
+        assert page["completeFrom"] == chain.anvil.head() + 1
+        shown = {key_of(record): record for record in page["approvals"][30:]}
+        assert shown.keys() == everything.keys() and page["total"] == 30 + len(everything)
+        coin = chain.address("coin")
+        few = get(service.client, path, ended="true", tokenAddress=coin, limit=100)
+        assert {key_of(r) for r in few["approvals"]} == {k for k in everything if k[1] == coin}
+    finally:
+        chain.replace_since(snapshot)
+        service.indexing.wait_for(chain.anvil.head())
+
+
 def test_a_fork_takes_approvals_back(service: Service, chain: Chain) -> None:
     expected = by_key(service.client, chain.owner, ended="true")
     coin, other = chain.address("coin"), chain.address("other")

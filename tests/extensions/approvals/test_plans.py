@@ -1,12 +1,14 @@
 """How PostgreSQL finds approvals: by an index of their owners, whatever else there is."""
 
+import pytest
+
 from scan.extensions.approvals.events import APPROVAL_TOPICS
 from tests.support.database import Postgres, execute
 from tests.support.explain import explained
 
 
 def test_approvals_are_read_from_an_index_of_their_owners(
-    postgres: Postgres, seeded_template: str
+    postgres: Postgres, seeded_template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with postgres.cloned(seeded_template) as url:
         insert = "INSERT INTO event_topics (topic0) VALUES (%s)"
@@ -20,8 +22,27 @@ def test_approvals_are_read_from_an_index_of_their_owners(
         )
         with explained(url) as service:
             plans, page = service.plans(f"/api/v1/addresses/0x{owner}/approvals?limit=100")
+            monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 2)
+            [(sender,)] = execute(
+                url,
+                "SELECT encode(t.from_address, 'hex') FROM transactions t"
+                " GROUP BY t.from_address ORDER BY count(*) DESC LIMIT 1",
+            )
+            execute(
+                url,
+                "UPDATE logs SET topics = decode(%s, 'hex') || substr(topics, 33)"
+                " WHERE topic_id < 0 AND ordinal %% 7 = 0",
+                f"{sender:0>64}",
+            )
+            execute(url, "VACUUM ANALYZE logs")
+            more, _ = service.plans(f"/api/v1/addresses/0x{sender}/approvals?limit=100")
+        own = next(plan for plan in more if plan.statement == "queries/approvals_list_own_events")
+        # Each transaction of the owner apart, not all events that name it.
+        loops = [n["Actual Loops"] for n in own.nodes if n.get("Index") == "logs_of_approvals"]
+        assert max(loops) > 50
         assert page["total"] == count > 10
-        for plan in plans:
+        for plan in [*plans, *more]:
             plan.require_indexes()
         events = next(plan for plan in plans if plan.statement == "queries/approvals_list_events")
-        assert "logs_of_approvals" in {node.get("Index") for node in events.nodes}
+        for plan in (events, own):
+            assert "logs_of_approvals" in {node.get("Index") for node in plan.nodes}
