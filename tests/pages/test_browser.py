@@ -363,6 +363,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         *("/", "/blocks", "/block/1", "/txs", "/tokens", f"/token/{hostile}", "/contracts"),
         *(f"/token/{hostile}?tab=holders", f"/token/{hostile}?tab=chart", "/search?q=o"),
         *(f"/address/{person}", *(f"/address/{person}?tab={tab}" for tab in tabs)),
+        *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
         *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
         *("/keys", "/webhooks", "/watchlist", "/verify", "/nothing"),

@@ -76,6 +76,7 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
         *(f"/token/{nft['tokenAddress']}?tab=items", f"/nft/{item}"),
         f"/address/{person}",
         *(f"/address/{person}?tab={tab}" for tab in tabs),
+        *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
         f"/address/{token}?tab=contract",
         *(f"/address/{token}?tab=contract&view={view}" for view in ("read", "write")),
         *("/verify", f"/decode?data={MULTICALL}", "/encode?function=approve(address,uint256)"),
