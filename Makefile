@@ -47,7 +47,7 @@ bench: $(VENV)/.dev ## run the benchmarks and their comparisons
 release: install $(VENV)/.release ## build wheel, source distribution, client, SBOM and hashes in dist/
 	@exec deploy/release
 
-mutants: install ## change one condition or operator at a time, and name those no test notices
+mutants: install ## change one operator, word or number at a time, and name those no test notices
 	@exec $(BIN)/python -m tests.mutants $(ARGS)
 
 chaos: install ## inject a hundred random faults into a cluster; 20 minutes
