@@ -114,43 +114,6 @@ def decode_one(
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [
-        {"type": "0x0"},
-        {"type": ...},
-        {"type": "0x1", "accessList": []},
-        {"type": "0x2", "maxFeePerGas": "0x9", "maxPriorityFeePerGas": "0x1", "gasPrice": ...},
-        {"type": "0x3", "maxFeePerBlobGas": "0x1", "blobVersionedHashes": [HASHES[0]]},
-        {"type": "0x4", "chainId": "0x1", "authorizationList": [an_authorization()]},
-        {"type": "0x7e", "sourceHash": HASHES[0], "mint": "0x1"},
-    ],
-    ids=lambda fields: str(fields["type"]),
-)
-def test_every_type_of_transaction(fields):
-    decoded = decode_one(a_transaction(**fields), a_receipt())
-    assert decoded.hash == bytes.fromhex(HASHES[0][2:])
-    assert (decoded.from_address.hex(), decoded.to_address) == (40 * "1", bytes.fromhex(40 * "2"))
-    assert (decoded.value, decoded.gas_price, decoded.gas_used) == (10**18, 2 * 10**9, 21_000)
-    assert decoded.status is True and decoded.contract_address is None
-
-
-@pytest.mark.parametrize(
-    ("transaction", "receipt", "created"),
-    [
-        ({"to": None}, {"contractAddress": CREATED}, CREATED),
-        ({"to": ...}, {"contractAddress": CREATED}, CREATED),
-        ({"to": None}, {"contractAddress": CREATED, "status": "0x0"}, None),
-        ({"to": None}, {"contractAddress": None}, None),
-        ({"to": RECIPIENT}, {"contractAddress": CREATED}, None),
-    ],
-)
-def test_contracts_created(transaction, receipt, created):
-    decoded = decode_one(a_transaction(**transaction), a_receipt(**receipt))
-    expected = None if created is None else bytes.fromhex(created[2:])
-    assert decoded.contract_address == expected
-
-
-@pytest.mark.parametrize(
     ("receipt", "block", "status"),
     [
         ({"status": "0x1"}, {}, True),
@@ -183,26 +146,12 @@ def test_blobs_are_part_of_the_fee():
     assert (plain.fee, plain.blob_gas_price) == (2 * 10**9 * 21_000, None)
 
 
-@pytest.mark.parametrize("price", ["0x0", "0x" + 64 * "f"])
-def test_prices_from_nothing_to_everything(price):
-    decoded = decode_one(a_transaction(value=price), a_receipt(effectiveGasPrice=price))
-    assert decoded.gas_price == decoded.value == int(price, 16)
-
-
 @pytest.mark.parametrize(
     ("transaction", "receipt", "ran"),
     [({}, {}, False), ({"input": "0x00"}, {}, True), ({}, {"gasUsed": "0x5209"}, True)],
 )
 def test_plain_transfers_run_no_code(transaction, receipt, ran):
     assert decode_one(a_transaction(**transaction), a_receipt(**receipt)).ran_code is ran
-
-
-def test_logs_bear_their_transaction_and_their_place():
-    block = a_block([a_transaction(0), a_transaction(1)])
-    receipts = [a_receipt(0, logs=[a_log(0), a_log(3)]), a_receipt(1, logs=[a_log(4, topics=[])])]
-    logs = decode_block(block, receipts, 7).logs
-    assert [(log.transaction_index, log.log_index) for log in logs] == [(0, 0), (0, 3), (1, 4)]
-    assert logs[2].topics == () and logs[0].data == b"\1"
 
 
 @pytest.mark.parametrize(
@@ -266,32 +215,6 @@ def test_what_is_no_block_is_malformed(answer):
         decode_block(answer, [], 7)
 
 
-FEES = {"maxFeePerGas": "0x9", "maxPriorityFeePerGas": "0x1"}
-
-
-@pytest.mark.parametrize(
-    ("transaction", "receipt", "expected"),
-    [
-        (
-            {"nonce": "0x0", "gas": "0x5208"},
-            {"cumulativeGasUsed": "0xffff"},
-            (0, 0, 21_000, 65_535),
-        ),
-        ({"type": ..., "nonce": "0x1"}, {"type": "0x2"}, (2, 1, None, None)),
-        ({"type": ...}, {}, (0, None, None, None)),
-        ({"type": "0xff", "nonce": hex(2**64 - 2)}, {}, (255, 2**64 - 2, None, None)),
-        (
-            {"gas": "0x" + 64 * "f", "nonce": "0x" + 64 * "f"},
-            {"cumulativeGasUsed": "0x" + 64 * "f"},
-            (0, 2**256 - 1, 2**256 - 1, 2**256 - 1),
-        ),
-    ],
-)
-def test_type_nonce_and_gas(transaction, receipt, expected):
-    t = decode_one(a_transaction(**transaction), a_receipt(**receipt))
-    assert integers(t.type, t.nonce, t.gas_limit, t.cumulative_gas_used) == expected
-
-
 def test_every_field_is_decoded_from_its_own():
     """Each value differs from every other, so that no two fields can be swapped."""
     quantities = {
@@ -331,43 +254,8 @@ def test_every_field_is_decoded_from_its_own():
     )
 
 
-def test_fees_stand_where_the_type_has_them():
-    t = decode_one(a_transaction(), a_receipt())
-    fees = (t.max_fee_per_gas, t.max_priority_fee_per_gas, t.max_fee_per_blob_gas)
-    assert (fees, t.blob_versioned_hashes) == ((None, None, None), None)
-    blobs = {"maxFeePerBlobGas": "0x7", "blobVersionedHashes": HASHES}
-    t = decode_one(a_transaction(type="0x3", **FEES, **blobs), a_receipt())
-    fees = (t.max_fee_per_gas, t.max_priority_fee_per_gas, t.max_fee_per_blob_gas)
-    assert (integers(*fees), t.blob_versioned_hashes) == ((9, 1, 7), tuple(map(of_hex, HASHES)))
-
-
-def integers(*stored: bytes | None) -> tuple[int | None, ...]:
-    """What their columns stand for; no zero byte leads."""
-    assert not any(value and value.startswith(b"\0") for value in stored)
-    return tuple(None if value is None else int.from_bytes(value, "big") for value in stored)
-
-
 def of_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
-
-
-@pytest.mark.parametrize(
-    ("input_", "method"),
-    [
-        ("0x", None),
-        ("0x00", b"\0"),
-        ("0xa9059cbb", of_hex("0xa9059cbb")),
-        ("0xa9059cbb" + 128 * "0", of_hex("0xa9059cbb")),
-        (..., None),
-    ],
-)
-def test_the_method_is_the_first_four_bytes_of_the_input(input_, method):
-    assert decode_one(a_transaction(input=input_), a_receipt()).method == method
-
-
-@pytest.mark.parametrize(("base_fee", "expected"), [("0x0", 0), ("0x7", 7), (..., None)])
-def test_the_base_fee_of_a_block(base_fee, expected):
-    assert decode_block(a_block([], baseFeePerGas=base_fee), [], 7).base_fee_per_gas == expected
 
 
 @pytest.mark.parametrize(
@@ -381,12 +269,6 @@ def test_the_size_of_a_block(size, expected):
 def test_a_size_that_no_column_holds_makes_a_malformed_block(size):
     with pytest.raises(MalformedBlock, match=r"^block 7: BadHex: size: "):
         decode_block(a_block([], size=size), [], 7)
-
-
-def test_a_deposit_of_a_rollup_may_lack_what_others_have():
-    deposit = a_transaction(type="0x7e", gasPrice=..., nonce=..., gas=...)
-    t = decode_one(deposit, a_receipt(effectiveGasPrice=...))
-    assert (integers(t.type), t.gas_price, t.nonce, t.gas_limit) == ((126,), 0, None, None)
 
 
 @pytest.mark.parametrize(

@@ -136,20 +136,6 @@ def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call, more):
         assert block.chain_fields is None
 
 
-def test_celo_s_fee_currency_is_no_coin():
-    token = "0x" + "ce" * 20
-    in_token, in_coin = sent(0, "0x7b", feeCurrency=token), sent(1, chainId="0xa4ec")
-    block = decoded((in_token, received(in_token)), (in_coin, received(in_coin, l1Fee="0x0")))
-    assert [t.fee for t in block.transactions] == [0, PRICE * GAS]
-    assert fields_of(block) == {
-        **{"feeCurrency": token, "typeName": "CIP-64", "feeInFeeCurrency": str(PRICE * GAS)}
-    }
-    assert credited(block) == [
-        (None, FEE_VAULT, "cd437749e43a154c07f3553504c68fbfd56b8778", BASE_FEE * GAS)
-    ]
-    assert block.producer_fees == (PRICE - BASE_FEE) * GAS
-
-
 def test_what_no_encoding_has_brings_nothing_and_costs_nothing():
     """No root covers a mint, a fee currency or a source of another type, nor what a deposit paid
     or which chain it names."""

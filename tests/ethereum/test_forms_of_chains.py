@@ -18,7 +18,6 @@ from tests.ethereum.test_forms import (
     Json,
     credited,
     decoded,
-    fields_of,
     received,
     sent,
 )
@@ -96,20 +95,6 @@ def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time():
         pair = (transaction, received(transaction))
         block = decoded(pair, number="0x4000000", timestamp=hex(time), **fields)
         assert block.keeps_destroyed == keeps, (chain_id, time)
-
-
-def test_a_state_sync_brings_coin_and_no_other_transaction_does():
-    coin = f"0x{0x1010:040x}"
-    event = "4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6"
-    plain, sync = on(137), on(137, 1, "0x7f", gasPrice="0x0")
-    block = decoded(
-        (plain, received(plain, logs=[log(0, coin, event, coin, SENDER, data=5)])),
-        (sync, received(sync, logs=[log(1, coin, event, coin, OTHER, data=7)], gasUsed="0x0")),
-        number="0x4000000",
-        **SEALED,
-    )
-    assert [credit for credit in credited(block) if credit[1] == MINT] == [(1, MINT, OTHER[2:], 7)]
-    assert fields_of(block, 1) == {"typeName": "state sync"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import rlp
 
-from scan.ethereum.block_hashing import uncompared
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
@@ -51,11 +50,6 @@ def bytes_of(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
-def encoded_deposit(to: str = "0x", mint: int = 0, value: int = 0, is_system: int = 0) -> bytes:
-    parties = [bytes_of(HASH), bytes_of(SENDER), bytes_of(to)]
-    return b"\x7e" + rlp.encode([*parties, mint, value, GAS, is_system, b"\x01\x02"])
-
-
 def encoded_receipt(*tail: int, type_: bytes = b"\x7e") -> bytes:
     log = [bytes_of(OTHER), [bytes_of(HASH)], b"\x05"]
     return type_ + rlp.encode([1, CUMULATIVE, bytes_of(BLOOM), [log], *tail])
@@ -73,57 +67,6 @@ def receipt_of(transaction: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 NONCE, VERSION = {"depositNonce": "0x4"}, {"depositReceiptVersion": "0x1"}
-
-
-@pytest.mark.parametrize(
-    ("fields", "encoded", "nonces", "tail"),
-    [
-        ({"isSystemTx": True}, {"is_system": 1}, {}, ()),
-        ({"mint": None, "isSystemTx": False}, {}, NONCE, ()),
-        ({"mint": "0x0"}, {}, NONCE | VERSION, (4, 1)),
-        ({"mint": "0x64", "value": "0x32"}, {"mint": 100, "value": 50}, NONCE | VERSION, (4, 1)),
-    ],
-    ids=["bedrock", "regolith", "canyon", "minting"],
-)
-def test_a_deposit_and_its_receipt_have_their_roots(fields, encoded, nonces, tail):
-    transaction = deposit(**fields)
-    roots = encoded_deposit(OTHER, **encoded), encoded_receipt(*tail)
-    block, receipts = block_of_one(transaction, receipt_of(transaction, **nonces), roots)
-    assert contradicting_fields(block, receipts) == ""
-    block.transactions[0].value = "0x33"
-    assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
-
-
-def test_a_deposit_creates_at_the_nonce_of_its_receipt():
-    transaction = deposit(to=None)
-    created = "0x" + keccak256(rlp.encode([bytes_of(SENDER), 4]))[12:].hex()
-    receipt = receipt_of(transaction, contractAddress=created, **NONCE, **VERSION)
-    block, receipts = block_of_one(transaction, receipt, (encoded_deposit(), encoded_receipt(4, 1)))
-    assert contradicting_fields(block, receipts) == ""
-    receipts[0].contractAddress = OTHER
-    assert contradicting_fields(block, receipts) == "contractAddress and its creator"
-
-
-@pytest.mark.parametrize(
-    ("fields", "tail"),
-    [
-        ({"ethValue": "0x1"}, [b"\1", b"\x01\x02"]),
-        ({"ethValue": "0x1", "ethTxValue": "0x2"}, [b"\1", b"\x01\x02", b"\2"]),
-        ({}, [b"", b"\x01\x02"]),
-    ],
-    ids=["minting", "moving", "plain"],
-)
-def test_a_deposit_of_mantle_has_more_fields(fields, tail):
-    """core/types/deposit_tx.go of mantlenetworkio/op-geth."""
-    transaction = deposit(mint=None, **fields)
-    encoded = [bytes_of(HASH), bytes_of(SENDER), bytes_of(OTHER), b"", 0, GAS, 0, *tail]
-    roots = b"\x7e" + rlp.encode(encoded), encoded_receipt()
-    receipt = receipt_of(transaction, depositNonce="0x4")
-    block, receipts = block_of_one(transaction, receipt, roots)
-    assert contradicting_fields(block, receipts) == ""
-    assert uncompared(block, receipts) == []  # though the block names no chain
-    block.transactions[0].ethValue = "0x5"
-    assert contradicting_fields(block, receipts) == "transactions and transactionsRoot"
 
 
 SIGNED = bytes.fromhex(

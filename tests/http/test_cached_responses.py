@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from scan.http.cache_keys import CACHED_FOR_S
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
-from tests.support.serving import connect, gunicorn
+from tests.support.serving import gunicorn
 
 PATH = "/api/v1/blocks?limit=2"
 # Threads wait for a statement as long as a test wants them to.
@@ -159,25 +159,6 @@ def test_other_clients_are_sent_the_whole(server: str) -> None:
         assert found.status == 200 and "ETag" not in found
         missing = client.ask("/api/v1/blocks/99999999", more=f"If-None-Match: {condition}\r\n")
         assert missing.status == 404
-
-
-def test_a_304_is_charged_as_any_other(url: str) -> None:
-    with gunicorn(url, **PATIENT) as server:
-        client = Client(server)
-        more = f"If-None-Match: {client.ask(PATH)['ETag']}\r\n"
-        found = [client.ask(PATH, more=more) for _ in range(11)]
-        assert [one.status for one in found] == [304] * 9 + [429] * 2
-        assert [int(one["X-RateLimit-Remaining"]) for one in found] == [*range(8, -1, -1), 0, 0]
-
-
-def test_who_asks_for_the_head_alone_gets_no_body(server: str) -> None:
-    with connect(server) as client:
-        client.sendall(f"GET {PATH} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 2)
-        client.sendall(f"HEAD {PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-        answer = b""
-        while part := client.recv(65536):
-            answer += part
-    assert answer.count(b"HTTP/1.1 200 OK") == 3 and answer.endswith(b"\r\n\r\n")
 
 
 def test_the_type_of_a_body_is_part_of_the_key(server: str) -> None:

@@ -142,11 +142,6 @@ def test_bodies_are_taken_up_to_their_limit(
         assert answer.status_code == found, answer.text
 
 
-def test_a_length_beyond_every_limit_is_refused_without_reading(shared_server: str) -> None:
-    head = POST + b"Content-Length: 99999999999999\r\n\r\n"
-    assert status(exchange(shared_server, head)) == 413
-
-
 def test_a_body_that_nobody_reads_is_no_request(shared_server: str) -> None:
     """A path that takes no body is answered without reading it; the next request comes in two."""
     inner = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -214,21 +214,6 @@ def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server: str,
     assert (program["X-RateLimit-Limit"], program["X-RateLimit-Remaining"]) == ("12", "8")
 
 
-def test_unknown_paths_and_pages_have_one_limit_apart_from_the_api(server: str) -> None:
-    client = Client(server, "127.3.0.7")
-    asked = ["/no-page", "/blocks", "//x", "/wp-login.php"] * 4
-    statuses = [client.ask(path).status for path in asked]
-    assert statuses == [404, 200, 404, 404] * 3 + [429] * 4
-    assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "9"
-
-
-def test_an_unknown_path_of_the_api_is_charged_as_the_api(server: str) -> None:
-    client = Client(server, "127.3.0.8")
-    response = client.ask("/api/v1/verfy", more=HTML)
-    assert (response.status, response["Content-Type"]) == (404, "application/json")
-    assert response["X-RateLimit-Remaining"] == "9"
-
-
 def test_a_base_path_has_the_same_limits_and_methods(shared_database_url: str) -> None:
     with gunicorn(shared_database_url, SCAN_BASE_PATH="/bsc") as server:
         client = Client(server, "127.3.0.9")

@@ -16,7 +16,6 @@ import requests
 
 from scan.http.cache_keys import CACHED_FOR_S
 from scan.http.index_version import UNVERIFIED_S
-from tests.database.test_faults import kill_backends
 from tests.http.test_cached_responses import uncached
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -26,8 +25,6 @@ from tests.support.serving import gunicorn, wait_until
 
 pytestmark = pytest.mark.long
 
-# What any role of the database may notify.
-NO_VERSIONS = ("chain \u00b2", f"labels {5000 * '9'}", "chain", "labels -1")
 NEWEST = "/api/v1/blocks?limit=1"
 UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "STATEMENT_TIMEOUT_MS": "20000"}
 
@@ -57,24 +54,6 @@ def asked_again(client: Client) -> str:
 
 def has_block(url: str, hash_: str) -> bool:
     return bool(execute(url, "SELECT 1 FROM blocks WHERE hash = %s", bytes.fromhex(hash_[2:])))
-
-
-def indexed_number(url: str) -> int:
-    [(number,)] = execute(url, "SELECT coalesce(max(number), -1) FROM blocks")
-    assert isinstance(number, int)
-    return number
-
-
-def test_a_new_block_is_in_responses_a_moment_later(
-    anvil: Anvil, database_url: str, server: str
-) -> None:
-    with Indexing(database_url, anvil.url, until=0) as indexing:
-        client = Client(server)
-        for number in range(1, 20):
-            asked_again(client)
-            anvil.mine()
-            indexing.wait_for(number)
-            assert_soon(client, NEWEST, f'"number":{number},')
 
 
 def test_no_thread_caches_an_old_response_as_a_new_one(
@@ -139,20 +118,6 @@ def test_who_has_seen_a_change_sees_nothing_older(
                 os.kill(listening, signal.SIGCONT)
 
 
-def test_what_is_never_notified_is_read_again(anvil: Anvil, database_url: str, server: str) -> None:
-    with Indexing(database_url, anvil.url, until=0):
-        client = Client(server)
-        asked_again(client)
-        listening = listening_backend(database_url)
-        os.kill(listening, signal.SIGSTOP)
-        try:
-            anvil.mine()
-            wait_until(lambda: indexed_number(database_url) == 1)
-            wait_until(lambda: '"number":1,' in newest(client), timeout_s=4 * UNVERIFIED_S)
-        finally:
-            os.kill(listening, signal.SIGCONT)
-
-
 def test_a_block_taken_back_is_gone_from_responses(
     anvil: Anvil, database_url: str, server: str
 ) -> None:
@@ -168,54 +133,6 @@ def test_a_block_taken_back_is_gone_from_responses(
             wait_until(partial(has_block, database_url, hash_))
             assert_soon(client, NEWEST, hash_)
             assert hash_ not in before
-
-
-def test_a_new_label_is_in_responses_a_moment_later(
-    anvil: Anvil, database_url: str, server: str
-) -> None:
-    sender = anvil.accounts[0]
-    anvil.send(sender, anvil.accounts[1], value=1)
-    with Indexing(database_url, anvil.url) as indexing:
-        anvil.mine()
-        indexing.wait_for(1)
-        client = Client(server)
-        path = f"/api/v1/addresses/{sender}"
-        for number in range(20):
-            client.ask(path)
-            client.ask(path)
-            execute(
-                database_url,
-                "INSERT INTO labels VALUES (%s, %s) ON CONFLICT (address) DO UPDATE"
-                " SET label = excluded.label",
-                *(bytes.fromhex(sender[2:]), f"label {number}"),
-            )
-            execute(database_url, "SELECT pg_notify('scan_chain', %s)", NO_VERSIONS[number % 4])
-            assert_soon(client, path, f'"label {number}"')
-
-
-def test_a_lost_connection_leaves_nothing_cached_from_before(
-    anvil: Anvil, database_url: str, server: str
-) -> None:
-    with Indexing(database_url, anvil.url, until=0):
-        client = Client(server)
-        for number in range(1, 6):
-            asked_again(client)
-            kill_backends(database_url)
-            anvil.mine()
-            wait_until(lambda number=number: indexed_number(database_url) == number)
-            assert_soon(client, NEWEST, f'"number":{number},')
-        wait_until(lambda: is_cached(server, database_url))
-
-
-def is_cached(server: str, database_url: str) -> bool:
-    client = Client(server)
-    asked_again(client)
-    with busy_threads(server, database_url):
-        client.socket.settimeout(0.5)
-        try:
-            return client.ask(NEWEST).status == 200
-        except TimeoutError:
-            return False
 
 
 def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil: Anvil) -> None:

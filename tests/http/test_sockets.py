@@ -205,19 +205,6 @@ def takes_a_byte(client: socket.socket) -> bool:
     return False
 
 
-def test_half_a_request_behind_a_whole_one_holds_no_thread(server: str, clients: ExitStack) -> None:
-    slow = [clients.enter_context(connect(server)) for _ in range(16)]
-    for client in slow:
-        client.sendall(UNCACHED + BLOCKS[:20])
-    wait_for_answers(slow)
-    assert_serves(server)
-    for client in slow:
-        client.sendall(BLOCKS[20:])
-        client.shutdown(socket.SHUT_WR)
-        assert len({body for _, body in answers(client, 2)}) == 1
-        assert client.recv(1) == b""
-
-
 @pytest.mark.parametrize(
     ("behind", "status"),
     [(b"", None), (b"GARBAGE\r\n\r\n", 400), (b"GET / HT", None), (b"GET / HTTP/9.9\r\n\r\n", 400)],
@@ -228,14 +215,6 @@ def test_what_follows_a_cached_response_is_judged_by_itself(
     found = exchange(server, BLOCKS * 3 + behind, finish=True)
     assert found.count(b"HTTP/1.1 200 OK\r\n") == 3
     assert re.findall(rb"HTTP/1.1 4\d\d", found) == ([b"HTTP/1.1 %d" % status] if status else [])
-
-
-def test_clients_that_vanish_do_no_harm(server: str) -> None:
-    for size in range(1, len(BLOCKS) * 3, 7):
-        with connect(server) as client:
-            client.sendall((BLOCKS * 3)[:size])
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
-    assert_serves(server)
 
 
 def test_connections_that_are_kept_leave_room_for_others(

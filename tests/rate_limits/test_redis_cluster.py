@@ -12,11 +12,9 @@ import pytest
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter
 from scan.settings import Settings
-from tests.http.test_cached_responses import PATIENT
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute
-from tests.support.http_client import Client, busy_threads
-from tests.support.serving import NOWHERE, at_once, gunicorn, redis_cluster, statuses, wait_until
+from tests.support.serving import at_once, gunicorn, redis_cluster, statuses, wait_until
 from tests.support.source_address import new_client
 
 pytestmark = pytest.mark.long
@@ -29,14 +27,6 @@ def frozen(process: int) -> Iterator[None]:
         yield
     finally:
         os.kill(process, signal.SIGCONT)
-
-
-def test_a_key_and_its_address_are_charged(tmp_path: Path) -> None:
-    with redis_cluster(tmp_path) as (uri, _):
-        limiter = make_limiter(Settings(rate_limit_storage=uri, rate_limit_address="5/minute"))
-        charged = [limiter.store.charge(*limiter.of_key(n % 2, 3, "192.0.2.1")) for n in range(8)]
-        assert [result.allowed for result in charged] == [True] * 5 + [False] * 3
-        assert limiter.store.charge(*limiter.of_key(1, 3, "192.0.2.2"))[:3] == (True, 3, 0)
 
 
 def test_a_cluster_that_is_away_at_the_start_stops_it() -> None:
@@ -80,22 +70,6 @@ def test_exactly_ten_pass_over_the_worker(shared_database_url: str, tmp_path: Pa
         assert (refused.count(False), refused.count(True)) == (20, 10)
         counted = "SELECT total_requests FROM api_keys WHERE id = %s"
         wait_until(lambda: execute(shared_database_url, counted, key.id) == [(20,)])
-
-
-def test_the_loop_counts_while_all_threads_are_busy(
-    shared_database_url: str, tmp_path: Path
-) -> None:
-    with (
-        redis_cluster(tmp_path) as (uri, _),
-        gunicorn(
-            shared_database_url, SCAN_RATE_LIMIT_STORAGE=uri, RPC_URL=NOWHERE, **PATIENT
-        ) as server,
-    ):
-        client = Client(server, "127.4.1.1")
-        for _ in range(10):
-            client.ask("/api/v1/nothing")
-        with busy_threads(server, shared_database_url):
-            assert client.ask("/api/v1/nothing").status == 429
 
 
 def test_a_frozen_cluster_holds_up_nobody(shared_database_url: str, tmp_path: Path) -> None:

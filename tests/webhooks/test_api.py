@@ -179,20 +179,6 @@ def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks: Web
     assert create(webhooks, ownerAddress="0x" + "ab" * 20).status_code == 201
 
 
-def test_only_active_webhooks_count(webhooks: Webhooks) -> None:
-    ids = [create(webhooks).get_json()["id"] for _ in range(10)]
-    path = f"/api/v1/webhooks/{ids[0]}"
-    stopped = webhooks.client.patch(path, json={"active": False})
-    assert (stopped.status_code, stopped.get_json()["active"]) == (200, False)
-    assert create(webhooks).status_code == 201
-    answer = webhooks.client.patch(path, json={"active": True})
-    assert (answer.status_code, answer.get_json()["code"]) == (409, "limit_reached")
-    webhooks.client.delete(f"/api/v1/webhooks/{ids[1]}")
-    again = webhooks.client.patch(path, json={"active": True})
-    assert (again.status_code, again.get_json()["active"]) == (200, True)
-    assert webhooks.client.patch(path, json={"active": True}).status_code == 200
-
-
 @pytest.mark.parametrize("body", [{}, {"active": 1}, {"active": "true"}, {"active": None}, []])
 def test_patch_takes_a_boolean(webhooks: Webhooks, body: Any) -> None:
     number = create(webhooks).get_json()["id"]

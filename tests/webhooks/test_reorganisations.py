@@ -39,21 +39,6 @@ def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(
     assert webhooks.client.post(path).status_code == 400
 
 
-def test_a_second_fork_does_not_revoke_again(webhooks: Webhooks, receiver: Receiver) -> None:
-    webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append()
-    with webhooks.delivering():
-        webhooks.chain.append([Move(OWNER, OTHER)])
-        receiver.wait_for(1)
-        webhooks.chain.unwind(0)
-        receiver.wait_for(2)
-        webhooks.chain.append()
-        webhooks.chain.unwind(0)
-        webhooks.chain.append([Move(OWNER, OTHER)])
-        receiver.wait_for(3)
-    assert [r.event["data"].get("removed") for r in receiver.received] == [None, True, None]
-
-
 def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(
     webhooks: Webhooks, receiver: Receiver
 ) -> None:
