@@ -21,6 +21,15 @@ MOST_SUMS = 4000  # by month and token: at most 2 MB
 ATTEMPTS = 3
 
 
+class TooManyRows(InvalidParameter):
+    """From the block `first_block` on there are few enough."""
+
+    def __init__(self, first_block: int) -> None:
+        reason = f"over {MAX_ENTRIES:,} rows would be summed"
+        super().__init__(f"blockFrom must be at least {first_block}: {reason}.", field="blockFrom")
+        self.first_block = first_block
+
+
 def page(
     reader: Reader,
     entity: str,
@@ -31,8 +40,8 @@ def page(
     """Return the sums of all rows of a window that match the filters, seen from the address `own`;
     `total` counts the rows.
 
-    Raises InvalidParameter where it would read too many rows or have too many sums, NotFound
-    without traces, Unavailable where the index changes at each attempt.
+    Raises TooManyRows, InvalidParameter where there are too many sums, NotFound without traces,
+    Unavailable where the index changes at each attempt.
     """
     values = read_filters(reader, entity, arguments)
     for _ in range(ATTEMPTS):
@@ -62,9 +71,7 @@ def _read(
         reader, entity, values, {**span, "direction": "desc", "after": None}, MAX_ENTRIES
     )
     if (last_unread := read_reference(end.block)) is not None:
-        least = f"at least {last_unread.number + 1}"
-        message = f"must be {least}: over {MAX_ENTRIES:,} rows would be summed."
-        raise InvalidParameter(f"blockFrom {message}", field="blockFrom")
+        raise TooManyRows(last_unread.number + 1)
     list_, by_param = list_by(entity, shortest, values)
     params = {**dict.fromkeys(all_entities()[entity].by_param), **by_param, **bounds}
     if entity == "token_transfers":

@@ -309,3 +309,5 @@ def test_busy_lists_are_read_by_indexes_and_refused_beyond_a_bound(
         assert most - 128 < answer["total"] == listed["total"] <= most + 128
         page = client.get(f"/address/{busy}/transactions/sums")
         assert page.status_code == 400 and f"First block must be at least {first}" in page.text
+        assert client.get(f"/address/{busy}/transactions/sums?blockFrom={first}").status_code == 200
+        assert f'sums?blockFrom={first}">' in page.text
