@@ -1,5 +1,6 @@
-"""The contract tab of an address, with its own tabs Code, Read and Write."""
+"""The contract tab of an address and of a token, with its own tabs Code, Read and Write."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, request
@@ -40,22 +41,33 @@ def units_of(key: bytes, contract: ShownContract, names: Names) -> AmountUnits:
 
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
-    """Return the contract tab; `more` are the values of a form."""
+    """Return the contract tab of an address; `more` are the values of a form."""
+    head = address_head(key, "contract")
+    values = _values(key, contract, "/address", **more)
+    return page("contract.html", status, **head, **values)
+
+
+def token_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
+    """Return the values of the contract tab of a token."""
+    values = _values(key, read_contract_view(key), "/token")
+    del values["token"]  # the page has the token's record
+    return None, {"address": to_hex(key), **values}
+
+
+def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dict[str, Any]:
+    """Return the values of contract_body.html on the page of `key` below the path `pages`."""
     address = to_hex(key)
     names = names_of([], address, *contract.addresses)
     token = token_units((names.get(address) or {}).get("token"))
-    values = {"form": {}, "error": None, "call": None, **more}
     shows_form = contract.view == "code" and contract.can_match_better
     releases = services().verifier.installer.releases() if shows_form else {}
-    return page(
-        "contract.html",
-        status,
-        **address_head(key, "contract"),
-        contract=contract,
-        names=names,
-        token=token,
-        token_results=ERC20_RESULTS if token else (),
-        units=units_of(key, contract, names),
-        compilers=[*map(dotted, releases)],
-        **values,
-    )
+    return {
+        "contract": contract,
+        "contract_path": f"{pages}/{address}",
+        "names": names,
+        "token": token,
+        "token_results": ERC20_RESULTS if token else (),
+        "units": units_of(key, contract, names),
+        "compilers": [*map(dotted, releases)],
+        **{"form": {}, "error": None, "call": None, **more},
+    }

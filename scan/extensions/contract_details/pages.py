@@ -22,6 +22,7 @@ from scan.extensions.contract_details.contract_functions import (
 from scan.extensions.contract_details.contract_page import (
     contract_page,
     read_contract_view,
+    token_tab,
     units_of,
 )
 from scan.extensions.contract_details.contract_source import (
@@ -71,6 +72,7 @@ ADDRESS_TABS = (
     ),
     Tab("bytecode", "Bytecode", 130, of_contract, respond=bytecode_page.bytecode_page),
 )
+TOKEN_TABS = (Tab("contract", "Contract", 50, template="contract_body.html", read=token_tab),)
 
 
 @blueprint.get("/verified-contracts")

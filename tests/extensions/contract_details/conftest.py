@@ -1,3 +1,3 @@
-"""A browser, and the address of the pages."""
+"""A browser, the address of the pages, and a verified token whose texts would run scripts."""
 
-from tests.pages.conftest import browser, explorer_url, page  # noqa: F401  # fixtures
+from tests.pages.conftest import browser, explorer_url, hostile, page  # noqa: F401  # fixtures

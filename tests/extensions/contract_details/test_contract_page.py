@@ -155,6 +155,22 @@ def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explo
     assert "The unit CAKE is not known here. Known are CASH, " in half("1 CAKE")
 
 
+def test_the_page_of_a_token_has_its_contract(explorer: Explorer, hostile: str) -> None:
+    """Its source, values and functions, as the page of its address has them."""
+    path = f"/token/{hostile}"
+    code, read, write = (
+        explorer.client.get(f"{path}?tab=contract{view}").text
+        for view in ("", "&view=read", "&view=write&utm_source=x")
+    )
+    assert f'href="{path}?tab=contract" aria-current="page"' in code
+    assert "string public name" in re.sub("<[^>]*>", "", code) and f'action="{path}#source"' in code
+    assert f'action="/address/{hostile}/call' in read and "= <data" in read
+    assert "No functions that write." in write and "wallet-send.js" in write
+    assert not any("<script>window" in shown or "\u202e" in shown for shown in (code, read, write))
+    assert explorer.client.get(f"{path}?tab=contract&view=x").status_code == 400
+    assert explorer.client.get(f"/token/{hostile}?tab=read_contract").status_code == 200
+
+
 def test_what_a_wallet_refuses_is_told(
     page: Page, explorer: Explorer, explorer_url: str, vault: str
 ) -> None:
