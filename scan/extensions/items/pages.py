@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import NotFound
@@ -33,6 +33,19 @@ PICTURE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+
+@blueprint.get("/nft/<address>")
+def find_item(address: str) -> Response:
+    """Redirect to the item whose id was typed, or without an id to the token's list."""
+    own, text = to_hex(address_of(address)), request.args.get("id", "").strip().removeprefix("#")
+    if not text:
+        return _redirect(f"/token/{own}?tab=items")
+    return _redirect(f"/nft/{own}/{parameters.token_id(text.lstrip('0') or '0')}")
+
+
+def _redirect(path: str) -> Response:
+    return Response(status=303, headers={"Location": path})
 
 
 @blueprint.get("/nft/<address>/<token_id>/picture")

@@ -70,7 +70,7 @@ def test_every_endpoint_is_asked_once(demo):
         *("/mail", "/mail/confirm", "/mail/leave", "/address/<address>/<name>/feed"),
         *("/docs/<name>", "/docs/<version>/<name>"),
         *("/static/<version>/<name>", "/api/v1/logos/<digest>"),
-        "/nft/pictures/<digest>/<address>/<token_id>",
+        *("/nft/<address>", "/nft/pictures/<digest>/<address>/<token_id>"),
         *("/tx/<transaction>/<tab>", "/op/<operation>"),
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",

@@ -122,8 +122,8 @@ def many_items(explorer: Explorer) -> str:
 
 
 def rows_of(html: str) -> dict[str, str]:
-    """Rows of a list by the id of their item."""
-    rows = html.split("<tr>")[2:]
+    """Entries of a gallery by the id of their item."""
+    rows = html.partition('class="gallery"')[2].partition("</ul>")[0].split("<li>")[1:]
     return {re.findall(r"/nft/0x[0-9a-f]{40}/(\d+)", row)[0]: row for row in rows}
 
 
@@ -140,10 +140,24 @@ def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(
             assert len(images) == (int(id_) in PICTURES), id_
             assert row.count('<span class="thumbnail"></span>') == 1 - len(images)
             for src, _, rest in images:
-                assert 'width="64" height="64" loading="lazy"' in rest
+                assert 'width="160" height="160" loading="lazy"' in rest
                 require_picture(explorer, src, PICTURES[int(id_)])
         texts = [text for id_ in "123" for _, text, _ in IMAGE.findall(rows[id_])]
         assert texts[0] == "Square" and "&lt;script&gt;" in texts[1] and texts[2] == "Picture of"
+
+
+def test_an_item_is_found_by_its_id(explorer: Explorer, gallery: str) -> None:
+    """Also as people write it; what is no id is refused, one that never moved is not found."""
+    path = f"/nft/{gallery}"
+    assert f'action="{path}"' in explorer.client.get(f"/token/{gallery}?tab=items").text
+    for text in ("666", "#666", " 0666 "):
+        answer = explorer.client.get(path, query_string={"id": text})
+        assert (answer.status_code, answer.headers["Location"]) == (303, f"{path}/666")
+    assert explorer.client.get(path).headers["Location"] == f"/token/{gallery}?tab=items"
+    for text, status in (("x", 400), ("1" * 79, 400), ("-1", 400), ("5", 200), ("0", 404)):
+        answer = explorer.client.get(path, query_string={"id": text}, follow_redirects=True)
+        assert answer.status_code == status, text
+    assert explorer.client.get("/nft/0x12?id=1").status_code == 400
 
 
 def test_a_picture_that_is_not_kept_is_that_of_its_item(explorer: Explorer, gallery: str) -> None:
@@ -171,7 +185,7 @@ def test_a_list_costs_the_node_one_batch(
     monkeypatch.setattr(NodeSession, "results", spy)
     client = create_app(explorer.settings).test_client()
     html = client.get(f"/token/{many_items}?tab=items&limit=50").text
-    assert f"for the first {MAX_THUMBNAILS} rows" in html and html.count('class="thumbnail"') == 30
+    assert f"for the first {MAX_THUMBNAILS} items" in html and html.count('class="thumbnail"') == 30
     [calls] = batches
     assert len(calls) == MAX_THUMBNAILS
     assert sum(int(call.params[0]["gas"], 16) for call in calls) < 4 * GAS
@@ -252,13 +266,15 @@ def test_large_pictures_are_not_in_lists() -> None:
 def test_pictures_load_and_run_nothing(page: Page, explorer_url: str, gallery: str) -> None:
     loaded = "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete)"
     sizes = "[...document.querySelectorAll('.thumbnail')].map(e => [e.offsetWidth, e.offsetHeight])"
+    columns = "new Set([...document.querySelectorAll('.thumbnail')].map(e => e.offsetLeft)).size"
     for width in (1280, 360):
         show_at(page, width)
         for kind in ("token", "address"):
             page.open(f"{explorer_url}/{kind}/{gallery}?tab=items")
-            page.evaluate("document.querySelector('tr:last-child').scrollIntoView()")
+            page.evaluate("document.querySelector('.gallery li:last-child').scrollIntoView()")
             page.wait(loaded)
-            assert page.evaluate(sizes) == [[64, 64]] * (len(URIS) + 2)
+            assert page.evaluate(columns) == (2 if width == 360 else 7)
+            assert all(wide == high >= 136 for wide, high in page.evaluate(sizes))
             assert page.evaluate("document.querySelector('img[alt=Square]').naturalWidth") == 9
             assert page.evaluate("'ran' in window") is False
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
