@@ -4,7 +4,7 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_value
 from scan.queries import search as search_queries
 
 blueprint = Blueprint("search", __name__)
@@ -13,4 +13,4 @@ blueprint = Blueprint("search", __name__)
 @blueprint.get("/search")
 def search() -> Response:
     text = parameters.required(query_arguments("q"), "q")
-    return json_body(f'{{"results":{search_queries.search(reader(), text)}}}')
+    return json_value({"results": search_queries.results(reader(), text)})

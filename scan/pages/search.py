@@ -1,9 +1,7 @@
 """/search: redirects for a hash, an address, a block's number or an operator's label; otherwise
 lists the results; /search/suggestions."""
 
-import json
 from collections.abc import Iterable
-from typing import Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
@@ -14,6 +12,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.site import page
 from scan.queries import search as search_queries
+from scan.queries.search import Record
 
 PATHS = {
     "block": "/block/",
@@ -39,7 +38,7 @@ blueprint = Blueprint("pages_search", __name__)
 def search() -> Response:
     text = request.args.get("q", "").strip()
     try:
-        results = json.loads(search_queries.search(reader(), text)) if text else []
+        results = search_queries.results(reader(), text) if text else []
     except InvalidParameter as error:
         error.message = f"The search{error.message.removeprefix('q')}"
         raise
@@ -51,16 +50,16 @@ def search() -> Response:
     named = search_queries.hash_or_address(text)
     if named and not results:  # its page says why it is not indexed
         return _redirect(_path_of_unindexed(named), to_hex(named))
-    return page("search.html", query=text, others=others, groups=_grouped(results), paths=PATHS)
+    return page("search.html", query=text, others=others, groups=_grouped(results), paths=_paths())
 
 
 @blueprint.get("/search/suggestions")
 def suggest() -> Response:
     """Return the suggestions that a script shows below the search box."""
     text = request.args.get("q", "").strip()
-    results = search_queries.search(reader(), text, with_similar=False) if text else "[]"
-    groups = _grouped(json.loads(results)[:MAX_SUGGESTIONS])
-    return page("suggestions.html", groups=groups, paths=PATHS)
+    results = search_queries.results(reader(), text, with_similar=False) if text else []
+    groups = _grouped(results[:MAX_SUGGESTIONS])
+    return page("suggestions.html", groups=groups, paths=_paths())
 
 
 def _redirect(path: str, value: str) -> Response:
@@ -75,9 +74,20 @@ def _path_of_unindexed(named: bytes) -> str:
     return next(filter(None, of_extensions), PATHS["transaction"])
 
 
-def _grouped(results: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+def _paths() -> dict[str, str]:
+    """Return the beginning of the path of a result's page, by the result's type."""
+    return PATHS | {type_: path for type_, (_, path) in _of_extensions().items()}
+
+
+def _of_extensions() -> dict[str, tuple[str, str]]:
+    """Return the title and the path of the results that extensions add, by type."""
+    return registry.merged("pages", "SEARCH_RESULTS")
+
+
+def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
     """Return the results by kind, the kind of the best result first."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+    titles = TITLES | {type_: title for type_, (title, _) in _of_extensions().items()}
+    groups: dict[str, list[Record]] = {}
     for result in results:
         groups.setdefault(result["type"], []).append(result)
-    return [(TITLES[kind], results) for kind, results in groups.items()]
+    return [(titles[kind], results) for kind, results in groups.items()]

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from scan import parameters
+from scan import parameters, registry
 from scan.errors import Unavailable
 from scan.hex import to_hex
 from scan.queries.reader import Reader
@@ -19,6 +19,13 @@ _DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 
 Record = Mapping[str, Any]
+
+
+def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:
+    """Return the records that extensions find, then those of search(): at most MAX_FOUND."""
+    records = orjson.loads(search(reader, text, with_similar=with_similar))
+    finds = registry.values("queries", "search_results")
+    return [*(record for find in finds for record in find(reader, text)), *records][:MAX_FOUND]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:

@@ -25,6 +25,7 @@ from scan.queries.reader import Reader
 blueprint = Blueprint("pages_items", __name__)
 BLUEPRINTS = (blueprint,)
 PREFIXES = ("/nft",)
+SEARCH_RESULTS = {"item": ("NFTs", "/nft/")}
 
 
 # A picture may be a document with scripts. It is shown so that nothing in it runs or is loaded.

@@ -34,6 +34,28 @@ def test_every_item_of_the_scenario(client: FlaskClient, scenario: Played) -> No
     assert any(item.owner is None for item in items if item.token_type == "BEP721")
 
 
+def test_a_search_for_a_token_and_an_id_leads_to_the_item(
+    client: FlaskClient, scenario: Played
+) -> None:
+    """In the API, on the page and in its suggestions; without such an item nothing is added."""
+    address = scenario.stage.contracts["keepers"].address
+    token = client.get(f"/api/v1/tokens/{address}").json
+    [item, *_] = client.get(f"/api/v1/tokens/{address}/items").json["items"]
+    id_, value = item["tokenId"], f"{address}/{item['tokenId']}"
+    for text in (f"{token['symbol']} #{id_}", f"{token['name'].upper()}#{id_}", f"lantern k {id_}"):
+        [first, *_] = client.get("/api/v1/search", query_string={"q": text}).json["results"]
+        assert (first["type"], first["value"]) == ("item", value), text
+        assert first["name"] == f"{token['name']} #{id_}"
+        assert first["match"] == ("prefix" if text.startswith("lantern") else "exact")
+        assert first["holderCount"] == token["holderCount"]
+        for path in ("/search", "/search/suggestions"):
+            page = client.get(path, query_string={"q": text})
+            assert page.status_code == 200 and f'href="/nft/{value}"' in page.text
+    for text in (f"lamp {UINT256}", f"lamp #{UINT256 - 2}", "#1", "MUSD #1", "lamp", "# #1"):
+        found = client.get("/api/v1/search", query_string={"q": text}).json["results"]
+        assert "item" not in {record["type"] for record in found}, text
+
+
 @pytest.mark.parametrize("value", NOT_IDS, ids=lambda value: ascii(value)[:20])
 @pytest.mark.parametrize("below", ["", "/transfers"])
 def test_what_is_no_id_is_refused(

@@ -57,3 +57,10 @@ def test_one_item_reads_a_bounded_part_of_indexes(seeded: Explained, path: str) 
     plan.require_indexes(25)
     assert plan.buffers <= 500
     assert len(answer["owners"]) == min(100, answer["ownerCount"])
+
+
+def test_a_search_for_an_item_reads_a_bounded_part_of_indexes(seeded: Explained) -> None:
+    plans, answer = seeded.plans("/api/v1/search?q=b%20%237")
+    assert answer["results"][0]["type"] == "item"
+    plans[-1].require_indexes(400)
+    assert plans[-1].buffers <= 2000
