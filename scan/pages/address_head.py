@@ -12,7 +12,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.prices import unit_prices
 from scan.pages.records import names_of
-from scan.pages.tabs import Tab, titles, with_extensions
+from scan.pages.tabs import HOLDINGS, Tab, titles, with_extensions
 from scan.queries import addresses, contract_creations, entities
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Window
@@ -29,7 +29,7 @@ _OF_CORE = (
     Tab("transfers", "Token transfers", 30),
     Tab("internal", "Internal", 40),
     Tab("trades", "Trades", 50),
-    Tab("tokens", "Tokens", 60),
+    Tab("tokens", "Tokens", 60, group=HOLDINGS),
 )
 
 
@@ -72,6 +72,8 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
+    for facts in registry.values("pages", "address_facts"):
+        values |= facts(key, account)
     return {**values, "tab_titles": titles(address_tabs(), tab, values)}
 
 

@@ -222,9 +222,8 @@ def _menu(title: str) -> list[tuple[str, str]]:
 def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name, to
     the end of each list, or to the head of all."""
-    of_transaction = ("transaction", "transaction_events", "transaction_facts")
-    pages = ("head", "block", "home", "list", *of_transaction)
-    sections: dict[str, list[str]] = {name: [] for name in pages}
+    names = "address head block home list live transaction transaction_events transaction_facts"
+    sections: dict[str, list[str]] = {name: [] for name in names.split()}
     for of_extension in registry.values("pages", "SECTIONS"):
         for name, template in of_extension.items():
             sections[name].append(template)

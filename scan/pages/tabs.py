@@ -13,9 +13,12 @@ from scan.hex import to_hex
 from scan.pages.filtered_lists import FilteredList, entity_list
 from scan.pages.records import requested_tab
 
+# The groups of an address's tabs, in their order: what happened, what it has, its code.
+ACTIVITY, HOLDINGS, CONTRACT = GROUPS = ("Activity", "Holdings", "Contract")
+
 
 class Tab(NamedTuple):
-    """A tab, by whose `place` those of a page are ordered. Other tabs link it where `is_linked` is
+    """A tab, by whose `place` those of a group are ordered. Other tabs link it where `is_linked` is
     true of the values of the page's head, and the address has entries in its `list` of list_counts,
     if it names one. An extension's has a template, and `read`, which returns its list, if it is
     one, and the template's other values (an `error` among them is the page's; without `names` an
@@ -30,6 +33,7 @@ class Tab(NamedTuple):
     read: Callable[[bytes], tuple[FilteredList | None, Mapping[str, Any]]] = lambda _: (None, {})
     respond: Callable[[bytes], Response] | None = None
     list: str = ""
+    group: str = ACTIVITY
 
     def has_link(self, head: Mapping[str, Any]) -> bool:
         return self.is_linked(head) and (not self.list or self.list in head["counts"])
@@ -65,6 +69,13 @@ def requested(tabs: Sequence[Tab]) -> Tab:
     return by_name[requested_tab([*by_name])]
 
 
-def titles(tabs: Sequence[Tab], current: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the names and titles of the tabs that a page links, with its current one."""
-    return [(tab.name, tab.title) for tab in tabs if tab.name == current or tab.has_link(values)]
+def titles(
+    tabs: Sequence[Tab], current: str, values: Mapping[str, Any]
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the groups that have tabs which a page links, its current one among them, each with
+    its title and the names and titles of these tabs."""
+    linked = [tab for tab in tabs if tab.name == current or tab.has_link(values)]
+    of_groups = [
+        (group, [(tab.name, tab.title) for tab in linked if tab.group == group]) for group in GROUPS
+    ]
+    return [(group, of_group) for group, of_group in of_groups if of_group]

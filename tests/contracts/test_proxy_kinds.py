@@ -1,11 +1,13 @@
 """Every kind of proxy, by real contracts or by its documented code, on a real node."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from eth_utils.crypto import keccak
 
+from app import create_app
 from scan.contracts.contract_abis import Block, ContractAbis, Emitter
 from scan.contracts.proxy_contracts import (
     BY_CODE,
@@ -238,6 +240,22 @@ def test_proxies_by_their_slot(explorer, many, kind):
     source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
     proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
     expect(explorer, proxy, kind, many)
+
+
+def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
+    """On each of its tabs; not at the head of the implementation, nor of another contract."""
+    slot = next(each.slot for each in BY_STATE if each.name == "eip1967")
+    proxy = deploy(explorer, PROXY, "Proxy", word(many)[2:] + slot[2:])
+    clone = explorer.place(CLONES["eip1167"].format(many[2:]))
+    link = f'<dt>Proxy of</dt><dd><a href="/address/{many}"'
+    for path in (f"{proxy}", f"{proxy}?tab=contract", f"{clone}?tab=tokens"):
+        assert link in explorer.client.get(f"/address/{path}").text, path
+    assert explorer.client.get(f"/address/{proxy}").headers.get("ETag")
+    assert "Proxy of" not in explorer.client.get(f"/address/{many}").text
+    lost = create_app(replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
+    unknown = lost.get(f"/address/{proxy}")
+    assert "not known now" in unknown.text and "ETag" not in unknown.headers
+    assert link in lost.get(f"/address/{clone}").text
 
 
 def test_a_safe_and_a_comptroller(explorer, many):

@@ -8,7 +8,7 @@ from scan.extensions.approvals.queries import KINDS
 from scan.hex import to_hex
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
 from scan.pages.records import names_of
-from scan.pages.tabs import Tab
+from scan.pages.tabs import HOLDINGS, Tab
 
 # The largest numbers of tokens, which uses do not lower.
 _UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
@@ -33,4 +33,11 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     return shown, {"names": names_of(shown.records, own, *spenders), "unlimited": _UNLIMITED}
 
 
-ADDRESS_TABS = (Tab("approvals", "Approvals", 75, template="address_approvals.html", read=_read),)
+ADDRESS_TABS = (
+    Tab(
+        *("approvals", "Approvals", 75),
+        template="address_approvals.html",
+        read=_read,
+        group=HOLDINGS,
+    ),
+)

@@ -11,7 +11,7 @@ from werkzeug.datastructures import MultiDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.extensions.contract_details import bytecode_page
+from scan.extensions.contract_details import bytecode_page, proxy_head
 from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     Parameter,
@@ -39,7 +39,7 @@ from scan.pages.address_head import of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
-from scan.pages.tabs import Tab
+from scan.pages.tabs import CONTRACT, Tab
 from scan.queries import contracts
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.search_progress import BY_PATH
@@ -61,6 +61,8 @@ WORDS = {
 blueprint = Blueprint("pages_contract_tabs", __name__)
 BLUEPRINTS = (blueprint, bytecode_page.blueprint)
 PATHS = ("/verify", "/verified-contracts")
+SECTIONS = {"address": "proxy_head.html"}
+address_facts = proxy_head.address_facts
 MENU = (
     ("Tokens", "/verified-contracts", "Verified contracts"),
     ("Tokens", "/verify", "Verify a contract"),
@@ -69,8 +71,13 @@ ADDRESS_TABS = (
     Tab(
         *("contract", "Contract", 110, of_contract),
         respond=lambda key: contract_page(key, read_contract_view(key)),
+        group=CONTRACT,
     ),
-    Tab("bytecode", "Bytecode", 130, of_contract, respond=bytecode_page.bytecode_page),
+    Tab(
+        *("bytecode", "Bytecode", 130, of_contract),
+        respond=bytecode_page.bytecode_page,
+        group=CONTRACT,
+    ),
 )
 TOKEN_TABS = (Tab("contract", "Contract", 50, template="contract_body.html", read=token_tab),)
 

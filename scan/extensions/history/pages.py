@@ -26,7 +26,7 @@ from scan.pages.filtered_lists import (
     in_words,
 )
 from scan.pages.records import names_of
-from scan.pages.tabs import Tab
+from scan.pages.tabs import HOLDINGS, Tab
 from scan.queries import addresses
 from scan.queries.pages import Window
 
@@ -107,5 +107,10 @@ def _chart(balances: BalanceHistory) -> Chart | None:
 
 ADDRESS_TABS = (
     Tab("history", "History", 20, template="address_history.html", read=_history_tab),
-    Tab("chart", "Balance", 80, template="address_balance.html", read=_balance_tab),
+    Tab(
+        *("chart", "Balance", 80),
+        template="address_balance.html",
+        read=_balance_tab,
+        group=HOLDINGS,
+    ),
 )

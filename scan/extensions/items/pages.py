@@ -17,7 +17,7 @@ from scan.http.static_files import FOR_EVER
 from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.static_files import DRAWING_POLICY
-from scan.pages.tabs import Tab
+from scan.pages.tabs import HOLDINGS, Tab
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -134,6 +134,7 @@ ADDRESS_TABS = (
     Tab(
         *("items", "NFTs", 70),
         template="address_items.html",
+        group=HOLDINGS,
         read=_tab_of("/address/{}", "/addresses/{}/items", items.held_by),
     ),
 )

@@ -8,7 +8,7 @@ from scan.pages.address_head import address_head, of_contract
 from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of
-from scan.pages.tabs import Tab
+from scan.pages.tabs import CONTRACT, Tab
 
 
 def events_page(key: bytes) -> Response:
@@ -33,4 +33,4 @@ def _decoded(record: Record) -> Decoded:
     return Decoded(**{**record, "arguments": arguments})
 
 
-ADDRESS_TABS = (Tab("events", "Events", 120, of_contract, respond=events_page),)
+ADDRESS_TABS = (Tab("events", "Events", 120, of_contract, respond=events_page, group=CONTRACT),)
