@@ -11,17 +11,12 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head, address_tabs
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
-from scan.pages.records import (
-    address_of,
-    is_pool,
-    names_of,
-)
+from scan.pages.records import address_of, complete_transactions, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested
 from scan.queries import (
     addresses,
 )
-from scan.queries.method_names import add_methods
 
 LISTS = {
     tab: list_of_address(entity, "address", f"/addresses/{{address}}/{tab}", tab)
@@ -78,7 +73,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
     if tab in LISTS:
         shown, _ = LISTS[tab](key)
         if tab == "transactions":
-            add_methods(reader(), shown.records)
+            complete_transactions(shown.records)
         return shown
     return filtered_list(
         path,

@@ -8,9 +8,8 @@ from flask import Blueprint, Response
 from scan import parameters, registry
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, names_of, requested_tab
+from scan.pages.records import Record, complete_transactions, names_of, requested_tab
 from scan.queries import blocks
-from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
 MOST_SHOWN = 50  # of each list that extensions add to a block
@@ -35,7 +34,7 @@ def get_block(block: str) -> Response:
     api_path = f"/blocks/{number}/transactions"
     tab = requested_tab(("transactions",))
     sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
-    add_methods(reader(), sent.records)
+    complete_transactions(sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     lists: dict[str, list[Record]] = {}
     for block_lists in registry.values("pages", "block_lists"):

@@ -8,10 +8,9 @@ from flask import Blueprint, Response
 from scan import registry
 from scan.http.requests import reader
 from scan.http.services import services
-from scan.pages.records import listing, names_of
+from scan.pages.records import complete_transactions, listing, names_of
 from scan.pages.site import page
 from scan.queries import blocks, network, transactions
-from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
 NEWEST = Window(limit=8, offset=0)
@@ -38,8 +37,12 @@ def newest() -> Response:
 def _newest() -> dict[str, Any]:
     newest_blocks = listing(blocks.page(reader(), NEWEST)).records
     newest_transactions = listing(transactions.page(reader(), NEWEST)).records
-    add_methods(reader(), newest_transactions)
+    complete_transactions(newest_transactions)
+    of_extensions: dict[str, Any] = {}
+    for values in registry.values("pages", "live"):
+        of_extensions |= values(newest_blocks)
     return {
+        **of_extensions,
         "stats": json.loads(network.stats(reader())),
         "blocks": newest_blocks,
         "transactions": newest_transactions,

@@ -7,11 +7,12 @@ from typing import Any
 
 from flask import request
 
-from scan import parameters
+from scan import parameters, registry
 from scan.errors import InvalidParameter
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.queries import addresses
+from scan.queries.method_names import add_methods
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -127,6 +128,14 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         pair = formatting.pair_name(name["pool"]) if name["pool"] else None
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
     return names
+
+
+def complete_transactions(records: Iterable[Record]) -> None:
+    """Add to records of transactions what lists show besides: methods, and what extensions know."""
+    transactions = [*records]
+    add_methods(reader(), transactions)
+    for add in registry.values("pages", "add_to_transactions"):
+        add(transactions)
 
 
 def is_pool(address: str) -> bool:

@@ -17,11 +17,10 @@ from scan.pages import transaction_tabs
 from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.prices import unit_prices
-from scan.pages.records import Record, hash_of, names_of
+from scan.pages.records import Record, complete_transactions, hash_of, names_of
 from scan.pages.site import page
 from scan.pages.transaction_tabs import Shown
 from scan.queries import blocks, internal_transfers, transactions
-from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 
 MAX_INTERNAL = 200
@@ -34,7 +33,7 @@ blueprint = Blueprint("pages_transactions", __name__)
 @blueprint.get("/txs")
 def list_transactions() -> Response:
     shown = entity_list("transactions", "/txs", "/transactions")
-    add_methods(reader(), shown.records)
+    complete_transactions(shown.records)
     return shown.response("transactions.html", shown=shown, names=names_of(shown.records))
 
 

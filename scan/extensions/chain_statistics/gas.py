@@ -9,8 +9,7 @@ from scan.queries.reader import Reader
 BLOCKS = 20
 PERCENTILES = {"slow": 10, "standard": 50, "fast": 90}
 ACTIONS = ("transfer", "tokenTransfer", "swap", "mint")
-# EIP-1559: the target is half of the limit, the largest change an eighth of the base fee.
-ELASTICITY, CHANGE_DENOMINATOR = 2, 8
+EXPLAINED = 8  # the newest blocks whose base fees tell a chain's parameters of EIP-1559
 
 Json = dict[str, Any]
 
@@ -21,19 +20,24 @@ class BlockGas(NamedTuple):
     limit: int
 
 
+class Parameters(NamedTuple):
+    """A chain's parameters of EIP-1559: the limit over the target, and the base fee over its
+    largest change."""
+
+    elasticity: int
+    change_denominator: int
+
+
+ETHEREUM, OP_STACK, POLYGON = Parameters(2, 8), Parameters(6, 250), Parameters(2, 64)
+KNOWN = (ETHEREUM, OP_STACK, POLYGON, Parameters(6, 50), Parameters(10, 50), Parameters(2, 16))
+
+
 def price(reader: Reader) -> Json:
     """Return the answer of /gas; amounts are texts, None where the newest blocks show none."""
     (text,) = reader.row("queries/gas_get", blocks=BLOCKS)
     answer = json.loads(text)
     blocks = answer["blocks"]
-    newest = [
-        BlockGas(
-            None if block["baseFeePerGas"] is None else int(block["baseFeePerGas"]),
-            int(block["gasUsed"]),
-            int(block["gasLimit"]),
-        )
-        for block in blocks
-    ]
+    newest = [*map(gas_of, blocks)]
     following = next_base_fee(newest)
     base_fee = following if following is not None else newest[0].base_fee if newest else None
     suggestions = _suggestions(answer["tips"], base_fee)
@@ -57,21 +61,31 @@ def price(reader: Reader) -> Json:
     }
 
 
+def gas_of(block: Json) -> BlockGas:
+    """Return the gas of a block's record."""
+    base_fee = block["baseFeePerGas"]
+    known = None if base_fee is None else int(base_fee)
+    return BlockGas(known, int(block["gasUsed"]), int(block["gasLimit"]))
+
+
 def next_base_fee(newest: Sequence[BlockGas]) -> int | None:
-    """Return the base fee after newest[0], by EIP-1559; None on a chain with other rules, whose
-    newest base fee does not follow from the block before it."""
-    if not newest or newest[0].base_fee is None:
-        return None
-    if len(newest) > 1 and _base_fee_after(newest[1]) != newest[0].base_fee:
-        return None
-    return _base_fee_after(newest[0])
+    """Return the base fee after newest[0], by EIP-1559 with the known parameters from which the
+    base fees of the newest blocks follow; None where they follow from none, or from several that
+    differ in the next one."""
+    steps = [*zip(newest[1:EXPLAINED], newest[: EXPLAINED - 1], strict=False)]
+    following = {
+        _base_fee_after(newest[0], parameters)
+        for parameters in KNOWN
+        if steps and all(_base_fee_after(b, parameters) == after.base_fee for b, after in steps)
+    }
+    return following.pop() if len(following) == 1 else None
 
 
-def _base_fee_after(block: BlockGas) -> int | None:
-    target = block.limit // ELASTICITY
+def _base_fee_after(block: BlockGas, parameters: Parameters) -> int | None:
+    target = block.limit // parameters.elasticity
     if block.base_fee is None or target == 0:
         return None
-    change = block.base_fee * abs(block.used - target) // target // CHANGE_DENOMINATOR
+    change = block.base_fee * abs(block.used - target) // target // parameters.change_denominator
     if block.used > target:
         return block.base_fee + max(change, 1)
     return block.base_fee - change

@@ -16,11 +16,10 @@ from scan.extensions.charts.svg_charts import DAY_S, Chart, Point, bar_chart, li
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import FilteredList
-from scan.pages.records import Record, names_of
+from scan.pages.records import Record, complete_transactions, names_of
 from scan.pages.site import page, site
 from scan.pages.tabs import Tab
 from scan.queries import token_transfers
-from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -34,7 +33,7 @@ MENU = (
     *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),
     *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
 )
-SECTIONS = {"home": "home_charts.html"}
+SECTIONS = {"home": "home_charts.html", "live": "live_base_fee.html"}
 CHART_DAYS = 60
 
 
@@ -65,7 +64,7 @@ def charts() -> Response:
     days = json.loads(shown.data)
     largest = shown_day(shown.last)
     transactions = largest.records if largest else []
-    add_methods(reader(), transactions)
+    complete_transactions(transactions)
     return page(
         "charts.html",
         chosen=chosen,
@@ -132,6 +131,11 @@ class Span(NamedTuple):
 
 # The first that covers the chain's whole lifetime is used, otherwise the last.
 SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "day"))
+
+
+def live(newest_blocks: list[Record]) -> Mapping[str, Any]:
+    """Return the values of live_base_fee.html."""
+    return {"next_base_fee": gas.next_base_fee([*map(gas.gas_of, newest_blocks)])}
 
 
 def home(newest_blocks: list[Record]) -> Mapping[str, Any]:

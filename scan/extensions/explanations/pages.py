@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.contracts.transaction_details import TransactionDetails
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.traces import is_creation
 from scan.extensions.explanations import queries as explanations
+from scan.extensions.explanations.listed_failures import add_reasons
 from scan.extensions.explanations.state_changes import AccountChange
 from scan.extensions.explanations.trace_decoding import DecodedFrame
 from scan.hex import to_hex
@@ -97,6 +98,11 @@ def _state(transaction: Record) -> ShownTraces:
     accounts = changes.accounts[:MAX_ACCOUNTS]
     is_truncated = changes.is_truncated or len(accounts) < changes.account_count
     return ShownTraces((), accounts, changes.account_count, is_truncated)
+
+
+def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
+    """Add why those that failed did, for lists."""
+    add_reasons(reader(), transactions)
 
 
 def transaction_head(transaction: Record, details: TransactionDetails) -> Shown:
