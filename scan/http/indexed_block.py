@@ -23,21 +23,30 @@ REQUIRED = "X-Scan-At-Least-Block"
 LOOK_EVERY_S = 0.05
 WAIT_S = 1.5
 MAX_WAITING = 2
-STALE_S = 120.0  # pages say so where the newest block is older
+# Pages say so where the newest block is older than so many times what blocks are apart.
+STALE_BLOCKS = 10
+LEAST_STALE_S = 30.0
+USUAL_BLOCK_S = 12.0  # of a chain that has too few blocks to tell
 
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class Position(NamedTuple):
-    """A version of the index and its newest block, -1 where it has none, with the block's time."""
+    """A version of the index and its newest block, -1 where it has none, with the block's time, and
+    the mean seconds between the newest blocks."""
 
     version: int
     block: int
     time: datetime | None = None
+    block_s: float | None = None
 
     def is_stale(self) -> bool:
-        """Return whether the newest block is older than STALE_S."""
-        return self.time is not None and (datetime.now(UTC) - self.time).total_seconds() > STALE_S
+        """Return whether the newest block is older than STALE_BLOCKS, and than LEAST_STALE_S."""
+        if self.time is None:
+            return False
+        block_s = USUAL_BLOCK_S if self.block_s is None else self.block_s
+        age_s = (datetime.now(UTC) - self.time).total_seconds()
+        return age_s > max(STALE_BLOCKS * block_s, LEAST_STALE_S)
 
 
 class IndexedBlock:
@@ -113,8 +122,8 @@ class IndexedBlock:
         began_at = time.monotonic()
         row = self._reads.prepared_row("http/index_get_newest")
         assert row is not None
-        version, number, at = row
-        position = Position(version, -1 if number is None else number, at)
+        version, number, *times = row
+        position = Position(version, -1 if number is None else number, *times)
         self.index_version.record(position.version, began_at)
         with self._lock:
             if position.version >= self._newest.version:
