@@ -109,7 +109,6 @@ class Settings:
     rate_limit_pages: str = setting("SCAN_RATE_LIMIT_PAGES", rate, "120/minute", "HTML pages per client address")
     rate_limit_files: str = setting("SCAN_RATE_LIMIT_FILES", rate, "30/hour", "lists as files per client address")
     rate_limit_storage: str = setting("SCAN_RATE_LIMIT_STORAGE", storage_url, "memory://", "`redis://host:6379` shares limits between hosts")
-    rate_limit_when_storage_is_lost: str = setting("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", one_of("refuse", "local"), "refuse", "without Redis: `refuse` returns 503, `local` counts in each process")
     max_lag_blocks: int = setting("SCAN_MAX_LAG_BLOCKS", integer(0, 1_000_000_000), "30", "`/readyz` is 503 when the replica is further behind")
     trusted_proxies: int = setting("SCAN_TRUSTED_PROXIES", integer(0, 100), "0", "number of proxies in front that set `X-Forwarded-For`")
     owner_auth: str = setting("SCAN_OWNER_AUTH", one_of("claimed", "always", "never"), "claimed", "when webhooks need a key of their owner: `claimed` (once there was one), `always`, `never`")

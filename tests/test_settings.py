@@ -62,10 +62,6 @@ def test_nothing_given_means_the_defaults(environ):
         ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
         ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),
         (
-            *("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", "local"),
-            *("rate_limit_when_storage_is_lost", "local"),
-        ),
-        (
             "RPC_URL",
             "http://a:8545, https://b/k?x=1",
             "rpc_urls",

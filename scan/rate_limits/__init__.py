@@ -2,7 +2,6 @@
 
 Input: the key and the client address. Output: whether the request is allowed and what is left.
 Start with limiter.py (the windows of each request), then responses.py (the headers and the text of
-429), windows.py and the stores of windows (memory_windows.py, redis_windows.py,
-cluster_windows.py), client_address.py (the address that a request is counted for) and
-concurrency.py.
+429), windows.py and the stores of windows (memory_windows.py, library_windows.py),
+client_address.py (the address that a request is counted for) and concurrency.py.
 """

@@ -1,30 +1,15 @@
 """Moving-window rate limits that hold exactly, whichever thread serves the request."""
 
 from functools import lru_cache
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
-from limits.errors import ConfigurationError
-from limits.storage import RedisClusterStorage, RedisStorage, storage_from_string
-from limits.strategies import MovingWindowRateLimiter
 
-from scan.errors import SettingError
-from scan.rate_limits.cluster_windows import WindowsInTurn
+from scan import registry
+from scan.rate_limits.library_windows import LibraryWindows
 from scan.rate_limits.memory_windows import ProcessWindows
-from scan.rate_limits.redis_windows import RedisWindows
-from scan.rate_limits.storage_health import StorageHealth
-from scan.rate_limits.windows import (
-    RateLimitResult,
-    WhenLost,
-    Window,
-    WindowStore,
-    refuse,
-)
+from scan.rate_limits.windows import RateLimitResult, Window, WindowStore
 from scan.settings import Settings
-
-# A storage that does not respond within this time counts as down.
-_STORAGE_TIMEOUT_S = 1.0
 
 
 class Limiter(NamedTuple):
@@ -75,7 +60,7 @@ class Limiter(NamedTuple):
 def make_limiter(settings: Settings) -> Limiter:
     """Return the limiter. Raises SettingError if the storage does not support moving windows."""
     return Limiter(
-        ProcessWindows() if counts_in_process(settings) else _shared(settings),
+        _store(settings),
         anonymous_rate=parse(settings.rate_limit_anonymous),
         address_rate=_named("ADDRESS", settings.rate_limit_address),
         new_key_rate=_named("NEW_KEYS", settings.rate_limit_new_keys),
@@ -95,57 +80,19 @@ def requests_per_minute(rate: str) -> int:
     return max(1, item.amount * 60 // item.get_expiry())
 
 
-def _shared(settings: Settings) -> WindowStore:
-    when_lost: WhenLost = refuse
-    if settings.rate_limit_when_storage_is_lost == "local":
-        local = ProcessWindows()
-        when_lost = lambda windows: local.charge(*windows)  # noqa: E731
-    uri = settings.rate_limit_storage
-    storage, strategy = _shared_storage(uri)
-    health = StorageHealth(storage.check)
-    # A cluster may have two windows on two servers, which one script cannot access.
-    if isinstance(storage, RedisStorage) and not isinstance(storage, RedisClusterStorage):
-        return RedisWindows(storage.get_connection(), storage.base_exceptions, health, when_lost)
-    return WindowsInTurn(strategy, _cluster_errors(uri), health, when_lost)
-
-
-def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
-    """Return the errors of an unreachable cluster that are not RedisError."""
-    scheme = uri.partition("://")[0]
-    if "+cluster" not in scheme:
-        return ()
-    package = "valkey" if scheme.startswith("valkey") else "redis"
-    try:  # the package is an optional dependency
-        exceptions = import_module(f"{package}.exceptions")
-    except ImportError:
-        return ()  # `limits` reports that the package is missing
-    return (getattr(exceptions, f"{package.capitalize()}ClusterException"),)
+def _store(settings: Settings) -> WindowStore:
+    if counts_in_process(settings):
+        return ProcessWindows()
+    for windows in registry.values("shared_windows", "windows"):
+        store: WindowStore = windows(settings)
+        return store
+    return LibraryWindows(settings.rate_limit_storage)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:
     """Parse a rate into a namespace, so that it shares no windows with other rates."""
     item = parse(rate)
     return type(item)(item.amount, item.multiples, namespace=namespace)
-
-
-def _shared_storage(uri: str) -> tuple[Any, MovingWindowRateLimiter]:
-    timeouts = {}
-    if uri.startswith(("redis", "valkey")):
-        # Without time-outs a server that does not respond would hold every thread for ever.
-        timeouts = {
-            "socket_timeout": _STORAGE_TIMEOUT_S,
-            "socket_connect_timeout": _STORAGE_TIMEOUT_S,
-        }
-    configuration_errors: tuple[type[Exception], ...] = (
-        *(ConfigurationError, NotImplementedError, AssertionError, ValueError),
-        *_cluster_errors(uri),
-    )
-    try:
-        storage = storage_from_string(uri, wrap_exceptions=True, **timeouts)
-        return storage, MovingWindowRateLimiter(storage)
-    except configuration_errors as error:
-        scheme = uri.partition("://")[0]  # the rest may contain a password
-        raise SettingError("SCAN_RATE_LIMIT_STORAGE", f"{scheme}://", str(error)) from None
 
 
 @lru_cache(maxsize=256)

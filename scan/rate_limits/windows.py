@@ -1,6 +1,6 @@
 """A client's moving window, the result of charging it, and the interface of window stores."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
@@ -54,10 +54,6 @@ class WindowStore(Protocol):
 
     def peek(self, window: Window) -> RateLimitResult:
         """Return the current state. It is `allowed` if the next request would be."""
-
-
-# Returns the result of a request while the storage does not respond.
-WhenLost = Callable[[Sequence[Window]], RateLimitResult]
 
 
 def refuse(windows: Sequence[Window]) -> RateLimitResult:

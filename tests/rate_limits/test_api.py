@@ -1,15 +1,12 @@
 """Rate limits through real servers: how many pass, who is counted, what the headers say."""
 
 import itertools
-import os
-import signal
 import time
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
 import requests
-from redis import Redis
 
 from app import create_app
 from scan.settings import Settings
@@ -203,27 +200,3 @@ def test_a_lost_redis_is_unavailable_in_json_and_comes_back(shared_database_url,
         assert get(server, "/healthz").status_code == 200
         redis.enter_context(redis_server(tmp_path, urlsplit(storage).port))
         wait_until(lambda: get(server).status_code == 400)
-
-
-@pytest.mark.parametrize(("when_lost", "status"), [("refuse", 503), ("local", 400)])
-def test_a_frozen_redis_holds_up_nobody(shared_database_url, tmp_path, when_lost, status):
-    """Others wait for the time-out of the exchange under way at most; healthz waits for nothing."""
-    with redis_server(tmp_path) as storage:
-        frozen = Redis.from_url(storage).info("server")["process_id"]
-        with gunicorn(
-            shared_database_url,
-            SCAN_RATE_LIMIT_STORAGE=storage,
-            SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST=when_lost,
-        ) as server:
-            assert get(server).status_code == 400
-            os.kill(frozen, signal.SIGSTOP)
-            try:
-                answers = at_once(
-                    20, lambda n: get(server, "/healthz" if n % 2 else "/api/v1/keys")
-                )
-                assert statuses(answers[1::2]) == {200: 10}
-                assert statuses(answers[::2]) == {status: 10}
-                assert get(server, "/readyz").status_code == (503 if status == 503 else 200)
-            finally:
-                os.kill(frozen, signal.SIGCONT)
-            wait_until(lambda: get(server, "/readyz").status_code == 200)

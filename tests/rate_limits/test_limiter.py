@@ -11,17 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limits import RateLimitItem, parse
-from limits.storage import storage_from_string
-from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError, Unavailable
-from scan.rate_limits.cluster_windows import WindowsInTurn
+from scan.rate_limits.library_windows import LibraryWindows
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
 from scan.rate_limits.memory_windows import MemoryWindowStorage, ProcessWindows
-from scan.rate_limits.storage_health import StorageHealth
-from scan.rate_limits.windows import RateLimitResult, Window, refuse
+from scan.rate_limits.windows import RateLimitResult, Window
 from scan.settings import Settings
-from tests.support.serving import free_port, redis_server, wait_until
+from tests.support.serving import redis_server
 
 pytestmark = pytest.mark.check
 
@@ -257,27 +254,10 @@ def test_a_window_in_redis_moves(tmp_path):
         assert all(ended[n + 3] - passed[n] > 1 for n in range(len(passed) - 3))
 
 
-def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_path):
-    port = free_port()
-    limiter = Limiter(
-        f"redis://127.0.0.1:{port}",
-        rate_limit_anonymous="2/minute",
-        rate_limit_when_storage_is_lost="local",
-    )
-    alone = [limiter.charge_address("192.0.2.1").allowed for _ in range(3)]
-    assert alone == [True, True, False]
-    with redis_server(tmp_path, port):
-        wait_until(lambda: limiter.charge_address("192.0.2.1").allowed)
-        assert limiter.charge_address("192.0.2.1").allowed
-        assert not limiter.charge_address("192.0.2.1").allowed
-
-
-def test_a_cluster_charges_both_windows_in_turn(tmp_path):
-    """Its windows may lie on two servers; here one server stands for all of them."""
+def test_a_storage_charges_both_windows_in_turn(tmp_path):
+    """As one does whose windows may lie on two servers; here one server stands for all of them."""
     with redis_server(tmp_path) as address:
-        storage = storage_from_string(address, wrap_exceptions=True)
-        health = StorageHealth(storage.check)
-        store = WindowsInTurn(MovingWindowRateLimiter(storage), (), health, refuse)
+        store = LibraryWindows(address)
         one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
         results = [store.charge(one, other) for _ in range(4)]
         assert [r.allowed for r in results] == [True, True, False, False]

@@ -5,7 +5,7 @@ server's, so the hosts' clocks need not be synchronised.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from hashlib import sha1
@@ -13,13 +13,15 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from scan.rate_limits.storage_health import StorageHealth
-from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
+from scan.extensions.shared_limits.storage_health import StorageHealth
+from scan.rate_limits.windows import RateLimitResult, Window, tightest
 
 log = logging.getLogger(__name__)
 
 MAX_BATCH = 128  # requests in one round trip
 PREFIX = "scan:"
+# Returns the result of a request while the storage does not respond.
+WhenLost = Callable[[Sequence[Window]], RateLimitResult]
 
 # Atomic: a request is counted in all of its windows or in none. A window is a list of times in
 # microseconds, newest first; expired ones are removed from its end.
