@@ -8,23 +8,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from scan import registry
 from scan.errors import SettingError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _RATE = re.compile(
     r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
 )
-# Paths of Scan itself, which cannot be the beginning of a base path.
+# First names of Scan's own paths, as registry.reserved_paths() has those of extensions.
 _OWN_PATHS = {
-    *("accounts", "blocks", "chains", "charts", "contracts", "decode", "dex"),
-    *("earnings", "encode", "gas"),
-    *("healthz", "keys", "live", "llms.txt", "mcp", "metrics", "readyz", "tokens", "trades"),
-    *("favicon.ico", "internal-transfers", "robots.txt", "token-transfers", "user-operations"),
-    *("txs", "verify", "watchlist", "webhooks"),
-}
-_OWN_FOLDERS = {
-    *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),
-    *("mail", "static", "token", "tx", "user-operation", "v2", "verified-contracts"),
+    *("blocks", "contracts", "favicon.ico", "healthz", "internal-transfers", "keys", "live"),
+    *("readyz", "token-transfers", "tokens", "trades", "txs", "watchlist", "webhooks"),
+    *("address/", "api/", "block/", "docs/", "search/", "static/", "token/", "tx/"),
 }
 
 
@@ -108,12 +103,6 @@ def https_url(text: str) -> str:
     return text
 
 
-def public_url(text: str) -> str:
-    """Return a URL that anybody may see. Wallets accept http only on the visitor's own machine."""
-    local = r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?(/[!-~]*)?"
-    return text if re.fullmatch(local, text) and not set("?#@") & set(text) else https_url(text)
-
-
 def short_text(max_characters: int) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if len(text) > max_characters or not text.isprintable():
@@ -123,19 +112,13 @@ def short_text(max_characters: int) -> Callable[[str], str]:
     return parse
 
 
-def contact_uri(text: str) -> str:
-    """Return a contact URI in the form of RFC 9116."""
-    if not re.fullmatch(r"(mailto:|https://|tel:)[!-~]{1,200}", text):
-        raise ValueError("must begin with mailto:, https:// or tel:")
-    return text
-
-
 def base_path(text: str) -> str:
     """Return a base path without the slash at its end, so that our paths can follow it."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
         raise ValueError("must be a path such as /bsc")
     first, *below = text.strip("/").split("/")
-    if first in _OWN_FOLDERS or (first in _OWN_PATHS and not below):
+    reserved = _OWN_PATHS | registry.reserved_paths()
+    if f"{first}/" in reserved or (first in reserved and not below):
         raise ValueError(f"/{first} is a path of Scan itself")
     if {".", ".."} & {first, *below}:
         raise ValueError("clients remove . and .. from a path")

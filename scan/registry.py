@@ -24,10 +24,14 @@ ALL, NONE = "all", "none"
 
 
 class Extension(NamedTuple):
-    """An extension: what it adds in a line, and the names of the extensions that it imports."""
+    """An extension: what it adds in a line, and the names of the extensions that it imports.
+
+    `paths` are those that it serves outside /api, as reserved_paths() has them.
+    """
 
     adds: str
     needs: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 @cache
@@ -98,6 +102,12 @@ def folders(name: str, *, of_enabled: bool = False) -> list[Path]:
     enabled ones."""
     paths = [FOLDER / extension / name for extension in (enabled() if of_enabled else installed())]
     return [path for path in paths if path.exists()]
+
+
+def reserved_paths() -> frozenset[str]:
+    """Return the first names of the paths of all installed extensions, with a slash at the end
+    where further names may follow."""
+    return frozenset(path for extension in installed().values() for path in extension.paths)
 
 
 def extension_of(part: str, name: str, key: str) -> str | None:

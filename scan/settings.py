@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from scan import registry
-from scan.brand import UNBRANDED, Brand, brand_file
+from scan.brand import UNBRANDED, Brand
 from scan.environment import (
     Network,
     base_path,
@@ -122,8 +122,8 @@ class Settings:
     base_path: str = setting("SCAN_BASE_PATH", base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
     chain_name: str = setting("SCAN_CHAIN_NAME", short_text(50), "by chain id", "the chain's name", unset="")
     coin_symbol: str = setting("SCAN_COIN_SYMBOL", short_text(12), "by chain id", "the coin's symbol", unset="")
-    brand: Brand = setting("SCAN_BRAND", brand_file, "none", "a TOML file with [the site's name, colours and contacts](pages.md#your-own-brand)", unset=UNBRANDED)
     # fmt: on
+    brand: Brand = UNBRANDED  # that an extension has read
     sources_dir: Path | None = None  # of verified sources, which `scan run` gives its API
     path: str = os.defpath
     started_by_make: bool = False
@@ -154,15 +154,17 @@ class Settings:
         if (text := environ.get("SCAN_UNMATCHED_BLOCKS", "").strip()) not in ("", "refuse"):
             reason = "was removed: a block that contradicts its hash is never indexed"
             raise SettingError("SCAN_UNMATCHED_BLOCKS", text, reason)
+        own = {
+            module.Settings: module.Settings(**read_variables(module.Settings, environ))
+            for module in registry.parts("settings")
+        }
         settings = Settings(
             **read_variables(Settings, environ),
+            brand=next((o.brand for o in own.values() if hasattr(o, "brand")), UNBRANDED),
             sources_dir=Path(folder) if (folder := environ.get("SCAN_SOURCES_DIR")) else None,
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
-            of_extensions={
-                module.Settings: module.Settings(**read_variables(module.Settings, environ))
-                for module in registry.parts("settings")
-            },
+            of_extensions=own,
         )
         return replace(
             settings,

@@ -16,8 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
-    "settings environment brand errors parameters json_bodies picture_types hex observability"
-    " registry",
+    "settings environment brand errors parameters json_bodies hex observability registry",
     "database ethereum rate_limits",
     "contracts accounts outbound",
     "indexer webhooks verification",

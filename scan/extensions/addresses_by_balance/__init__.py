@@ -6,4 +6,4 @@ Start with queries.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("addresses by balance")
+EXTENSION = Extension("addresses by balance", paths=("accounts",))

@@ -7,4 +7,7 @@ and tabs, lists and forms on pages. Start with api.py, or with pages.py, then co
 
 from scan.registry import Extension
 
-EXTENSION = Extension("bytecode, values and encoded calls of contracts; their source on pages")
+EXTENSION = Extension(
+    "bytecode, values and encoded calls of contracts; their source on pages",
+    paths=("verify", "verified-contracts/"),
+)

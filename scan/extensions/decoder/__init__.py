@@ -7,5 +7,7 @@ and encoding.py (calldata of a function and its arguments).
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "calldata, logs and errors decoded, and calls encoded, for anybody", needs=("contract_details",)
+    "calldata, logs and errors decoded, and calls encoded, for anybody",
+    needs=("contract_details",),
+    paths=("decode", "encode"),
 )

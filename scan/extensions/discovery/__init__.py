@@ -4,4 +4,7 @@ security.txt.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("/llms.txt, /robots.txt, /.well-known/api-catalog and security.txt")
+EXTENSION = Extension(
+    "/llms.txt, /robots.txt, /.well-known/api-catalog and security.txt",
+    paths=("llms.txt", "robots.txt", ".well-known/"),
+)

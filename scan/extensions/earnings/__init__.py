@@ -6,4 +6,4 @@ Input: blocks and their rewards, as stored. Output: fields of a block, /stats/ea
 
 from scan.registry import Extension
 
-EXTENSION = Extension("what producers of blocks earned, by block and by day")
+EXTENSION = Extension("what producers of blocks earned, by block and by day", paths=("earnings",))

@@ -12,4 +12,5 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "the Etherscan-compatible API at /api and /v2/api",
     needs=("chain_statistics", "explanations", "logs", "verification_jobs"),
+    paths=("v2/",),
 )

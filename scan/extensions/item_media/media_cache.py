@@ -10,6 +10,7 @@ from typing import NamedTuple
 from scan.environment import Network
 from scan.ethereum.sized_cache import SizedCache
 from scan.extensions.documents.document_fetcher import Document, DocumentFetcher, NotFetched
+from scan.extensions.documents.picture_types import SVG
 from scan.extensions.item_media import dimensions, item_metadata
 from scan.extensions.item_media.document_queue import DocumentQueue
 from scan.extensions.item_media.item_metadata import (
@@ -22,7 +23,6 @@ from scan.extensions.item_media.item_metadata import (
 )
 from scan.outbound import urls
 from scan.outbound.urls import RefusedUrl
-from scan.picture_types import SVG
 
 CACHE_BYTES = 64 * 1024 * 1024
 PICTURES_BYTES = 2 * 1024 * 1024  # for the types of pictures

@@ -7,4 +7,6 @@ dispatcher sends), message.py (what a mail says) and smtp.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("e-mail of events by an operator's SMTP server (SCAN_SMTP_URL)")
+EXTENSION = Extension(
+    "e-mail of events by an operator's SMTP server (SCAN_SMTP_URL)", paths=("mail/",)
+)

@@ -7,4 +7,6 @@ trades), then queries.py (candles of any span).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("pools of exchanges: candles, volumes, prices", needs=("charts",))
+EXTENSION = Extension(
+    "pools of exchanges: candles, volumes, prices", needs=("charts",), paths=("dex", "pool/")
+)

@@ -17,4 +17,4 @@ def is_installed() -> bool:
     return find_spec("mcp") is not None
 
 
-EXTENSION = Extension("tools for language models at /mcp and by `scan mcp`")
+EXTENSION = Extension("tools for language models at /mcp and by `scan mcp`", paths=("mcp",))

@@ -7,4 +7,6 @@ metrics_page.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("/metrics for Prometheus, the database's disk and health, scan status")
+EXTENSION = Extension(
+    "/metrics for Prometheus, the database's disk and health, scan status", paths=("metrics",)
+)

@@ -9,5 +9,7 @@ requests) and errors.py.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "the Sourcify-compatible API at /v2 and /server", needs=("verification_jobs",)
+    "the Sourcify-compatible API at /v2 and /server",
+    needs=("verification_jobs",),
+    paths=("chains", "server/", "v2/"),
 )

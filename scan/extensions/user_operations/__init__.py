@@ -6,4 +6,7 @@ has its account do, in the bundle's calldata).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("user operations (ERC-4337), by account, paymaster, bundler and entry point")
+EXTENSION = Extension(
+    "user operations (ERC-4337), by account, paymaster, bundler and entry point",
+    paths=("user-operations", "user-operation/"),
+)

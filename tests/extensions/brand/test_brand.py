@@ -14,8 +14,9 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.brand import MAX_FILE_BYTES, PAIRS, UNBRANDED, contrast, default_palette
+from scan.brand import UNBRANDED
 from scan.errors import SettingError
+from scan.extensions.brand.brand_file import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import Settings
 from tests.pages.test_browser import AXE, axe_violations, show_theme
 from tests.pages.test_browser import COLOURS as COLOURS_OF_A_PAGE

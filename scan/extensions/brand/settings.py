@@ -1,0 +1,15 @@
+# ruff: noqa: E501, RUF009 (a setting is one line)
+"""The setting of the operator's brand."""
+
+from dataclasses import dataclass
+
+from scan.brand import UNBRANDED, Brand
+from scan.environment import setting
+from scan.extensions.brand.brand_file import brand_file
+
+
+@dataclass(frozen=True)
+class Settings:
+    # fmt: off
+    brand: Brand = setting("SCAN_BRAND", brand_file, "none", "a TOML file with [the site's name, colours and contacts](pages.md#your-own-brand)", unset=UNBRANDED)
+    # fmt: on
