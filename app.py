@@ -61,11 +61,10 @@ from scan.queries.reader import (
 from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
-from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
 from scan.verification.equal_creations import EqualCreations
-from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.installed_compilers import make_compilers
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 
@@ -138,7 +137,6 @@ def _services(settings: Settings) -> Services:
     gateway = NodeGateway(node, waiting_threads)
     creations = CreationReader(writes, gateway, transactions_read, traces)
     equal_creations = EqualCreations(writes, creations)
-    installer = CompilerInstaller(InstalledCompilers(settings))
     sources = Sources(
         reads,
         gateway,
@@ -169,7 +167,7 @@ def _services(settings: Settings) -> Services:
         Verifier(
             writes,
             creations,
-            installer,
+            make_compilers(settings),
             CompilerPlaces(),
             StoredBytes(writes),
             equal_creations,

@@ -146,7 +146,7 @@ def call_contract(address: str) -> Response:
 def list_compilers() -> Response:
     query_arguments()
     reader().do_not_cache()
-    releases = services().verifier.installer.releases()
+    releases = services().verifier.compilers.releases()
     return json_value(
         {
             "solidity": [

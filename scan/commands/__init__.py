@@ -41,7 +41,6 @@ COMMANDS = {
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",
     "key": "manage API keys",
-    "solc": "manage the Solidity compilers that verification uses",
 }
 
 

@@ -12,12 +12,12 @@ from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
-from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
 from scan.verification.equal_creations import EqualCreations
+from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.match_search import find_match
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
@@ -47,7 +47,7 @@ class Verifier:
 
     database: Database
     creations: CreationReader
-    installer: CompilerInstaller
+    compilers: InstalledCompilers
     places: CompilerPlaces
     stored_bytes: StoredBytes
     equal_creations: EqualCreations
@@ -102,7 +102,7 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         contract.code, verifier.creations.input_of(contract.address, contract.block_number)
     )
     with verifier.places.admitted(client):
-        compiler = verifier.installer.compiler(submission.version)
+        compiler = verifier.compilers.compiler(submission.version)
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
             abi = match.contract.abi_json()

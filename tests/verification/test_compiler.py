@@ -1,15 +1,10 @@
 """InstalledCompilers under limits: what hostile sources cannot do."""
 
-import argparse
-import base64
-import hashlib
-import json
 import os
 import socket
 import stat
 import subprocess
 import sys
-import tarfile
 import textwrap
 import threading
 import time
@@ -18,11 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from scan.commands import solc
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
-from scan.verification import compiler_install, compiler_places, sandbox
-from scan.verification.compiler_install import CompilerInstaller, NotFetched, NotPublished, install
+from scan.verification import compiler_places, sandbox
 from scan.verification.compiler_places import RUNNING, CompilerPlaces
 from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import (
@@ -38,7 +31,6 @@ from scan.verification.request import parse
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
-from tests.support.solidity import NODE
 
 OBJECT = {"*": {"*": ["evm.deployedBytecode.object"]}}
 NEWEST = (0, 8, 28)
@@ -230,15 +222,6 @@ def test_without_landlock_the_service_hides_itself(tmp_path, monkeypatch):
     assert subprocess.run(command, timeout=30).returncode == 13
 
 
-def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
-    settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
-    assert solc.list_installed(settings, argparse.Namespace()) == 0
-    assert "network" not in capsys.readouterr().err
-    monkeypatch.setattr(solc, "can_deny_network", lambda: False)
-    assert solc.list_installed(settings, argparse.Namespace()) == 0
-    assert "can use the network" in capsys.readouterr().err
-
-
 def test_a_compiler_runs_where_its_network_cannot_be_denied(tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox, "can_deny_network", lambda: False)
     compilers = fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'")
@@ -376,6 +359,14 @@ def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
         compilers.find(NEWEST)
 
 
+def test_a_missing_compiler_is_unavailable(tmp_path):
+    compilers = fake(tmp_path, "echo '{}'")
+    assert compilers.compiler(NEWEST) == compilers.find(NEWEST)
+    with pytest.raises(Unavailable, match=r"0\.8\.27 is not installed"):
+        compilers.compiler((0, 8, 27))
+    assert compilers.releases() == {NEWEST: True}
+
+
 def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
     found = compilers.find(NEWEST)
@@ -385,204 +376,7 @@ def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
     assert compilers.find((0, 8, 27)) is None
 
 
-def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypatch):
-    compilers = InstalledCompilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
-    installer = CompilerInstaller(compilers)
-    started, arrived, calls = threading.Event(), threading.Event(), []
-
-    def slow(wanted: tuple, compilers: InstalledCompilers) -> str:
-        calls.append(wanted)
-        started.set()
-        arrived.wait(10)
-        fake(compilers.directory, "echo '{}'")
-        return "a test"
-
-    monkeypatch.setattr("scan.verification.compiler_install.install", slow)
-    for _ in range(3):
-        with pytest.raises(Unavailable, match="being downloaded") as refusal:
-            installer.compiler(NEWEST, wait_s=0.05)
-        assert int(refusal.value.headers["Retry-After"]) > 0
-    arrived.set()
-    assert installer.compiler(NEWEST, wait_s=10).executable.name == "solc-0.8.28"
-    assert calls == [NEWEST]
-
-
-def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monkeypatch):
-    def absent(*_: object) -> str:
-        raise NotPublished("no such version")
-
-    monkeypatch.setattr("scan.verification.compiler_install.install", absent)
-    installer = CompilerInstaller(
-        InstalledCompilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
-    )
-    for _ in range(2):
-        with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
-            installer.compiler((0, 8, 99))
-
-
-def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path):
-    (tmp_path / "file").write_text("")
-    settings = Settings(solc_dir=tmp_path / "file" / "solc", path=os.environ["PATH"])
-    with pytest.raises(Unavailable, match="scan solc install"):
-        CompilerInstaller(InstalledCompilers(settings)).compiler((0, 8, 19))
-
-
-def placed_in(directory: Path) -> InstalledCompilers:
-    return InstalledCompilers(Settings(solc_dir=directory, path=os.environ["PATH"]))
-
-
-SOLJSON = NODE / "node_modules/solc-0.8.28/soljson.js"
-
-
-def fake_npm(folder: Path, listed: str | None = None, soljson: Path = SOLJSON) -> Path:
-    """An npm that has one package, solc@0.8.28, with `listed` as its integrity; its folder."""
-    tarball = folder / "package.tgz"
-    with tarfile.open(tarball, "w:gz") as package:
-        package.add(soljson, "package/soljson.js")
-    digest = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
-    npm = folder / "bin" / "npm"
-    npm.parent.mkdir()
-    npm.write_text(
-        "#!/bin/sh\n"
-        'case "$1 $2" in\n'
-        f"""'view solc@0.8.28') echo '"{listed or f"sha512-{digest}"}"';;\n"""
-        f"'pack solc@0.8.28') cp {tarball} solc-0.8.28.tgz;;\n"
-        "*) echo 'npm error code E404' >&2; exit 1;;\n"
-        "esac\n"
-    )
-    npm.chmod(0o755)
-    return npm.parent
-
-
-@pytest.fixture
-def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable() -> None:
-        raise NotFetched("nothing is reached from a test")
-
-    monkeypatch.setattr("scan.verification.compiler_install._probe", unreachable)
-
-
-@pytest.fixture
-def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    none = tmp_path / "no_digests.json"
-    none.write_text("{}")
-    monkeypatch.setattr("scan.verification.compiler_install._NPM_DIGESTS", none)
-
-
-def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str) -> Path:
-    """An empty folder to install into, with the package solc_select whose installation this is."""
-    package = tmp_path / "packages" / "solc_select"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    (package / "solc_select.py").write_text(
-        f"import os, pathlib, time\ndef install_artifacts(versions):\n    {install}\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(package.parent))
-    monkeypatch.setattr(compiler_install, "_probe", lambda: None)
-    staging = tmp_path / "staging"
-    staging.mkdir()
-    return staging
-
-
-def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch):
-    place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
-    places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
-    staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; return folder.write_text('x')")
-    folder = compiler_install._native(NEWEST, staging)
-    assert folder == staging / ".solc-select" / "artifacts" / "solc-0.8.28"
-    assert (folder / "solc-0.8.28").read_text() == "x"
-
-
-@pytest.mark.parametrize(
-    ("install", "reason"),
-    [
-        ("return False", "failed"),
-        ("raise OSError('no room')", "no room"),
-        ("return True", "no such build"),
-        ("time.sleep(600)", "did not finish in 1 s"),
-    ],
-)
-def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch, install, reason):
-    monkeypatch.setattr(compiler_install, "NATIVE_TIMEOUT_S", 1.0)
-    staging = fake_solc_select(tmp_path, monkeypatch, install)
-    with pytest.raises(NotFetched, match=reason):
-        compiler_install._native(NEWEST, staging)
-
-
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
-    directory = tmp_path / "solc"
-    compilers = placed_in(directory)
-    assert install(NEWEST, compilers) == "npm"
-    assert [each.name for each in directory.iterdir()] == ["solc-0.8.28"]
-    assert "contracts" in run(compilers, "contract A {}")
-    (directory / "solc-0.8.28" / "soljson.js").write_text("tampered")
-    with pytest.raises(Unavailable, match="damaged"):
-        compilers.find(NEWEST)
-
-
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_package_without_the_listed_digest_is_not_placed(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(fake_npm(tmp_path, "sha512-AAAA")), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match="digest"):
-        install(NEWEST, placed_in(tmp_path / "solc"))
-    assert list((tmp_path / "solc").iterdir()) == []
-
-
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatch):
-    """As npm's solc 0.8.1 holds 0.8.0."""
-    folder = fake_npm(tmp_path)
-    script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
-    (folder / "npm").write_text(script)
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match=r"reports version 0\.8\.28"):
-        install((0, 8, 27), placed_in(tmp_path / "solc"))
-    with pytest.raises(NotPublished):
-        install((0, 8, 25), placed_in(tmp_path / "solc"))
-
-
-HOSTILE_SOLJSON = """
-const fs = require("fs");
-const limits = fs.readFileSync("/proc/self/limits", "utf8");
-const seen = { folder: process.cwd(), variables: Object.keys(process.env), limits };
-fs.writeFileSync(SEEN, JSON.stringify(seen));
-exports.cwrap = () => () => "0.8.28";
-exports._solidity_version = () => {};
-"""
-
-
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monkeypatch):
-    soljson, seen = tmp_path / "soljson.js", tmp_path / "seen.json"
-    soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(seen))))
-    monkeypatch.setenv("PATH", str(fake_npm(tmp_path, soljson=soljson)), prepend=os.pathsep)
-    monkeypatch.setenv("DATABASE_URL", "postgresql://scan:secret@localhost/scan")
-    assert install(NEWEST, placed_in(tmp_path / "solc")) == "npm"
-    found = json.loads(seen.read_text())
-    assert set(found["variables"]) <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
-    assert str(MEMORY_KIB * 1024) in found["limits"]
-    assert str(tmp_path / "solc") not in found["folder"]
-
-
 def test_a_compiler_that_states_no_version_has_none(tmp_path):
     found = fake(tmp_path, "echo 'Version: 0.8.28'; exit 3").find(NEWEST)
     assert found is not None
     assert stated_version(found) is None
-
-
-@pytest.mark.usefixtures("no_native_build")
-def test_a_package_must_have_its_pinned_digest_whatever_is_listed(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match="digest"):
-        install(NEWEST, placed_in(tmp_path / "solc"))
-
-
-def test_every_compiler_of_the_tests_has_its_digest_pinned():
-    packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
-    pinned = json.loads(compiler_install._NPM_DIGESTS.read_text())
-    compilers = [found for found in packages.values() if found.get("name") == "solc"]
-    assert len(compilers) == 20
-    for found in compilers:
-        assert pinned[found["version"]] == found["integrity"]

@@ -60,7 +60,7 @@ def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dic
     names = names_of([], address, *contract.addresses)
     token = token_units((names.get(address) or {}).get("token"))
     shows_form = contract.view == "code" and contract.can_match_better
-    releases = services().verifier.installer.releases() if shows_form else {}
+    releases = services().verifier.compilers.releases() if shows_form else {}
     return {
         "contract": contract,
         "contract_path": f"{pages}/{address}",

@@ -29,14 +29,13 @@ from scan.extensions.contract_import.source_client import Malformed
 from scan.extensions.contract_import.source_records import SOLIDITY, Record, Source
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
-from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creation_reader import CreationReader
 from scan.verification.equal_creations import EqualCreations
-from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.installed_compilers import InstalledCompilers, make_compilers
 from scan.verification.request import parse
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier, indexed_contract, verify
@@ -80,7 +79,7 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
     return Verifier(
         database,
         creations,
-        CompilerInstaller(InstalledCompilers(settings)),
+        make_compilers(settings),
         CompilerPlaces(),
         _Uncounted(database, 0),
         EqualCreations(database, creations),
@@ -175,7 +174,7 @@ class ContractImport:
             if record.language != SOLIDITY:
                 raise InvalidParameter(f"there is no compiler for {_clean(record.language)} here")
             submission = parse({**record.submission(), "address": f"0x{address.hex()}"})
-            self._verifier.installer.compiler(submission.version, DOWNLOAD_S)
+            self._verifier.compilers.compiler(submission.version, DOWNLOAD_S)
             match = verify(self._verifier, submission).match
             return Answer(address, VERIFIED, match, record=record)
         except (InvalidParameter, TooLarge, Unavailable, OutOfLimits) as error:

@@ -17,16 +17,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import threading
-import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillFetching
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scan.errors import ScanError, Unavailable
-from scan.verification.compiler_releases import SolcVersion, dotted, no_such_release, parse_version
+from scan.verification.compiler_releases import SolcVersion, dotted, parse_version
 from scan.verification.compiler_run import stated_version
 from scan.verification.installed_compilers import InstalledCompilers, record_digest, sha256
 from scan.verification.sandbox import Program, end_session
@@ -36,9 +31,6 @@ log = logging.getLogger(__name__)
 NATIVE_TIMEOUT_S = 120.0
 NPM_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 3.0
-WAIT_IN_REQUEST_S = 8.0
-REMEMBER_FAILURE_S = 300.0
-MOST_QUEUED = 4
 
 _SOLC_SELECT = Path(__file__).with_name("solc_select_process.py")
 _WRAPPER = Path(__file__).with_name("solc.js")
@@ -196,86 +188,6 @@ def known_releases() -> list[SolcVersion]:
     """Return the releases whose digests are pinned here. Newer releases can be installed, too."""
     names = json.loads(_NPM_DIGESTS.read_text())
     return sorted({parse_version(name.removesuffix("-fixed")) for name in names})
-
-
-class CompilerInstaller:
-    """Downloads missing compilers in the background, one at a time."""
-
-    def __init__(self, compilers: InstalledCompilers) -> None:
-        self._compilers = compilers
-        self._lock = threading.Lock()
-        self._pool: ThreadPoolExecutor | None = None
-        self._fetching: dict[SolcVersion, Future[str]] = {}
-        self._failed: dict[SolcVersion, tuple[float, NotFetched]] = {}
-
-    def compiler(self, version: SolcVersion, wait_s: float = WAIT_IN_REQUEST_S) -> Program:
-        """Return the compiler, downloaded if it is missing. Raises Unavailable where the download
-        takes longer than `wait_s` or fails, InvalidParameter where there is no such release."""
-        installed = self._compilers.find(version)
-        if installed:
-            return installed
-        self._raise_remembered(version)
-        try:
-            self._start(version).result(wait_s)
-        except StillFetching:
-            raise Unavailable(
-                f"The compiler {dotted(version)} is being downloaded; try again shortly.",
-                retry_after_s=10,
-            ) from None
-        except (NotFetched, OSError):
-            self._raise_remembered(version)
-        installed = self._compilers.find(version)
-        if not installed:
-            raise _unfetchable(version)
-        return installed
-
-    def releases(self) -> dict[SolcVersion, bool]:
-        """Return the releases that a request may name, newest first, with whether each is
-        installed."""
-        installed = self._compilers.placed()
-        return {
-            version: version in installed
-            for version in sorted({*known_releases(), *installed}, reverse=True)
-        }
-
-    def _start(self, version: SolcVersion) -> "Future[str]":
-        with self._lock:
-            if version not in self._fetching:
-                if len(self._fetching) >= MOST_QUEUED:
-                    raise Unavailable("Other compilers are being downloaded.", retry_after_s=30)
-                self._pool = self._pool or ThreadPoolExecutor(1, "solc-install")
-                self._fetching[version] = self._pool.submit(self._fetch, version)
-            return self._fetching[version]
-
-    def _fetch(self, version: SolcVersion) -> str:
-        try:
-            if self._compilers.find(version):  # a download ended just before this one began
-                return "an earlier download"
-            source = install(version, self._compilers)
-            log.info("installed solc %s from %s", dotted(version), source)
-            return source
-        except (NotFetched, OSError) as error:
-            log.warning("cannot download solc %s: %s", dotted(version), error)
-            reason = error if isinstance(error, NotFetched) else NotFetched(str(error))
-            self._failed[version] = (time.monotonic(), reason)
-            raise
-        finally:
-            with self._lock:
-                self._fetching.pop(version, None)
-
-    def _raise_remembered(self, version: SolcVersion) -> None:
-        when, error = self._failed.get(version, (0.0, None))
-        if error is None or time.monotonic() - when > REMEMBER_FAILURE_S:
-            return
-        raise no_such_release(version) if isinstance(error, NotPublished) else _unfetchable(version)
-
-
-def _unfetchable(version: SolcVersion) -> ScanError:
-    return Unavailable(
-        f"The compiler {dotted(version)} is not installed on this server and cannot be downloaded"
-        f" now; the operator can add it with: scan solc install {dotted(version)}",
-        retry_after_s=300,
-    )
 
 
 def install_one(compilers: InstalledCompilers, version: SolcVersion) -> str:
