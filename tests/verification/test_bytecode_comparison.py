@@ -18,7 +18,6 @@ from scan.verification.bytecode_comparison import (
 )
 from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
 from scan.verification.creation_comparison import Creation, DeployedCode, compare_creation
-from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
 from scan.verification.similar_code import masked_hash, pattern_of
 
 pytestmark = pytest.mark.check
@@ -222,15 +221,6 @@ def test_metadata_names_the_compiler_and_the_kind_of_hash():
 )
 def test_push0_is_distinguished_from_data(code, expected):
     assert uses_push0(bytes.fromhex(code)) is expected
-
-
-def test_file_hashes_are_the_published_ones():
-    """IPFS: `ipfs add` of "hello world\\n" is QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o."""
-    assert ipfs(b"hello world\n").hex() == (
-        "122046d44814b9c5af141c3aaab7c05dc5e844ead5f91f12858b021eba45768b4c0e"
-    )
-    assert ipfs(bytes(300 * 1024)) == b""
-    assert len(bzzr0(bytes(10_000))) == len(bzzr1(bytes(10_000))) == 32
 
 
 def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):

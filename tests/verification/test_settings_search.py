@@ -5,11 +5,7 @@ from typing import Any
 
 import pytest
 
-from scan.verification.bytecode_comparison import uses_push0
-from scan.verification.bytecode_metadata import read_metadata
 from scan.verification.compiler_releases import evm_versions
-from scan.verification.metadata_hash import ipfs
-from scan.verification.metadata_search import find_variant, likely_paths
 from scan.verification.settings_search import InferredSettings, candidate_settings, infer_settings
 
 pytestmark = pytest.mark.check
@@ -74,22 +70,6 @@ def test_each_candidate_comes_once():
 )
 def test_the_metadata_mode_is_read_from_the_tail(tail, wanted, metadata):
     assert infer_settings(bytes.fromhex("6080" + tail), wanted).metadata == metadata
-
-
-def test_variants_of_metadata_are_tried_until_the_hash_is_right():
-    """Path, runs and EVM version at once; a hit cannot be a coincidence."""
-    text = (
-        '{"settings":{"compilationTarget":{"contract.sol":"A"},"evmVersion":"cancun",'
-        '"optimizer":{"enabled":true,"runs":200},"remappings":[]},'
-        '"sources":{"contract.sol":{"keccak256":"0x00"}}}'
-    )
-    true = text.replace("contract.sol", "src/A.sol").replace('"runs":200', '"runs":1000000')
-    cbor = b"\xa1dipfsX\x22" + ipfs(true.encode())
-    tail = read_metadata(b"\0" + cbor + len(cbor).to_bytes(2, "big"))
-    assert find_variant(tail, text, "contract.sol", likely_paths(["A"])) == true
-    assert find_variant(tail, text, "contract.sol", []) is None
-    assert find_variant(None, text, "contract.sol", []) is None
-    assert not uses_push0(cbor)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ settings such as `runs` may not change the code. A variant with the hash is the 
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from scan.extensions.metadata_search.metadata_hash import BY_KIND
 from scan.verification.bytecode_metadata import BytecodeMetadata, hash_kind
 from scan.verification.compiler_releases import EVM_VERSIONS
-from scan.verification.metadata_hash import BY_KIND
 from scan.verification.settings_search import RARER_RUNS
 
 # The most that is hashed: SHA-256 of 3 KB takes 10 µs, Swarm's hashes 1 to 2 ms.
@@ -19,60 +19,38 @@ MOST_BYTES = {"ipfs": 12_000_000, "bzzr0": 1_500_000, "bzzr1": 900_000}
 _OPTIMIZER = re.compile(r'"optimizer":\{"enabled":(?:true|false),"runs":[0-9]+\}')
 _EVM_VERSION = re.compile(r'"evmVersion":"[A-Za-z]+",?')
 _PATHS_BY_NAME = (
-    "{}.sol",
-    "contracts/{}.sol",
-    "src/{}.sol",
-    "browser/{}.sol",
-    "./{}.sol",
-    "./contracts/{}.sol",
-    "/{}.sol",
-    "/contracts/{}.sol",
-    "project:/contracts/{}.sol",
-    "{}_flat.sol",
-    "contracts/{}_flat.sol",
-    "flattened/{}.sol",
+    *("{}.sol", "contracts/{}.sol", "src/{}.sol", "browser/{}.sol", "./{}.sol"),
+    *("./contracts/{}.sol", "/{}.sol", "/contracts/{}.sol", "project:/contracts/{}.sol"),
+    *("{}_flat.sol", "contracts/{}_flat.sol", "flattened/{}.sol"),
 )
 _PATHS = (
-    "contract.sol",
-    "Contract.sol",
-    "contracts/contract.sol",
-    "contracts/Contract.sol",
-    "flattened.sol",
-    "Flattened.sol",
-    "contracts/flattened.sol",
-    "source.sol",
-    "input.sol",
-    "main.sol",
-    "test.sol",
-    "contracts/test.sol",
-    "a.sol",
-    "A.sol",
-    "1.sol",
-    "browser/test.sol",
-    "browser/Untitled.sol",
-    "",
-    "<stdin>",
+    *("contract.sol", "Contract.sol", "contracts/contract.sol", "contracts/Contract.sol"),
+    *("flattened.sol", "Flattened.sol", "contracts/flattened.sol", "source.sol", "input.sol"),
+    *("main.sol", "test.sol", "contracts/test.sol", "a.sol", "A.sol", "1.sol"),
+    *("browser/test.sol", "browser/Untitled.sol", "", "<stdin>"),
 )
-
-
-def likely_paths(contract_names: Iterable[str]) -> list[str]:
-    return [path.format(name) for path in _PATHS_BY_NAME for name in contract_names] + [*_PATHS]
 
 
 def find_variant(
-    deployed: BytecodeMetadata | None, metadata: str, path: str, paths: Sequence[str]
+    deployed: BytecodeMetadata | None, metadata: str, path: str, contract_names: Collection[str]
 ) -> str | None:
-    """Return the metadata file with the deployed hash, None without one. Variants have any of
-    `paths` in place of `path`, and other settings."""
+    """Return the metadata file with the deployed hash, None without one. Variants have other
+    settings, and likely paths of a file with these contracts in place of `path`; none where the
+    path is known."""
     kind = hash_kind(deployed)
     if deployed is None or kind is None:
         return None
     deployed_hash, digest = deployed.values[kind], BY_KIND[kind]
     most = MOST_BYTES[kind] // len(metadata)
-    for text in itertools.islice(_variants(metadata, path, [path, *paths]), most):
+    paths = [path, *_likely_paths(contract_names)] if contract_names else [path]
+    for text in itertools.islice(_variants(metadata, path, paths), most):
         if digest(text.encode()) == deployed_hash:
             return text
     return None
+
+
+def _likely_paths(contract_names: Collection[str]) -> list[str]:
+    return [path.format(name) for path in _PATHS_BY_NAME for name in contract_names] + [*_PATHS]
 
 
 def _variants(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
