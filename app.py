@@ -58,7 +58,7 @@ from scan.queries.reader import (
     Retention,
     Sources,
 )
-from scan.rate_limits.concurrency import WaitingThreads, large_forms, unbounded_statements
+from scan.rate_limits.concurrency import WaitingThreads, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.verification.compiler_places import CompilerPlaces
@@ -172,7 +172,6 @@ def _services(settings: Settings) -> Services:
             StoredBytes(writes),
             equal_creations,
         ),
-        large_forms(),
         waiting_threads,
     )
 

@@ -1,13 +1,11 @@
 """Reads a request for its view: the query string, the body, the API key, the client's address."""
 
 import re
-from binascii import a2b_qp
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from flask import request
 from gunicorn.http.errors import ParseException
-from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from scan import json_bodies, parameters
 from scan.accounts.api_keys import ApiKey
@@ -25,20 +23,11 @@ from scan.http.services import services
 from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits import client_address as addresses
-from scan.server import connection
 
 MAX_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
-MAX_FORM_FIELDS = 200
-LARGE_FORM_BYTES = 256 * 1024  # parsed, a form takes ten times as much; large ones go one by one
-FORM_WAIT_S = 1.0
-MAX_PART_HEAD_BYTES = 4096  # of a multipart form: 5 MB of it take 3 s
-
-URLENCODED = "application/x-www-form-urlencoded"
-MULTIPART = "multipart/form-data"
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
 
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")  # as surrogateescape marks bytes
-_MALFORMED_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 def api_key() -> ApiKey | None:
@@ -114,59 +103,6 @@ def block_argument(arguments: Mapping[str, str]) -> BlockId | None:
     if arguments.get("block", "latest") == "latest":
         return None
     return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
-
-
-def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
-    """Return the fields of an urlencoded or multipart form; uploads are in request.files
-    afterwards.
-
-    Raises InvalidParameter for one that ended early, is malformed or has too many fields,
-    Unavailable where too many large ones are being read.
-    """
-    request.max_content_length = request.max_form_memory_size = connection.MAX_BODY_BYTES
-    request.max_form_parts = max_fields
-    body = whole_body(InvalidParameter)
-    separator = b"&" if request.mimetype == URLENCODED else _boundary()
-    # Between fields, or before each of them and at the end.
-    max_separators = max_fields + (-1 if separator == b"&" else 1)
-    if separator and body.count(separator) > max_separators:
-        raise InvalidParameter(f"A form must have at most {max_fields} fields.")
-    if len(body) <= LARGE_FORM_BYTES:
-        return request.form
-    client = client_address()
-    with (
-        services().waiting_threads.place(client, wait_s=FORM_WAIT_S),
-        services().large_forms.place(client, wait_s=FORM_WAIT_S),
-    ):
-        if request.mimetype == URLENCODED:
-            request.form, request.files = _large_urlencoded(body), ImmutableMultiDict()
-        elif separator and any(
-            b"\r\n\r\n" not in part[:MAX_PART_HEAD_BYTES] for part in body.split(separator)[1:-1]
-        ):
-            raise InvalidParameter("The form is malformed.")
-        return request.form
-
-
-def _boundary() -> bytes:
-    """Return the separator before each field of a multipart form; empty for other bodies."""
-    name = request.mimetype_params.get("boundary", "")
-    return f"--{name}".encode() if name and request.mimetype == MULTIPART else b""
-
-
-def _large_urlencoded(body: bytes) -> ImmutableMultiDict[str, str]:
-    """Parse a large form, 5 MB in 50 ms. Python's own parser takes up to 3.4 s, and holds the
-    interpreter for 1 s."""
-    if _MALFORMED_ESCAPE.search(body):
-        raise InvalidParameter("The form is malformed: % is not followed by two hex digits.")
-    # Quoted-printable is the same encoding with another mark, and is decoded in C.
-    body = body.replace(b"+", b" ").replace(b"\n", b"%0A")
-    fields = [field.partition(b"=") for field in body.split(b"&")]
-    return ImmutableMultiDict((_unquoted(name), _unquoted(value)) for name, _, value in fields)
-
-
-def _unquoted(escaped: bytes) -> str:
-    quoted_printable = escaped.replace(b"=", b"%3D").replace(b"%", b"=")
-    return a2b_qp(quoted_printable).decode("utf-8", "replace")
 
 
 def json_object() -> dict[str, object]:

@@ -11,7 +11,7 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.http.index_version import CHANNEL
 from scan.queries.reader import Sources
-from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 from scan.verification.verifier import Verifier
@@ -35,7 +35,6 @@ class Services:
     key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     verifier: Verifier
-    large_forms: ConcurrencyLimit
     waiting_threads: WaitingThreads
 
     @property

@@ -127,11 +127,6 @@ def processor_places() -> ConcurrencyLimit:
     )
 
 
-def large_forms() -> ConcurrencyLimit:
-    """Return the limit of large forms that are parsed at the same time."""
-    return ConcurrencyLimit(1, busy="Too many large forms are being processed; try again shortly.")
-
-
 class WaitingThreads(ConcurrencyLimit):
     """The limit of server threads that wait for something other than PostgreSQL.
 

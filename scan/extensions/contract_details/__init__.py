@@ -9,5 +9,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "bytecode, values and encoded calls of contracts; their source on pages",
+    needs=("form_bodies",),
     paths=("verify", "verified-contracts/"),
 )

@@ -8,5 +8,7 @@ dispatcher sends), message.py (what a mail says) and smtp.py.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "e-mail of events by an operator's SMTP server (SCAN_SMTP_URL)", paths=("mail/",)
+    "e-mail of events by an operator's SMTP server (SCAN_SMTP_URL)",
+    needs=("form_bodies",),
+    paths=("mail/",),
 )

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.errors import InvalidParameter
+from scan.extensions.form_bodies.form_body import _large_urlencoded
 from scan.http.credentials import key_in_form
-from scan.http.requests import _large_urlencoded
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.http_client import Client
 from tests.support.serving import exchange, gunicorn
