@@ -63,7 +63,6 @@ from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
-from scan.verification.equal_creations import EqualCreations
 from scan.verification.installed_compilers import make_compilers
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
@@ -136,7 +135,6 @@ def _services(settings: Settings) -> Services:
     traces = TransactionTraces(settings.traces)
     gateway = NodeGateway(node, waiting_threads)
     creations = CreationReader(writes, gateway, transactions_read, traces)
-    equal_creations = EqualCreations(writes, creations)
     sources = Sources(
         reads,
         gateway,
@@ -148,7 +146,6 @@ def _services(settings: Settings) -> Services:
         TransactionDetailsReader(transactions_read, abis),
         traces,
         FinalityReader(),
-        equal_creations,
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
         partitioned_tables=PartitionedTables(reads),
@@ -170,7 +167,6 @@ def _services(settings: Settings) -> Services:
             make_compilers(settings),
             CompilerPlaces(),
             StoredBytes(writes),
-            equal_creations,
         ),
         waiting_threads,
     )

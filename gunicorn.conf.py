@@ -94,12 +94,9 @@ def post_worker_init(worker):
     gc.collect()
     gc.freeze()
     if _settings.database_url:
-        from scan.verification.background_work import BackgroundWork
-
         services = worker.wsgi.extensions["scan"]
         worker.beside_serving = [
-            BackgroundWork(services.writes, services.verifier),
-            *(thread for module in registry.parts("worker") for thread in module.threads(services)),
+            thread for module in registry.parts("worker") for thread in module.threads(services)
         ]
         for thread in worker.beside_serving:
             thread.start()

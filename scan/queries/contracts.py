@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan import registry
 from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
 from scan.contracts.read_calls import CallResult
 from scan.errors import Unavailable, UpstreamFailed
@@ -76,8 +77,9 @@ def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) 
     """Return a contract, verified by itself or by another address with identical code."""
     contract = _get(reader, address, columns)
     is_similar = contract.match == RUNTIME and contract.verifier is not None
-    if is_similar and reader.sources.equal_creations.request(address):
-        contract = _get(reader, address, columns)
+    for compare in registry.values("contract_comparison", "compare") if is_similar else ():
+        if compare(reader, address):
+            contract = _get(reader, address, columns)
     return contract
 
 

@@ -22,7 +22,6 @@ from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places
-from scan.verification.equal_creations import EqualCreations
 
 PLACE_WAIT_S = 0.25
 PROCESSOR_WAIT_S = 1.0
@@ -161,7 +160,6 @@ class Sources:
     transaction_details: TransactionDetailsReader
     transaction_traces: TransactionTraces
     finality: FinalityReader
-    equal_creations: EqualCreations
     chain_id: ChainId
     first_block: FirstBlock
     partitioned_tables: PartitionedTables

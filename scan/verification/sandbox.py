@@ -4,6 +4,7 @@ The bounds are necessary: with native builds of solc and with npm's, nested modi
 2.5 GB, and the SMT checker of 0.6.12 did not end.
 """
 
+import logging
 import os
 import signal
 import subprocess
@@ -22,6 +23,8 @@ from scan.verification.confined_process import (
     can_hide_processes,
     hide_this_process,
 )
+
+log = logging.getLogger(__name__)
 
 MEMORY_KIB = 1024 * 1024
 OUTPUT_BYTES = 32 * 1024 * 1024
@@ -163,5 +166,7 @@ def can_deny_network() -> bool:
     """Return whether this kernel and processor support the system call filter that denies the
     network; True on a time-out, as a slow machine must not give compilers the network."""
     with suppress(subprocess.TimeoutExpired):
-        return subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode != CANNOT_CONFINE
+        if subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode == CANNOT_CONFINE:
+            log.warning("%s", NETWORK_IS_KEPT)
+            return False
     return True

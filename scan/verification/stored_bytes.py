@@ -49,10 +49,7 @@ class StoredBytes:
             )
 
     def add(self, client: str | None, size: int) -> None:
-        self._database.rows(
-            "verification/stored_bytes_insert", now=self._now(), client=client, bytes=size
-        )
-
-    def sweep(self) -> None:
-        """Delete the entries that are older than a day."""
-        self._database.rows("verification/stored_bytes_sweep", stored_before=self._now() - DAY)
+        """Count the bytes, and delete the entries that are older than a day."""
+        now = self._now()
+        self._database.rows("verification/stored_bytes_insert", now=now, client=client, bytes=size)
+        self._database.rows("verification/stored_bytes_sweep", stored_before=now - DAY)

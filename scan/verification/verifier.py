@@ -1,8 +1,8 @@
 """Verification of a submission, from the request to the stored result."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,7 +16,6 @@ from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
-from scan.verification.equal_creations import EqualCreations
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.match_search import find_match
 from scan.verification.request import Submission
@@ -43,14 +42,15 @@ NOT_COMPARED = (
 
 @dataclass(frozen=True)
 class Verifier:
-    """The objects that a verification uses."""
+    """The objects that a verification uses. `on_stored` are called with the hash of verified
+    code."""
 
     database: Database
     creations: CreationReader
     compilers: InstalledCompilers
     places: CompilerPlaces
     stored_bytes: StoredBytes
-    equal_creations: EqualCreations
+    on_stored: list[Callable[[bytes], object]] = field(default_factory=list)
 
 
 class IndexedContract(NamedTuple):
@@ -110,7 +110,8 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     if verified.stored:
         texts = (abi, match.metadata, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
-        verifier.equal_creations.request_all_of(contract.code_hash)
+        for notify in verifier.on_stored:
+            notify(contract.code_hash)
     return verified
 
 

@@ -15,10 +15,10 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.verification_jobs import worker
+from scan.extensions.equal_creations import worker as creations_worker
+from scan.extensions.verification_jobs import worker as jobs_worker
 from scan.http.services import Services
 from scan.registry import FOLDER
-from scan.verification.background_work import BackgroundWork
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import Postgres
@@ -53,8 +53,7 @@ class Explorer:
     def running_jobs(self) -> Iterator[None]:
         """Runs verification jobs, and compares creations, as gunicorn does in its worker."""
         services: Services = self.app.extensions["scan"]
-        background = BackgroundWork(services.writes, services.verifier)
-        threads = [background, *worker.threads(services)]
+        threads = [*creations_worker.threads(services), *jobs_worker.threads(services)]
         for thread in threads:
             thread.start()
         try:

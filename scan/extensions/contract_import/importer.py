@@ -34,7 +34,6 @@ from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creation_reader import CreationReader
-from scan.verification.equal_creations import EqualCreations
 from scan.verification.installed_compilers import InstalledCompilers, make_compilers
 from scan.verification.request import parse
 from scan.verification.stored_bytes import StoredBytes
@@ -82,7 +81,6 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
         make_compilers(settings),
         CompilerPlaces(),
         _Uncounted(database, 0),
-        EqualCreations(database, creations),
     )
 
 

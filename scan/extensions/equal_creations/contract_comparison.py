@@ -1,9 +1,4 @@
-"""Comparison of the creations of contracts that have a verified contract's runtime code.
-
-Input: the address of a contract that somebody looked at, or that has the code of one just verified.
-Output: a row of creation_comparisons, by which verification_of() tells a contract with the same
-creation code from one that is similar in its runtime code alone.
-"""
+"""Comparison of the creations of contracts that have a verified contract's runtime code."""
 
 import queue
 import threading
@@ -14,6 +9,7 @@ import orjson
 
 from scan.database.connection import Database
 from scan.ethereum.sized_cache import SizedCache
+from scan.queries.reader import Reader
 from scan.verification.creation_comparison import are_constructor_arguments
 from scan.verification.creation_reader import CreationReader
 
@@ -24,6 +20,11 @@ WAIT_S = 1.0  # of a request, so that the first who looks at a contract sees the
 UNKNOWN_S = 60.0  # after which a creation that the node did not give is read again
 _UNKNOWN_BYTES = 256 * 1024
 _ENTRY_BYTES = 200
+
+
+def compare(reader: Reader, address: bytes) -> bool:
+    """Return whether a contract was compared just now, so that its record may have changed."""
+    return reader.sources.get(EqualCreations).request(address)
 
 
 class EqualCreations:
