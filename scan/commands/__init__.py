@@ -40,7 +40,6 @@ COMMANDS = {
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",
-    "key": "manage API keys",
 }
 
 

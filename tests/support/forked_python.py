@@ -31,7 +31,8 @@ from scan.database.statements import load_statements
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = (
     *("app", "gunicorn.app.wsgiapp", "scan.server.worker"),
-    *("scan.commands.index", "scan.commands.serve", "scan.commands.deliver", "scan.commands.key"),
+    *("scan.commands.index", "scan.commands.serve", "scan.commands.deliver"),
+    "scan.extensions.key_command.key_command",
 )
 _STARTING = threading.Lock()
 

@@ -1,0 +1,3 @@
+"""The subcommand `scan key`."""
+
+COMMANDS = {"key": ("manage API keys", "scan.extensions.key_command.key_command")}
