@@ -15,7 +15,7 @@ from limits import RateLimitItem, parse
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.library_windows import LibraryWindows
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
-from scan.rate_limits.memory_windows import MemoryWindowStorage, ProcessWindows
+from scan.rate_limits.memory_windows import ProcessWindows, WindowTable
 from scan.rate_limits.windows import RateLimitResult, Window
 from scan.settings import Settings
 from tests.support.serving import redis_server
@@ -50,11 +50,9 @@ class Charged:
         return self._store.charge(Window(rate, client))
 
 
-def windows(
-    clock: Clock | None = None, max_clients: int = 1000
-) -> tuple[MemoryWindowStorage, Charged]:
-    storage = MemoryWindowStorage(max_clients, clock)
-    return storage, Charged(ProcessWindows(lambda lock: storage))
+def windows(clock: Clock, max_clients: int = 1000) -> tuple[WindowTable, Charged]:
+    store = ProcessWindows(max_clients, clock)
+    return store._table(Window(TEN_A_MINUTE, "")), Charged(store)
 
 
 class Limiter:
@@ -95,23 +93,23 @@ def test_no_sixty_seconds_ever_hold_more_than_the_limit(steps):
 
 
 def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody(clock):
-    storage, ten = windows(clock, max_clients=100)
+    table, ten = windows(clock, max_clients=100)
     for n in range(100):
         assert ten.charge(TEN_A_MINUTE, f"early {n}").remaining == 9
     late = Counter(ten.charge(TEN_A_MINUTE, f"late {n}").allowed for n in range(50))
     assert late == {True: 10, False: 40}
-    assert len(storage) == 100
+    assert len(table) == 100
     assert all(ten.charge(TEN_A_MINUTE, f"early {n}").remaining == 8 for n in range(100))
 
 
 def test_a_place_in_the_full_table_frees_when_a_client_expires(clock):
-    storage, ten = windows(clock, max_clients=2)
+    table, ten = windows(clock, max_clients=2)
     ten.charge(TEN_A_MINUTE, "a")
     clock.now += 30
     ten.charge(TEN_A_MINUTE, "b")
     clock.now += 31
     assert [ten.charge(TEN_A_MINUTE, "c").remaining for _ in range(3)] == [9, 8, 7]
-    assert len(storage) == 2
+    assert len(table) == 2
 
 
 def test_places_free_in_the_order_of_the_last_requests(clock):
@@ -127,21 +125,21 @@ def test_places_free_in_the_order_of_the_last_requests(clock):
 
 
 def test_clients_are_forgotten_once_their_window_is_empty(clock):
-    storage, ten = windows(clock)
+    table, ten = windows(clock)
     for n in range(500):
         ten.charge(TEN_A_MINUTE, str(n))
     clock.now += 61
     for _ in range(300):
         ten.charge(TEN_A_MINUTE, "one who stays")
-    assert len(storage) == 1
+    assert len(table) == 1
 
 
 def test_a_window_keeps_at_most_twice_its_limit_of_timestamps(clock):
-    storage, ten = windows(clock)
+    table, ten = windows(clock)
     for _ in range(1000):
         clock.now += 6.1
         assert ten.charge(TEN_A_MINUTE, "a").allowed
-    assert len(storage._windows["a"]) <= 20
+    assert len(table._windows["a"]) <= 20
 
 
 def test_addresses_and_keys_never_share_a_bucket():
