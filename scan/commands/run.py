@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from scan import registry
 from scan.commands.child_process import ChildProcess, stop_all
-from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.service_client import NoResponse, send
 from scan.commands.startup import (
     DATABASE_FILE,
@@ -29,7 +28,7 @@ from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import read_identity
+from scan.indexer.chain_identity import ChainIdentity, read_identity
 from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -189,6 +188,12 @@ def _database_of_chain(
     return ""
 
 
+def database_name(chain: ChainIdentity) -> str:
+    """Return the name of a chain's database, with the genesis hash: chains with the same id differ
+    in it."""
+    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
+
+
 def _follow_chain(
     settings: Settings,
     postgres: EmbeddedPostgres,
@@ -196,7 +201,8 @@ def _follow_chain(
     stop: threading.Event,
     own_node: OwnNode | None,
 ) -> None:
-    """Run indexer and API until stopped, or until the node serves a different chain."""
+    """Run indexer and API until stopped, or until an extension sees that the node serves a different
+    chain."""
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
@@ -204,18 +210,20 @@ def _follow_chain(
     if own_node is not None:
         return _run_children(settings, stop, postgres, own_node=own_node)
     settings = replace(settings, sources_dir=settings.data_dir / "sources")
-    watch = ChainWatch(settings, name)
+    over = threading.Event()
+    for watch in registry.values("chain_watch", "watch"):
+        threading.Thread(target=watch, args=(settings, name, over), daemon=True).start()
     try:
-        _run_children(settings, stop, postgres, watch)
+        _run_children(settings, stop, postgres, over)
     finally:
-        watch.close()
+        over.set()
 
 
 def _run_children(
     settings: Settings,
     stop: threading.Event,
     postgres: EmbeddedPostgres | None = None,
-    watch: ChainWatch | None = None,
+    over: threading.Event | None = None,
     *,
     own_node: OwnNode | None = None,
 ) -> None:
@@ -229,7 +237,7 @@ def _run_children(
         ChildProcess("api", environment, "serve"),
     ]
     try:
-        _keep_running(settings, children, stop, postgres, watch)
+        _keep_running(settings, children, stop, postgres, over)
     finally:
         stop_all(children)
 
@@ -239,11 +247,11 @@ def _keep_running(
     children: list[ChildProcess],
     stop: threading.Event,
     postgres: EmbeddedPostgres | None,
-    watch: ChainWatch | None,
+    over: threading.Event | None,
 ) -> None:
     parent = os.getppid()
     is_greeted = False
-    while not stop.is_set() and not (watch and watch.has_changed.is_set()):
+    while not stop.is_set() and not (over and over.is_set()):
         if postgres is not None and not postgres.is_running():
             log.warning("PostgreSQL has ended; restarting it")
             try:

@@ -24,6 +24,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | automatic_backfill.py | AutomaticBackfill: what fills an empty index that is far behind |
 | pruned_history.py | CURE: what helps where the node has pruned the blocks that an empty index needs; has_blocks(settings): whether the extension has them, so that the index is filled in bulk |
 | untraced_blocks.py | CURE: what reads the traces of blocks that were indexed without them |
+| chain_watch.py | watch(settings, name, over): sets `over` once the node serves another chain than that of the database of this name |
 | doctor.py | add_arguments() and run() of `scan doctor` with options of its own |
 | indexing.py | run_beside(settings, stop): what runs in a thread of the indexer's process |
 | worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |

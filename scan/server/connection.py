@@ -106,7 +106,7 @@ class Connection:
         self.response: Any = None  # gunicorn's Response, as long as there is a request
         self.environ: dict[str, Any] = {}
         self.state = State.RECEIVING
-        self.open_response: Any = None  # an OpenResponse, where the response does not end
+        self.open_response: Any = None  # of OPEN_RESPONSE, where the response does not end
         self.watched: tuple[int, Any] = (0, None)  # in the worker's poller
         self.received_bytes = 0  # since the last response
         self.ignored_bytes = 0

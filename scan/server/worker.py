@@ -31,8 +31,7 @@ from scan.server.file_body import FileBody
 from scan.server.largest_clients import beyond, first_of_largest
 from scan.server.malformed_request import MalformedRequest, UnparsedRequest
 from scan.server.received_bytes import MoreNeeded
-from scan.server.streamed_response import EVENT_STREAM, OpenResponse
-from scan.server.wsgi_responses import refuse
+from scan.server.wsgi_responses import OPEN_RESPONSE, refuse
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
@@ -160,11 +159,11 @@ class Worker(AcceptedConnections):
             return False
         body = self.wsgi(conn.environ, conn.response.start_response)
         try:
-            stream = conn.environ.get(EVENT_STREAM)
-            if stream is None:
+            open_response = conn.environ.get(OPEN_RESPONSE)
+            if open_response is None:
                 self._write(conn, body)
             else:
-                conn.open_response = OpenResponse(self, conn, stream)
+                conn.open_response = open_response(self, conn)
                 conn.open_response.start(body)
         finally:
             if hasattr(body, "close") and not conn.to_send.has_file(body):

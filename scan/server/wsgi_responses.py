@@ -10,6 +10,10 @@ from scan.errors import ScanError
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
 
+# In an environ: what makes of (worker, connection) a response that does not end, with start(), which
+# the application's thread calls, begin(), finish() and close().
+OPEN_RESPONSE = "scan.open_response"
+
 # Headers of a response that a client has to check with each use.
 REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same list may be a file
 

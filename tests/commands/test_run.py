@@ -10,15 +10,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.commands import main, node_chain
-from scan.commands.node_chain import ChainWatch
-from scan.ethereum.client import Node
-from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import read_identity
+from scan.commands import main
 from tests.support.anvil import Anvil
 from tests.support.explorer import compiled, standard_input
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, prune
-from tests.support.indexing import settings_for
+from tests.support.faulty_node import FaultyNode, prune
 from tests.support.scan_run import ScanRun, scan_run
 from tests.support.serving import accepts, free_port, wait_until
 
@@ -42,33 +37,6 @@ def folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="scan-run-") as found:
         Path(found).chmod(0o755)
         yield Path(found)
-
-
-def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
-    monkeypatch.setattr(node_chain, "LOCAL_EVERY_S", 0.05)
-    wrong, chain_id = 0, "0x61"
-
-    def other_chain(calls: Calls, forward: Forward) -> Reply:
-        nonlocal wrong
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "eth_chainId" and (wrong % 2 == 0 or chain_id != "0x61"):
-                answer["result"] = chain_id
-            wrong += call["method"] == "eth_chainId"
-        return Reply(body=answers)
-
-    with FaultyNode(anvil.url) as node:
-        identity = read_identity(BlockSource(Node((node.url,))))
-        watch = ChainWatch(
-            settings_for("postgresql://none", node.url), node_chain.database_name(identity)
-        )
-        node.fault = other_chain
-        wait_until(lambda: wrong > 10)
-        assert not watch.has_changed.is_set()
-        chain_id = "0x" + 64 * "f"  # more than a chain's id may be
-        wait_until(lambda: wrong > 30)
-        assert not watch.has_changed.is_set()
-        watch.close()
 
 
 @pytest.mark.long

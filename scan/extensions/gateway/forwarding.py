@@ -13,11 +13,11 @@ from urllib3.exceptions import HTTPError
 
 from scan.errors import Unavailable
 from scan.extensions.gateway.chains import Chain
+from scan.extensions.streams.open_response import OpenResponse, keep_open
 from scan.extensions.streams.stream_limits import OpenStreams
 from scan.rate_limits.client_address import client_address
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.file_body import FileBody
-from scan.server.streamed_response import EVENT_STREAM, OpenResponse
 from scan.server.wsgi_responses import Environ, Headers
 
 # For each chain, so that a service that hangs does not hold up requests of other chains.
@@ -192,7 +192,7 @@ class Service:
         with ExitStack() as places:
             places.callback(response.close)
             self._streams.add(stream)
-            environ[EVENT_STREAM] = stream
+            keep_open(environ, stream)
             places.pop_all()
         return [b""]
 

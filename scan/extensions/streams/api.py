@@ -7,9 +7,9 @@ from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams.block_events import Position, parse_position
 from scan.extensions.streams.broadcaster import Streams
 from scan.extensions.streams.filters import FILTER_KEYS, read_filter
+from scan.extensions.streams.open_response import keep_open
 from scan.extensions.streams.sse_format import opening
 from scan.http.requests import api_key, client_address, query_arguments, reader
-from scan.server.streamed_response import EVENT_STREAM
 
 blueprint = Blueprint("stream", __name__)
 BLUEPRINTS = (blueprint,)
@@ -43,7 +43,7 @@ def open_stream() -> Response:
         stream.close()
     else:
         response.call_on_close(stream.close_unless_attached)
-        request.environ[EVENT_STREAM] = stream
+        keep_open(request.environ, stream)
     return response
 
 

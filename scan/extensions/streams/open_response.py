@@ -3,26 +3,32 @@
 import selectors
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from scan.server.client_timeouts import SEND_WAIT_S
 from scan.server.connection import Connection, State
+from scan.server.wsgi_responses import OPEN_RESPONSE, Environ
 
 if TYPE_CHECKING:
     from scan.server.worker import Worker
 
-EVENT_STREAM = "scan.event_stream"  # in an environ: the application's EventStream
 # A client that has more than this still to take is disconnected.
 MAX_UNSENT_BYTES = 1024 * 1024
 FOREVER = float("inf")
 
 
 class EventStream(Protocol):
-    """The application's stream, left in the environ; close() is called once the client is gone."""
+    """The application's stream; close() is called once the client is gone."""
 
     def attach(self, sink: "OpenResponse") -> None: ...
 
     def close(self) -> None: ...
+
+
+def keep_open(environ: Environ, stream: EventStream) -> None:
+    """Have the response to a request stay open for a stream."""
+    environ[OPEN_RESPONSE] = partial(OpenResponse, stream=stream)
 
 
 class OpenResponse:
