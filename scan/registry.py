@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from scan.errors import SettingError
@@ -26,12 +25,14 @@ ALL, NONE = "all", "none"
 class Extension(NamedTuple):
     """An extension: what it adds in a line, and the names of the extensions that it imports.
 
-    `paths` are those that it serves outside /api, as reserved_paths() has them.
+    `paths` are those that it serves outside /api, as reserved_paths() has them; `commands` are its
+    subcommands of `scan`, each with its line in the help.
     """
 
     adds: str
     needs: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    commands: Mapping[str, str] = {}
 
 
 @cache
@@ -110,14 +111,14 @@ def reserved_paths() -> frozenset[str]:
     return frozenset(path for extension in installed().values() for path in extension.paths)
 
 
-def extension_of(part: str, name: str, key: str) -> str | None:
-    """Return which installed extension that is off has `key` in a mapping of one of its parts."""
-    for extension in installed():
-        if extension not in enabled() and _has(extension, part):
-            module: ModuleType = import_module(_module(extension, part))
-            if key in getattr(module, name, ()):
-                return extension
-    return None
+def commands() -> dict[str, tuple[str, str]]:
+    """Return the subcommands of the enabled extensions by name, each with its line in the help and
+    its module."""
+    return {
+        name: (text, _module(extension, f"{name.replace('-', '_')}_command"))
+        for extension in enabled()
+        for name, text in installed()[extension].commands.items()
+    }
 
 
 def off(what: str, extension: str) -> SettingError:

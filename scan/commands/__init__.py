@@ -91,7 +91,7 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="command")
     called = _called(arguments)
     own = {name: (text, f"scan.commands.{name}") for name, text in COMMANDS.items()}
-    for name, (text, module) in (own | registry.merged("commands", "COMMANDS")).items():
+    for name, (text, module) in (own | registry.commands()).items():
         command = add_command(commands, name, text)
         if name == called:
             import_module(module).add_arguments(command)
@@ -104,6 +104,7 @@ def _called(arguments: list[str]) -> str:
 
 def _require_extension(arguments: list[str]) -> None:
     """Raise SettingError for a subcommand of an extension that is off."""
-    extension = registry.extension_of("commands", "COMMANDS", _called(arguments))
-    if extension is not None:
-        raise registry.off(f"scan {_called(arguments)}", extension)
+    called = _called(arguments)
+    for name, extension in registry.installed().items():
+        if called in extension.commands and name not in registry.enabled():
+            raise registry.off(f"scan {called}", name)

@@ -201,7 +201,7 @@ def _follow_chain(
     stop: threading.Event,
     own_node: OwnNode | None,
 ) -> None:
-    """Run indexer and API until stopped, or until an extension sees that the node serves a different
+    """Run indexer and API until stopped, or until an extension sees that the node serves another
     chain."""
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url

@@ -17,7 +17,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | queries.py | PAGES: pages of entities that are no plain lists; search_results(): records that a search shows first |
 | templates/, static/ | templates of pages; their scripts, with names of their own |
 | markdown.py | to_markdown() of a page, escaped() of a text |
-| commands.py | COMMANDS: the subcommands of `scan` by name, each with its line in the help and the module that has its add_arguments(); the module of COMMANDS itself imports nothing heavy |
+| <command>_command.py | add_arguments() of a subcommand of `scan`, which EXTENSION names with its line in the help |
 | run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own; run_demo(settings): what it does without RPC_URL |
 | settings.py | Settings of its own; `brand` among them is that of the pages |
 | list_files.py | send() of a list as a file, csv_text(), MAX_ROWS |

@@ -10,8 +10,8 @@ from scan.errors import ScanError
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
 
-# In an environ: what makes of (worker, connection) a response that does not end, with start(), which
-# the application's thread calls, begin(), finish() and close().
+# In an environ: what makes of (worker, connection) a response that does not end, with begin(),
+# finish(), close(), and start(), which the application's thread calls.
 OPEN_RESPONSE = "scan.open_response"
 
 # Headers of a response that a client has to check with each use.

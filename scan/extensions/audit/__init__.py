@@ -6,4 +6,9 @@ Start with derived_tables.py (recomputation); node_comparison.py compares blocks
 
 from scan.registry import Extension
 
-EXTENSION = Extension("derived tables computed anew, blocks compared with the node (scan audit)")
+EXTENSION = Extension(
+    "derived tables computed anew, blocks compared with the node (scan audit)",
+    commands={
+        "audit": "recompute all derived values and compare them; exits 1 if something differs"
+    },
+)

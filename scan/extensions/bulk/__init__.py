@@ -10,5 +10,7 @@ column_decoder.py, contracts.py, derivation.py and loading.py.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "a whole chain at once (scan backfill chain)", needs=("audit", "exports", "monitoring")
+    "a whole chain at once (scan backfill chain)",
+    needs=("audit", "exports", "monitoring"),
+    commands={"backfill": "index a chain in bulk"},
 )

@@ -9,7 +9,7 @@ import threading
 from importlib.util import find_spec
 
 from scan.commands.child_process import start
-from scan.extensions.bulk.chain_command import DONE, INSTALL, PACKAGES, REFUSED
+from scan.extensions.bulk.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
 from scan.indexer.follower import BackfillEnd
 from scan.settings import Settings, child_environment
 

@@ -7,4 +7,7 @@ compilers.py (those of requests).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("downloads of Solidity compilers (scan solc)")
+EXTENSION = Extension(
+    "downloads of Solidity compilers (scan solc)",
+    commands={"solc": "manage the Solidity compilers that verification uses"},
+)

@@ -11,4 +11,7 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "verified contracts taken over from other explorers, by `scan contracts`",
     needs=("exports", "contract_details", "verification_jobs"),
+    commands={
+        "contracts": "take verified contracts over from other explorers, or write ours to a file"
+    },
 )

@@ -6,5 +6,7 @@ Start with doctor_command.py (the report), then node.py and database.py (their c
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "checks of node, database, compilers, disks and clocks (scan doctor)", needs=("monitoring",)
+    "checks of node, database, compilers, disks and clocks (scan doctor)",
+    needs=("monitoring",),
+    commands={"doctor": "check the node, the database, compilers, disks and clocks"},
 )

@@ -7,4 +7,7 @@ each list) and csv_format.py (how spreadsheets read a cell).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("lists as CSV and NDJSON files, whole tables as Parquet files (scan export)")
+EXTENSION = Extension(
+    "lists as CSV and NDJSON files, whole tables as Parquet files (scan export)",
+    commands={"export": "write whole tables as Parquet or CSV files"},
+)

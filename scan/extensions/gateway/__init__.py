@@ -11,4 +11,5 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "several chains behind one address (scan run --chains)",
     needs=("etherscan", "sourcify", "streams"),
+    commands={"gateway": "serve several chains, each with its own service, at one address"},
 )

@@ -5,4 +5,7 @@ Input: the command's options. Output: a key, or lines of keys. Start with key_co
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the command `scan key`, which requests, lists and revokes API keys")
+EXTENSION = Extension(
+    "the command `scan key`, which requests, lists and revokes API keys",
+    commands={"key": "manage API keys"},
+)

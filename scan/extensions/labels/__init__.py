@@ -2,4 +2,7 @@
 
 from scan.registry import Extension
 
-EXTENSION = Extension("labels of addresses, imported and exported by `scan labels`")
+EXTENSION = Extension(
+    "labels of addresses, imported and exported by `scan labels`",
+    commands={"labels": "manage labels of addresses"},
+)

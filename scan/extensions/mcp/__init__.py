@@ -17,4 +17,8 @@ def is_installed() -> bool:
     return find_spec("mcp") is not None
 
 
-EXTENSION = Extension("tools for language models at /mcp and by `scan mcp`", paths=("mcp",))
+EXTENSION = Extension(
+    "tools for language models at /mcp and by `scan mcp`",
+    paths=("mcp",),
+    commands={"mcp": "serve tools for language models over stdin and stdout"},
+)

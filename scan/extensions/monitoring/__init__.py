@@ -8,5 +8,9 @@ metrics_page.py.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "/metrics for Prometheus, the database's disk and health, scan status", paths=("metrics",)
+    "/metrics for Prometheus, the database's disk and health, scan status",
+    paths=("metrics",),
+    commands={
+        "status": "report whether a running service is ready, and how far it is behind the node"
+    },
 )

@@ -6,4 +6,7 @@ sessions that run too long. Start with sql/schema/views.sql and sql_role_command
 
 from scan.registry import Extension
 
-EXTENSION = Extension("stable views of the tables, and roles that read them (scan sql-role)")
+EXTENSION = Extension(
+    "stable views of the tables, and roles that read them (scan sql-role)",
+    commands={"sql-role": "create a role that reads the chain by SQL"},
+)

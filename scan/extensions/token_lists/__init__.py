@@ -9,5 +9,7 @@ Start with token_list.py (the form), then importer.py (storing a list) and logo_
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "token lists and their logos, by `scan tokens`", needs=("documents", "item_media")
+    "token lists and their logos, by `scan tokens`",
+    needs=("documents", "item_media"),
+    commands={"tokens": "manage token lists and their logos"},
 )

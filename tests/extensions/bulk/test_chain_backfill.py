@@ -11,7 +11,7 @@ from scan.ethereum.block_hashing import withdrawals_root
 from scan.ethereum.client import Node
 from scan.extensions.audit import audit_command as audit
 from scan.extensions.bulk import derivation
-from scan.extensions.bulk.chain_command import _differences
+from scan.extensions.bulk.backfill_command import _differences
 from scan.hex import to_hex
 from scan.settings import PARTITION_ROWS
 from tests.extensions.audit import auditing

@@ -1,8 +1,0 @@
-"""`scan audit`."""
-
-COMMANDS = {
-    "audit": (
-        "recompute all derived values and compare them; exits 1 if something differs",
-        "scan.extensions.audit.audit_command",
-    )
-}

@@ -1,3 +1,0 @@
-"""The subcommand `scan key`."""
-
-COMMANDS = {"key": ("manage API keys", "scan.extensions.key_command.key_command")}

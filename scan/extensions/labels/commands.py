@@ -1,8 +1,0 @@
-"""`scan labels`."""
-
-COMMANDS = {
-    "labels": (
-        "manage labels of addresses",
-        "scan.extensions.labels.labels_command",
-    )
-}
