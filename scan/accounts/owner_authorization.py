@@ -22,10 +22,12 @@ class Requester(NamedTuple):
 def require_owner(database: Database, owner: bytes, requester: Requester, mode: str) -> None:
     """Raise MissingApiKey or OwnerMismatch unless the requester may act for the owner.
 
-    `mode` is SCAN_OWNER_AUTH: `never` requires no key, `claimed` requires one if the address is
-    claimed, `always` for every address.
+    `mode` is SCAN_OWNER_AUTH: `never` requires no key, `always` for every address, `claimed` if the
+    address has ever had one, which only its wallet can obtain. It stays claimed when the last key
+    is deleted: otherwise anybody could change its webhooks.
     """
-    if mode == "always" or (mode == "claimed" and is_claimed(database, owner)):
+    is_claimed = mode == "claimed" and database.value("accounts/owners_is_claimed", owner=owner)
+    if mode == "always" or is_claimed:
         require_key_of(owner, requester.key)
 
 
@@ -34,11 +36,3 @@ def require_key_of(owner: bytes, key: ApiKey | None) -> None:
         raise MissingApiKey(f"This requires an API key of {to_hex(owner)} in the X-API-Key header.")
     if key.owner != owner:
         raise OwnerMismatch(f"The API key does not belong to {to_hex(owner)}.")
-
-
-def is_claimed(database: Database, owner: bytes) -> bool:
-    """Return whether the address has ever had an API key, which only its wallet can obtain.
-
-    It stays claimed when the last key is deleted: otherwise anybody could change its webhooks.
-    """
-    return bool(database.value("accounts/owners_is_claimed", owner=owner))

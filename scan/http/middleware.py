@@ -197,9 +197,8 @@ class Middleware:
         state.cached_for_s = CACHED_FOR_S.get(page, FILE_CACHED_FOR_S if state.is_open else None)
         if not state.is_open or is_api:  # the API's responses show the limit
             state.interface = interface_of(path, environ, self._interfaces, self._pages)
-        is_page = state.interface is not None and state.interface.has_page_limit
         query = environ.get("QUERY_STRING", "")
-        environ["QUERY_STRING"] = without_ignored(query, is_page=is_page)
+        environ["QUERY_STRING"] = without_ignored(query, is_page=_is_page(state))
         return state
 
     def _refused_at_once(self, state: RequestState) -> WsgiResponse | None:

@@ -128,14 +128,11 @@ def _failure_fields(failure: TransactionFailure | None) -> dict[str, Any]:
 @blueprint.path("/transactions/<transaction_hash>/token-transfers")
 def list_token_transfers(transaction_hash: str) -> Response:
     record = _indexed(transaction_hash)
-    after = (0, -1) if number("index") is None else (number("index") or 0, _batch_index())
+    log_index = number("index")
+    after = (0, -1) if log_index is None else (log_index, number("index_in_batch") or 0)
     records, has_more = token_transfers.of_transaction(reader(), record, ROWS, after)
     following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(token_types().of(records, "tokenType")), following)
-
-
-def _batch_index() -> int:
-    return number("index_in_batch") or 0
 
 
 @blueprint.path("/token-transfers")

@@ -124,14 +124,10 @@ def _pack(version: str, staging: Path) -> Path:
     target = ["--pack-destination", str(staging), "--ignore-scripts"]
     _finish(["npm", "pack", package, *quiet, *target], staging, NPM_TIMEOUT_S)
     tarball = staging / f"solc-{version}.tgz"
-    if not tarball.is_file() or _integrity(tarball) != expected:
+    digest = hashlib.sha512(tarball.read_bytes()).digest() if tarball.is_file() else b""
+    if f"sha512-{base64.b64encode(digest).decode()}" != expected:
         raise NotFetched("npm's package does not have the expected digest")
     return tarball
-
-
-def _integrity(tarball: Path) -> str:
-    digest = hashlib.sha512(tarball.read_bytes()).digest()
-    return f"sha512-{base64.b64encode(digest).decode()}"
 
 
 def _unpack(version: SolcVersion, tarball: Path, staging: Path) -> Path:

@@ -65,7 +65,6 @@ class Recording:
         """Parse the lines. Raises ValueError where they are no recording."""
         self._exact: dict[tuple[str, bytes], Outcome] = {}
         self._blocks: dict[int, Block] = {}
-        self._by_hash: dict[str, Block] = {}
         self._states: dict[tuple[str, bytes], list[tuple[int, Outcome]]] = defaultdict(list)
         rows = list(map(_row, lines))
         self._is_part = any(row["method"] == HEADER for row in rows)
@@ -227,7 +226,7 @@ class Recording:
 
     def _trace(self, params: list[Any]) -> Any:
         """Return the recorded trace of a transaction. Raises RpcFault without one."""
-        outcome = self._recorded("debug_traceTransaction", params)
+        outcome = self._exact.get(_exact_key("debug_traceTransaction", params))
         if outcome is None or "result" not in outcome:
             raise RpcFault(-32000, "the recording has no trace of this transaction")
         return outcome["result"]
@@ -242,9 +241,6 @@ class Recording:
             {"txHash": hash_, "result": _without_logs(self._trace([hash_, CALLS[0][1]]))}
             for hash_ in hashes
         ]
-
-    def _recorded(self, method: str, params: list[Any]) -> Outcome | None:
-        return self._exact.get(_exact_key(method, params))
 
     def _number(self, block: Any) -> int:
         """Return the number of the block that a parameter refers to (EIP-1898 allows an object)."""

@@ -73,19 +73,7 @@ def internal_transactions(parameters: Parameters) -> Reply:
     return rows_reply(orjson.loads(page.data or "[]"), NO_TRANSACTIONS, page.total, page.kept_from)
 
 
-def transfers_bep20(parameters: Parameters) -> Reply:
-    return _transfers(parameters, "BEP20")
-
-
-def transfers_bep721(parameters: Parameters) -> Reply:
-    return _transfers(parameters, "BEP721")
-
-
-def transfers_bep1155(parameters: Parameters) -> Reply:
-    return _transfers(parameters, "BEP1155")
-
-
-def _transfers(parameters: Parameters, token_type: str) -> Reply:
+def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
     address = parameters.optional_address("address")
     token = parameters.optional_address("contractaddress")
     if address is None and token is None:

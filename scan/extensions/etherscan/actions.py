@@ -1,6 +1,7 @@
 """The function of each action, by module; names are in lower case."""
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 from scan.extensions.etherscan import (
     account,
@@ -29,9 +30,9 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "balancemulti": account.balances,
         "txlist": account.transactions,
         "txlistinternal": account.internal_transactions,
-        "tokentx": account.transfers_bep20,
-        "tokennfttx": account.transfers_bep721,
-        "token1155tx": account.transfers_bep1155,
+        "tokentx": partial(account.token_transfers_of, "BEP20"),
+        "tokennfttx": partial(account.token_transfers_of, "BEP721"),
+        "token1155tx": partial(account.token_transfers_of, "BEP1155"),
         "tokenbalance": account.token_balance,
         "addresstokenbalance": account.token_balances,
         "tokenlist": tokens.token_list,

@@ -71,10 +71,6 @@ def _call_params(parameters: Parameters) -> list[object]:
     return [{"gas": hex(MOST_GAS), **_call_object(parameters)}, parameters.block_tag()]
 
 
-def _estimate_params(parameters: Parameters) -> list[object]:
-    return [_call_object(parameters)]
-
-
 def _call_object(parameters: Parameters) -> dict[str, object]:
     message: dict[str, object] = {}
     for name in ("to", "from"):
@@ -107,7 +103,7 @@ METHODS: Mapping[str, Callable[[Parameters], list[object]]] = {
     "eth_getCode": _address_params,
     "eth_getStorageAt": _storage_params,
     "eth_call": _call_params,
-    "eth_estimateGas": _estimate_params,
+    "eth_estimateGas": lambda parameters: [_call_object(parameters)],
     "eth_gasPrice": _no_params,
     "eth_sendRawTransaction": _raw_params,
 }

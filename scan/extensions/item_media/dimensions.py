@@ -18,14 +18,6 @@ def pixels(content: bytes, content_type: str) -> int:
     return width * height
 
 
-def _png(content: bytes) -> tuple[int, int]:
-    return struct.unpack_from(">II", content, 16)
-
-
-def _gif(content: bytes) -> tuple[int, int]:
-    return struct.unpack_from("<HH", content, 6)
-
-
 def _jpeg(content: bytes) -> tuple[int, int]:
     """Return the size in the first frame header; decoders refuse a second one. Like decoders, skip
     bytes between segments."""
@@ -60,8 +52,8 @@ def _webp(content: bytes) -> tuple[int, int]:
 
 
 _SIZES: Mapping[str, Callable[[bytes], tuple[int, int]]] = {
-    "image/png": _png,
-    "image/gif": _gif,
+    "image/png": lambda content: struct.unpack_from(">II", content, 16),
+    "image/gif": lambda content: struct.unpack_from("<HH", content, 6),
     "image/jpeg": _jpeg,
     "image/webp": _webp,
 }

@@ -42,15 +42,12 @@ def find_variant(
         return None
     deployed_hash, digest = deployed.values[kind], BY_KIND[kind]
     most = MOST_BYTES[kind] // len(metadata)
-    paths = [path, *_likely_paths(contract_names)] if contract_names else [path]
+    likely = [path.format(name) for path in _PATHS_BY_NAME for name in contract_names]
+    paths = [path, *likely, *_PATHS] if contract_names else [path]
     for text in itertools.islice(_variants(metadata, path, paths), most):
         if digest(text.encode()) == deployed_hash:
             return text
     return None
-
-
-def _likely_paths(contract_names: Collection[str]) -> list[str]:
-    return [path.format(name) for path in _PATHS_BY_NAME for name in contract_names] + [*_PATHS]
 
 
 def _variants(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:

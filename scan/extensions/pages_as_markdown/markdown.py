@@ -41,7 +41,9 @@ def to_markdown(html: str, path: str = "") -> str:
             return text
 
         def convert_pre(self, el: Any, text: str, parent_tags: set[str]) -> str:
-            fence = "`" * max(3, 1 + _longest_run(text))  # CommonMark 0.31.2, section 4.5
+            fence = "`" * max(
+                3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0)
+            )  # CommonMark 0.31.2, section 4.5
             return f"\n\n{fence}\n{text}\n{fence}\n\n" if text else ""
 
         def convert_code(self, el: Any, text: str, parent_tags: set[str]) -> str:
@@ -153,7 +155,3 @@ def _value(option: Any) -> str:
 def escaped(text: str) -> str:
     """Return a text as one paragraph of Markdown without markup; the text begins with a word."""
     return _MARKUP.sub(r"\\\g<0>", visible(text))
-
-
-def _longest_run(text: str) -> int:
-    return max(map(len, _BACKTICKS.findall(text)), default=0)
