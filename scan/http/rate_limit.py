@@ -48,8 +48,9 @@ class RateLimit:
         """Charge a request once, by its interface's limit."""
         if state.is_open:
             return self.peek(state.environ)
-        if interface.has_address_limit:
-            return self._charge_address(caller_of(state.environ))
+        if interface.has_address_limit:  # over all keys, whatever the key
+            caller = caller_of(state.environ)
+            return self._charge(caller, None, self._limiter.of_unknown_key(self._address(caller)))
         if interface.has_page_limit:
             steps = self._charge_page(caller_of(state.environ), interface)
             return self._advised(steps, state.environ, own_machine.RAISE_PAGES)
@@ -105,12 +106,9 @@ class RateLimit:
                 return Charged(self._nothing_left(None), refusal=unavailable)
         makes_key = state.page == KEYS and state.method == "POST"
         charged_key = None if makes_key else key
-        elsewhere = self._counted_elsewhere(caller, charged_key)
-        if elsewhere is not None:
-            return elsewhere
         windows = self._windows(caller, charged_key, is_admitted=is_admitted)
         advice = "" if charged_key else GET_A_KEY
-        charged = self._charged((yield windows), charged_key, "requests", advice)
+        charged = yield from self._charge(caller, charged_key, windows, advice=advice)
         if charged.refusal is not None:
             return charged
         if key is not None:
@@ -136,19 +134,22 @@ class RateLimit:
                 key = cached.key if cached else self._key_lookup.find(caller.api_key)
             except Unavailable as unavailable:
                 return Charged(self._nothing_left(None), refusal=unavailable)
+        windows = self._limiter.of_page(self._address(caller))
+        return (yield from self._charge(caller, key, windows, "pages"))
+
+    def _charge(
+        self,
+        caller: Caller,
+        key: ApiKey | None,
+        windows: tuple[Window, ...],
+        what: str = "requests",
+        advice: str = "",
+    ) -> ChargeSteps:
+        """Charge windows, unless another instance counts the requests of this key."""
         elsewhere = self._counted_elsewhere(caller, key)
         if elsewhere is not None:
             return elsewhere
-        windows = self._limiter.of_page(self._address(caller))
-        return self._charged((yield windows), None, "pages")
-
-    def _charge_address(self, caller: Caller) -> ChargeSteps:
-        """Charge the address by its limit over all keys, whatever its key."""
-        elsewhere = self._counted_elsewhere(caller, None)
-        if elsewhere is not None:
-            return elsewhere
-        windows = self._limiter.of_unknown_key(self._address(caller))
-        return self._charged((yield windows), None, "requests")
+        return self._charged((yield windows), key, what, advice)
 
     def _admit(self, caller: Caller) -> ChargeSteps:
         """Charge the ceiling of the caller's address, and continue in a thread if it allows it."""
