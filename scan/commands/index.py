@@ -2,6 +2,7 @@
 
 import argparse
 import threading
+from functools import partial
 
 from scan import registry
 from scan.commands.arguments import add_metrics_port
@@ -40,8 +41,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         threading.Thread(target=run_beside, args=(settings, stop), daemon=True).start()
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(options.metrics_port)
-    automatic = registry.values("automatic_backfill", "AutomaticBackfill")
+    automatic = registry.values("automatic_backfill", "run")
     is_wanted = settings.bulk_backfill_blocks is not None
-    backfill = next((start(settings, stop).run for start in automatic if is_wanted), None)
+    backfill = next((partial(fill, settings, stop) for fill in automatic if is_wanted), None)
     Follower(settings, database, node, stop, backfill).run()
     return 0

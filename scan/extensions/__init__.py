@@ -21,7 +21,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own; run_demo(settings): what it does without RPC_URL |
 | settings.py | Settings of its own; `brand` among them is that of the pages |
 | list_files.py | send() of a list as a file, csv_text(), MAX_ROWS |
-| automatic_backfill.py | AutomaticBackfill: what fills an empty index that is far behind |
+| automatic_backfill.py | run(settings, stop): fills an empty index that is far behind |
 | pruned_history.py | CURE: what helps where the node has pruned the blocks that an empty index needs; has_blocks(settings): whether the extension has them, so that the index is filled in bulk |
 | untraced_blocks.py | CURE: what reads the traces of blocks that were indexed without them |
 | chain_watch.py | watch(settings, name, over): sets `over` once the node serves another chain than that of the database of this name |

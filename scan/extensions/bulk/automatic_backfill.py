@@ -18,35 +18,25 @@ GRACE_S = 5.0
 MAX_REASON_BYTES = 2000
 
 
-class AutomaticBackfill:
-    """Runs `scan backfill chain` to its end, or until `stop` is set."""
-
-    def __init__(self, settings: Settings, stop: threading.Event) -> None:
-        self._settings = settings
-        self._stop = stop
-
-    def run(self) -> BackfillEnd:
-        missing = [name for name in PACKAGES if find_spec(name) is None]
-        if missing:
-            return BackfillEnd(f"{', '.join(missing)} not installed: {INSTALL}", is_refused=True)
-        with tempfile.TemporaryFile() as reason:
-            arguments = ("backfill", "chain", "--automatic")
-            environment = child_environment(self._settings)
-            process = start(environment, *arguments, stdin=subprocess.DEVNULL, stdout=reason)
-            code = self._wait(process)
-            reason.seek(0)
-            text = reason.read(MAX_REASON_BYTES).decode(errors="replace").strip()
-        if code == DONE:
-            return BackfillEnd()
-        return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
-
-    def _wait(self, process: "subprocess.Popen[bytes]") -> int:
-        """Wait for the process, end it when `stop` is set, and return its exit code."""
+def run(settings: Settings, stop: threading.Event) -> BackfillEnd:
+    """Run `scan backfill chain` to its end, or until `stop` is set."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        return BackfillEnd(f"{', '.join(missing)} not installed: {INSTALL}", is_refused=True)
+    with tempfile.TemporaryFile() as reason:
+        arguments = ("backfill", "chain", "--automatic")
+        environment = child_environment(settings)
+        process = start(environment, *arguments, stdin=subprocess.DEVNULL, stdout=reason)
         while process.poll() is None:
-            if self._stop.wait(POLL_S):
+            if stop.wait(POLL_S):
                 process.terminate()
                 try:
                     process.wait(GRACE_S)
                 except subprocess.TimeoutExpired:
                     process.kill()
-        return process.wait()
+        code = process.wait()
+        reason.seek(0)
+        text = reason.read(MAX_REASON_BYTES).decode(errors="replace").strip()
+    if code == DONE:
+        return BackfillEnd()
+    return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
