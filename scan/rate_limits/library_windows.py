@@ -30,19 +30,19 @@ class LibraryWindows:
 
     def __init__(self, uri: str) -> None:
         """Raises SettingError where the storage cannot be used or has no moving windows."""
-        cluster_errors = _cluster_errors(uri)
+        self._errors: tuple[type[Exception], ...] = (StorageError, *_cluster_errors(uri))
+        configuration: tuple[type[Exception], ...] = (
+            *(ConfigurationError, NotImplementedError, AssertionError, ValueError),
+            *self._errors,
+        )
         timeouts = {"socket_timeout": _TIMEOUT_S, "socket_connect_timeout": _TIMEOUT_S}
         options = timeouts if uri.startswith(("redis", "valkey")) else {}
         try:
             self.storage: Any = storage_from_string(uri, wrap_exceptions=True, **options)
             self._strategy = MovingWindowRateLimiter(self.storage)
-        except (
-            *(ConfigurationError, NotImplementedError, AssertionError, ValueError),
-            *cluster_errors,
-        ) as error:
+        except configuration as error:
             scheme = uri.partition("://")[0]  # the rest may contain a password
             raise SettingError("SCAN_RATE_LIMIT_STORAGE", f"{scheme}://", str(error)) from None
-        self._errors = (StorageError, *cluster_errors)
         # Its threads start with the first request, after the worker was forked.
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="rate-limits")
 
