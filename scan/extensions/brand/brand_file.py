@@ -82,7 +82,7 @@ def brand_file(text: str) -> Brand:
         "tagline": (str, short_text(160)),
         "notice": (str, short_text(300)),
         "robots": (str, one_of("index", "none")),
-        "public_rpc_url": (str, _public_url),
+        "public_rpc_url": (str, public_url),
         "security_contact": (str, _contact_uri),
     }
     values = {}
@@ -142,7 +142,7 @@ def _site_url(text: str) -> str:
     return url
 
 
-def _public_url(text: str) -> str:
+def public_url(text: str) -> str:
     """Return a URL that anybody may see. Wallets accept http only on the visitor's own machine."""
     local = r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?(/[!-~]*)?"
     return text if re.fullmatch(local, text) and not set("?#@") & set(text) else https_url(text)

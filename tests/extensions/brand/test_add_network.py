@@ -8,7 +8,7 @@ from werkzeug.serving import make_server
 
 from app import create_app
 from scan.brand import Brand
-from scan.environment import public_url
+from scan.extensions.brand.brand_file import public_url
 from tests.support.browser import Page
 from tests.support.explorer import Explorer
 from tests.support.serving import in_thread
