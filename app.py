@@ -61,9 +61,9 @@ from scan.queries.reader import (
 from scan.rate_limits.concurrency import WaitingThreads, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
+from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
-from scan.verification.installed_compilers import make_compilers
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 
@@ -164,7 +164,7 @@ def _services(settings: Settings) -> Services:
         Verifier(
             writes,
             creations,
-            make_compilers(settings),
+            CompilerInstaller(settings),
             CompilerPlaces(),
             StoredBytes(writes),
         ),

@@ -40,6 +40,7 @@ COMMANDS = {
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",
+    "solc": "manage the Solidity compilers that verification uses",
 }
 
 

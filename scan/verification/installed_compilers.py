@@ -5,7 +5,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from scan import registry
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
 from scan.verification.compiler_releases import SolcVersion, dotted, parse_version
@@ -33,20 +32,6 @@ class InstalledCompilers:
                 versions.add(parse_version(folder.name.removeprefix("solc-")))
         return versions
 
-    def releases(self) -> dict[SolcVersion, bool]:
-        """Return the releases that a request may name, newest first, with whether each is
-        installed."""
-        return dict.fromkeys(sorted(self.placed(), reverse=True), True)
-
-    def compiler(self, version: SolcVersion, wait_s: float = 0.0) -> Program:
-        """Return the compiler. Raises Unavailable where it is missing; an extension may have it
-        within `wait_s`, and raises InvalidParameter where there is no such release."""
-        compiler = self.find(version)
-        if compiler is None:
-            message = f"The compiler {dotted(version)} is not installed on this server."
-            raise Unavailable(message, retry_after_s=300)
-        return compiler
-
     def find(self, version: SolcVersion) -> Program | None:
         """Return the compiler, None if it is not installed. Raises Unavailable if it has changed
         since its download."""
@@ -70,13 +55,6 @@ class InstalledCompilers:
         if sha256(folder / name) != digest:
             raise Unavailable(f"The compiler in {folder.name} is damaged; install it again.")
         self._checked[folder] = state
-
-
-def make_compilers(settings: Settings) -> InstalledCompilers:
-    for make in registry.values("compilers", "compilers"):
-        compilers: InstalledCompilers = make(settings)
-        return compilers
-    return InstalledCompilers(settings)
 
 
 def sha256(file: Path) -> str:

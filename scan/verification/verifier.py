@@ -12,11 +12,11 @@ from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
+from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
-from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.match_search import find_match
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
@@ -47,7 +47,7 @@ class Verifier:
 
     database: Database
     creations: CreationReader
-    compilers: InstalledCompilers
+    compilers: CompilerInstaller
     places: CompilerPlaces
     stored_bytes: StoredBytes
     on_stored: list[Callable[[bytes], object]] = field(default_factory=list)

@@ -18,12 +18,11 @@ from scan.database.connection import Database
 from scan.extensions.equal_creations import worker as creations_worker
 from scan.extensions.verification_jobs import worker as jobs_worker
 from scan.http.services import Services
-from scan.registry import FOLDER
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
+from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import BUILT, NODE, alone, soljson
 
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
@@ -146,7 +145,7 @@ def place_compilers(directory: Path, *, unpacked: bool = False) -> Path:
     for package in sorted((NODE / "node_modules").glob("solc-*")):
         folder = directory / package.name
         folder.mkdir(parents=True)
-        shutil.copyfile(FOLDER / "compiler_downloads" / "solc.js", folder / package.name)
+        shutil.copyfile(ROOT / "scan" / "verification" / "solc.js", folder / package.name)
         (folder / package.name).chmod(0o755)
         source = soljson(package.name) if unpacked else package / "soljson.js"
         (folder / "soljson.js").symlink_to(source)

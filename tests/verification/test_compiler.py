@@ -359,14 +359,6 @@ def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
         compilers.find(NEWEST)
 
 
-def test_a_missing_compiler_is_unavailable(tmp_path):
-    compilers = fake(tmp_path, "echo '{}'")
-    assert compilers.compiler(NEWEST) == compilers.find(NEWEST)
-    with pytest.raises(Unavailable, match=r"0\.8\.27 is not installed"):
-        compilers.compiler((0, 8, 27))
-    assert compilers.releases() == {NEWEST: True}
-
-
 def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
     found = compilers.find(NEWEST)

@@ -29,12 +29,13 @@ from scan.extensions.contract_import.source_client import Malformed
 from scan.extensions.contract_import.source_records import SOLIDITY, Record, Source
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
+from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creation_reader import CreationReader
-from scan.verification.installed_compilers import InstalledCompilers, make_compilers
+from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.request import parse
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier, indexed_contract, verify
@@ -78,7 +79,7 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
     return Verifier(
         database,
         creations,
-        make_compilers(settings),
+        CompilerInstaller(settings),
         CompilerPlaces(),
         _Uncounted(database, 0),
     )

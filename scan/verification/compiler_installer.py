@@ -7,13 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillFetching
 
 from scan.errors import ScanError, Unavailable
-from scan.extensions.compiler_downloads.compiler_install import (
+from scan.settings import Settings
+from scan.verification.compiler_install import (
     NotFetched,
     NotPublished,
     install,
     known_releases,
 )
-from scan.settings import Settings
 from scan.verification.compiler_releases import SolcVersion, dotted, no_such_release
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.sandbox import Program
@@ -103,6 +103,3 @@ def _unfetchable(version: SolcVersion) -> ScanError:
         f" now; the operator can add it with: scan solc install {dotted(version)}",
         retry_after_s=300,
     )
-
-
-compilers = CompilerInstaller

@@ -7,8 +7,8 @@ from tqdm import tqdm
 
 from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command
-from scan.extensions.compiler_downloads.compiler_install import NotFetched, install_one
 from scan.settings import Settings
+from scan.verification.compiler_install import NotFetched, install_one
 from scan.verification.compiler_releases import dotted, parse_version
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from scan.commands import solc
 from scan.errors import InvalidParameter, Unavailable
-from scan.extensions.compiler_downloads import compiler_install, solc_command
-from scan.extensions.compiler_downloads.compiler_install import NotFetched, NotPublished, install
-from scan.extensions.compiler_downloads.compilers import CompilerInstaller
 from scan.settings import Settings
+from scan.verification import compiler_install
+from scan.verification.compiler_install import NotFetched, NotPublished, install
+from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support.solidity import NODE
@@ -24,10 +25,10 @@ from tests.verification.test_compiler import NEWEST, fake, run
 
 def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
     settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
-    assert solc_command.list_installed(settings, argparse.Namespace()) == 0
+    assert solc.list_installed(settings, argparse.Namespace()) == 0
     assert "network" not in capsys.readouterr().err
-    monkeypatch.setattr(solc_command, "can_deny_network", lambda: False)
-    assert solc_command.list_installed(settings, argparse.Namespace()) == 0
+    monkeypatch.setattr(solc, "can_deny_network", lambda: False)
+    assert solc.list_installed(settings, argparse.Namespace()) == 0
     assert "can use the network" in capsys.readouterr().err
 
 
@@ -42,7 +43,7 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypat
         fake(compilers.directory, "echo '{}'")
         return "a test"
 
-    monkeypatch.setattr("scan.extensions.compiler_downloads.compilers.install", slow)
+    monkeypatch.setattr("scan.verification.compiler_installer.install", slow)
     for _ in range(3):
         with pytest.raises(Unavailable, match="being downloaded") as refusal:
             installer.compiler(NEWEST, wait_s=0.05)
@@ -56,7 +57,7 @@ def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monke
     def absent(*_: object) -> str:
         raise NotPublished("no such version")
 
-    monkeypatch.setattr("scan.extensions.compiler_downloads.compilers.install", absent)
+    monkeypatch.setattr("scan.verification.compiler_installer.install", absent)
     installer = CompilerInstaller(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
     for _ in range(2):
         with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
@@ -102,14 +103,14 @@ def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable() -> None:
         raise NotFetched("nothing is reached from a test")
 
-    monkeypatch.setattr("scan.extensions.compiler_downloads.compiler_install._probe", unreachable)
+    monkeypatch.setattr("scan.verification.compiler_install._probe", unreachable)
 
 
 @pytest.fixture
 def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     none = tmp_path / "no_digests.json"
     none.write_text("{}")
-    monkeypatch.setattr("scan.extensions.compiler_downloads.compiler_install._NPM_DIGESTS", none)
+    monkeypatch.setattr("scan.verification.compiler_install._NPM_DIGESTS", none)
 
 
 def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str) -> Path:
