@@ -5,6 +5,7 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.extensions.sums import monthly_sums
+from scan.extensions.sums.worth import with_worth
 from scan.http.list_format import PARAMETER
 from scan.http.list_responses import list_response
 from scan.http.requests import query_arguments, reader
@@ -53,7 +54,7 @@ def _sums(entity: str, **fixed: str) -> Response:
     return list_response(
         "sums",
         arguments,
-        lambda window: monthly_sums.page(reader(), entity, window, filters, own),
+        lambda window: with_worth(monthly_sums.page(reader(), entity, window, filters, own)),
         kind=FILES[entity],
         own=own,
     )

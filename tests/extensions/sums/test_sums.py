@@ -209,9 +209,18 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
     [link] = re.findall(r'href="([^"]+)">Sums of', chain.client.get(f"/token/{token}").text)
     assert "Moved" in chain.client.get(link).text
     price = Decimal(10**6)
-    given = SimpleNamespace(currency="USD", source="us", time="2026-01-31", coin=price, tokens={})
+    priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
+    given = SimpleNamespace(currency="USD", source="us", time="2026-01-31", coin=price,
+                            tokens={priced["tokenAddress"]: Decimal("2.5")})  # fmt: skip
     monkeypatch.setattr(pages.prices, "unit_prices", lambda: given)
-    fees = get(chain.client, f"/addresses/{own}/transactions/sums")["sums"][0]["fees"]
+    [first, *_] = get(chain.client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
+    fees = first["fees"]
+    assert (Decimal(first["feesWorth"]), first["currency"]) == (Decimal(fees) / 10**12, "USD")
+    sums = get(chain.client, f"/addresses/{own}/transfers/sums", blockFrom=0)["sums"]
+    for sum_ in sums:
+        expected = Decimal(sum_["valueIn"]).scaleb(-sum_["tokenDecimals"]) * Decimal("2.5")
+        is_priced = sum_["tokenAddress"] == priced["tokenAddress"]
+        assert sum_.get("valueInWorth") == (f"{expected:f}" if is_priced else None)
     page = chain.client.get(f"/address/{own}/transactions/sums?blockFrom=0")
     assert f"≈ {worth(fees, 18, price)} <bdi>USD</bdi>" in page.text
 
