@@ -9,7 +9,8 @@ from scan import registry
 from scan.api.openapi import declarations
 from scan.api.openapi.declarations import declared
 from scan.api.openapi.filters import TABLE
-from scan.database.lists import all_lists, of_kind
+from scan.database.lists import _entity, all_lists, of_kind
+from scan.database.lists_table import read_table
 from scan.database.migrations import read_schema
 from scan.database.statements import result_columns, tables_of
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
@@ -213,6 +214,12 @@ def test_the_counter_of_every_list_is_a_derived_column():
         and counter.column not in result_columns(f"{counter.table}_changes")
     ]
     assert not missing, "\n".join(missing)
+
+
+def test_a_list_by_a_filter_that_its_entity_lacks_is_refused(monkeypatch):
+    monkeypatch.delitem(read_table()["filters"]["creator"]["matches"], "contract_creations")
+    with pytest.raises(LookupError, match=r"contract_creations .*'creator'"):
+        _entity("contract_creations", **read_table()["entities"]["contract_creations"])
 
 
 def test_a_section_that_nothing_reads_is_refused(tmp_path, monkeypatch):

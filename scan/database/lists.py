@@ -299,6 +299,8 @@ def _entity(
     declared = read_table()["filters"].items()
     filters = [*chain.from_iterable(_filters(name, key, **values) for key, values in declared)]
     lists = [list_ for list_ in all_lists().values() if list_.table == name and list_.filter]
+    if missing := {list_.filter for list_ in lists} - {filter_.param for filter_ in filters}:
+        raise LookupError(f"Lists of {name} name filters without a condition on it: {missing}.")
     lists.append(all_lists().get(name) or _whole_list(name, None))
     return Entity(
         name,

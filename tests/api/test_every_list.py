@@ -6,6 +6,7 @@ audit counts their lists; of these also every two filters are compared.
 
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
@@ -17,9 +18,11 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.database.lists import all_entities
+from scan.ethereum.column_types import annotated_columns
+from scan.ethereum.contract_creations import ContractCreation
 from scan.ethereum.traces import InternalTransfer, TransferType
-from scan.queries.filters import FILTER_KEYS
+from scan.indexer.block_rows import TABLES
+from scan.queries.filters import FILTER_KEYS, FILTERS
 from tests.extensions.audit import auditing
 from tests.extensions.history.test_history import is_listed
 from tests.indexer.test_retention import remove
@@ -34,31 +37,22 @@ DISTANCE = 8  # of checkpoints
 FIRST_KEPT = BLOCKS // 2
 NOBODY = "http://127.0.0.1:9"
 ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
-ANYBODY = [None, *ADDRESSES]
 HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
-# What each column of a row may hold; those of filters have the names of their keys.
-VALUES: dict[str, dict[str, list[Any]]] = {
-    "user_operations": {
-        **dict.fromkeys(("sender", "bundler", "entryPoint"), ADDRESSES),
-        **{"paymaster": ANYBODY, "success": [True, False], "hash": HASHES},
-    },
-    "authorizations": {"authority": ANYBODY, "delegate": ADDRESSES},
-    "messages_to_l1": {"sender": ADDRESSES, "target": ANYBODY, "hash": HASHES},
-    "blobs": {"versionedHash": HASHES},
-    "execution_requests": {
-        **{"requestType": ["withdrawal", "consolidation"], "address": ANYBODY},
-        "pubkey": ["0x" + 96 * "1", "0x" + 96 * "2"],
-    },
-    "contract_creations": {"creator": ADDRESSES, "factory": ANYBODY},
+# What a column may hold that a filter of a kind compares.
+OF_KIND: dict[str, list[Any]] = {
+    "address": ADDRESSES,
+    "hash": HASHES,
+    "flag": [True, False],
+    "pubkey": ["0x" + 96 * "1", "0x" + 96 * "2"],
 }
-COLUMNS = {"entryPoint": "entry_point", "versionedHash": "versioned_hash", "requestType": "type"}
-STORED = {"withdrawal": "0x01", "consolidation": "0x02"}
-# Of columns that must hold something.
-OTHERS = {
-    **dict.fromkeys(("nonce", "fee", "gas_used", "data_size"), 0),
-    **dict.fromkeys(("chain_id", "y_parity", "signature_r", "signature_s"), "0x01"),
-    **{"details": "0x" + 96 * "0", "address": ADDRESSES[0]},
+# What other columns hold, by the name of their type.
+OF_TYPE = {
+    **dict.fromkeys(("bigint", "integer", "smallint", "uint256"), 0),
+    **{"address": ADDRESSES[0], "hash": HASHES[0], "bytes": "0x" + 400 * "0"},
+    **{"unsigned": "0x01", "boolean": False, "text": ""},
 }
+# Filters of columns that follow from other rows.
+DERIVED = {"valid"}
 
 
 # Of entities that most transactions have: what filters mean in a transaction that is made here.
@@ -70,6 +64,18 @@ MADE = {
 }
 
 
+RECORDS = {name: table.columns for name, table in TABLES.items()}
+RECORDS["contract_creations"] = annotated_columns(ContractCreation)
+# By entity of few rows: the column that each of its filters compares.
+COLUMNS = {
+    entity: {
+        filter_.key: found[1]
+        for filter_ in FILTERS[entity]
+        if (found := re.fullmatch(r"\w+\.(\w+) = %\(\w+\)s", filter_.condition))
+        and filter_.key not in DERIVED
+    }
+    for entity in RECORDS
+}
 TYPES = ("fee", "transaction", "internal_transfer", "token_transfer")  # of histories
 
 
@@ -89,7 +95,8 @@ def listed(postgres: Postgres, template: str) -> Iterator[Listed]:
             entity: [{**row, **{key: row[name] for key, name in keys.items()}} for row in made]
             for entity, keys in MADE.items()
         }
-        for entity, values in VALUES.items():
+        for entity in COLUMNS:
+            values = values_of_filters(entity)
             rows[entity] = [{**row, **chosen(entity, n, values)} for n, row in enumerate(made)]
             store(url, entity, rows[entity][::-1])
         auditing.run(settings_for(url, NOBODY), repair=True)
@@ -141,14 +148,37 @@ def chosen(seed: str, number: int, values: dict[str, list[Any]]) -> Row:
     }
 
 
+def values_of_filters(entity: str) -> dict[str, list[Any]]:
+    """What the column of each filter may hold, as clients give it."""
+    return {
+        filter_.key: [
+            *([None] if RECORDS[entity][COLUMNS[entity][filter_.key]].is_nullable else []),
+            *(filter_.choices or OF_KIND[filter_.kind]),
+        ]
+        for filter_ in FILTERS[entity]
+        if filter_.key in COLUMNS[entity]
+    }
+
+
 def store(url: str, entity: str, rows: list[Row]) -> None:
+    required = {
+        name: OF_TYPE[column.type.name]
+        for name, column in RECORDS[entity].items()
+        if not column.is_nullable
+    }
+    choices = {
+        (filter_.key, name): f"0x{value}"
+        for filter_ in FILTERS[entity]
+        for name, value in filter_.choices.items()
+    }
     stored = []
     for number, row in enumerate(rows):
         index = number % ROWS_OF_BLOCK
+        columns = COLUMNS[entity].items()
         stored.append(
             {
-                **OTHERS,
-                **{COLUMNS.get(key, key): STORED.get(value, value) for key, value in row.items()},
+                **required,
+                **{column: choices.get((key, row[key]), row[key]) for key, column in columns},
                 **{"block_number": row["blockNumber"], "transaction_index": index},
                 **dict.fromkeys(("log_index", "authorization_index", "blob_index"), index),
                 "ordinal": (row["blockNumber"] << 20) + index,
@@ -159,12 +189,7 @@ def store(url: str, entity: str, rows: list[Row]) -> None:
     execute(url, insert, json.dumps(stored).replace('"0x', r'"\\x'))
 
 
-def test_every_entity_with_few_rows_is_here() -> None:
-    missing = {name for name, e in all_entities().items() if e.is_sparse} - VALUES.keys()
-    assert not missing, f"say in VALUES what rows of {', '.join(sorted(missing))} may hold"
-
-
-@pytest.mark.parametrize("entity", [*MADE, *VALUES])
+@pytest.mark.parametrize("entity", [*MADE, *COLUMNS])
 def test_every_page_by_each_filter(listed: Listed, entity: str) -> None:
     rows = listed.rows[entity]
     require_pages(listed.client, entity, {}, rows)
@@ -172,7 +197,7 @@ def test_every_page_by_each_filter(listed: Listed, entity: str) -> None:
         require_pages(listed.client, entity, {key: value}, matching)
 
 
-@pytest.mark.parametrize("entity", VALUES)
+@pytest.mark.parametrize("entity", COLUMNS)
 def test_lists_begin_with_the_rows_that_are_kept(listed: Listed, entity: str) -> None:
     kept = [row for row in listed.rows[entity] if row["blockNumber"] >= FIRST_KEPT]
     for key, value, matching in by_one_filter(entity, kept):
@@ -182,7 +207,7 @@ def test_lists_begin_with_the_rows_that_are_kept(listed: Listed, entity: str) ->
             assert rest == (expected, None)
 
 
-@pytest.mark.parametrize("entity", VALUES)
+@pytest.mark.parametrize("entity", COLUMNS)
 def test_every_page_by_two_filters(listed: Listed, entity: str) -> None:
     """Rows are read from the list with the fewest entries."""
     rows = listed.rows[entity]
@@ -261,8 +286,8 @@ def by_one_filter(entity: str, rows: list[Row]) -> Iterator[tuple[str, Any, list
 
 
 def keys_of(entity: str) -> list[str]:
-    if entity in VALUES:
-        return [key for key in FILTER_KEYS[entity] if key in (*VALUES[entity], "transaction")]
+    if entity in COLUMNS:
+        return [key for key in FILTER_KEYS[entity] if key in (*COLUMNS[entity], "transaction")]
     return [*MADE[entity], *(["address"] if "from" in MADE[entity] else [])]
 
 

@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan import VERSION
+from scan.database.lists import all_entities
 from tests.conftest import Played
 from tests.support.indexing import Indexing
 from tests.support.lists import ENTITIES, Listed, by_links, get, lists_of, pages, parties, same
@@ -23,11 +24,13 @@ TESTED_ELSEWHERE = {
     "/api/v1/contracts",
     "/api/v1/webhooks/{webhook_id}/deliveries",
     *("/api/v1/addresses/{address}/history", "/api/v1/addresses/{address}/balances"),
-    "/api/v1/user-operations",
     "/api/v1/transactions/{transaction_hash}/user-operations",
-    *("/api/v1/blobs", "/api/v1/execution-requests"),  # as test_execution_requests.py of these
-    "/api/v1/authorizations",  # tests/indexer/test_authorizations.py has more than one
-    "/api/v1/messages-to-l1",  # tests/indexer/test_op_stack.py has a rollup
+    # In test_every_list.py.
+    *(
+        f"/api/v1/{name.replace('_', '-')}"
+        for name in all_entities()
+        if all_entities()[name].is_sparse
+    ),
 }
 
 

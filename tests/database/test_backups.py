@@ -9,6 +9,7 @@ import requests
 
 from scan.accounts.api_keys import new_key
 from scan.extensions.audit import audit_command as audit
+from scan.indexer.block_rows import TABLES
 from tests.database.test_migrations import AUDIT
 from tests.support.backups import Archive, owners_tables
 from tests.support.database import Postgres, execute
@@ -31,8 +32,8 @@ INDEXED = {
     ),
     *("verification_jobs", "token_items", "item_balances"),
     *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
-    *("authorizations", "blobs", "credits", "execution_requests", "messages_to_l1", "uncles"),
-    *("user_operations", "list_counts", "creation_comparisons", "stored_verifications"),
+    *TABLES,
+    *("credits", "uncles", "list_counts", "creation_comparisons", "stored_verifications"),
     *("retention", "removed_items", "earlier_sightings"),
     "contract_creations",
 }
