@@ -36,7 +36,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 
 A module with the name of another extension is what it adds to that one, which alone imports it:
 exports.py has CELLS of CSV files that no field has and headers() of a file's last page, blockscout.py a
-blueprint, etherscan.py items_held(), audit.py CHECKS_OF_KEPT_ROWS and OF_KEPT_ROWS, bulk.py the
+blueprint or coin_price(), etherscan.py ACTIONS by module and name, items_held(), audit.py CHECKS_OF_KEPT_ROWS and OF_KEPT_ROWS, bulk.py the
 statements DERIVED, COPY and ACCEPT, or add_arguments() and open_history() for blocks of another
 source than the node, exports.py also FILES: what `scan export` writes besides tables. decoder.py has CALLS: functions whose
 arguments are calls; feeds.py FEEDS: more feeds of an address. Tests are in

@@ -28,3 +28,9 @@ def page(
     )
     records: list[dict[str, Any]] = orjson.loads(rows)
     return records
+
+
+def count(reader: Reader) -> int:
+    """Return the number of the chain's withdrawals, whose indexes begin with 0 (EIP-4895)."""
+    newest = page(reader, Window(1, 0))
+    return int(newest[0]["index"]) + 1 if newest else 0

@@ -22,7 +22,7 @@ from scan.extensions.blockscout.routing import routes
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.parameters import BIGINT_MAX
-from scan.queries import blocks
+from scan.queries import blocks, withdrawals
 from scan.queries.pages import Window
 
 blueprint = routes("blocks")
@@ -47,22 +47,28 @@ def get_block(block: str) -> Response:
 
 @blueprint.path("/blocks/<block>/transactions")
 def list_transactions(block: str) -> Response:
-    return transactions_response(_window(block))
+    return transactions_response(window_of(block))
 
 
 @blueprint.path("/blocks/<block>/internal-transactions")
 def list_internal_transactions(block: str) -> Response:
-    return internal_transactions_response(_window(block))
+    return internal_transactions_response(window_of(block))
 
 
 @blueprint.path("/blocks/<block>/withdrawals")
 def list_withdrawals_of_block(block: str) -> Response:
-    return _withdrawals(_window(block))
+    return _withdrawals(window_of(block))
 
 
 @blueprint.path("/withdrawals")
 def list_withdrawals() -> Response:
     return _withdrawals(Window(ROWS, 0))
+
+
+@blueprint.path("/withdrawals/counters")
+def get_withdrawal_counters() -> Response:
+    count = str(withdrawals.count(reader()))
+    return json_value({"withdrawals_count": count, "withdrawals_sum": None})
 
 
 @blueprint.path("/blocks/<block>/countdown")
@@ -86,7 +92,8 @@ def _withdrawals(window: Window) -> Response:
     return list_response(items, following)
 
 
-def _window(block: str) -> Window:
+def window_of(block: str) -> Window:
+    """Return the window of the rows of a block; raises NotFound, InvalidParameter."""
     number = _indexed(block)["number"]
     return Window(ROWS, 0, block_from=number, block_to=number)
 

@@ -5,6 +5,7 @@ from scan.http.interfaces import Interface
 from scan.server.wsgi_responses import WsgiResponse, json_response
 
 PREFIX = "/api/v2"
+STATS_PREFIX = "/stats-service/api/v1"  # of another service at Blockscout
 UNPROCESSABLE = 422
 NOT_FOUND = "Not found"
 
@@ -23,4 +24,6 @@ def refuse(error: ScanError) -> WsgiResponse:
     return json_response(error.status, {"message": message}, headers)
 
 
-BLOCKSCOUT = Interface(refuse, prefixes=(f"{PREFIX}/",), api_key_parameter="apikey")
+BLOCKSCOUT = Interface(
+    refuse, prefixes=(f"{PREFIX}/", f"{STATS_PREFIX}/"), api_key_parameter="apikey"
+)

@@ -1,4 +1,4 @@
-"""/api/v2 among the interfaces: modules of routes, of this extension and of others."""
+"""/api/v2 and its statistics among the interfaces: the routes of this extension and of others."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,22 @@ from scan.extensions.blockscout import (
     contracts,
     network,
     search,
+    stats_service,
     tokens,
     transactions,
 )
-from scan.extensions.blockscout.errors import BLOCKSCOUT, PREFIX
+from scan.extensions.blockscout.errors import BLOCKSCOUT, PREFIX, STATS_PREFIX
 from scan.http.interfaces import Interface
 from scan.http.services import Services
 
-MODULES = (
-    *(blocks, transactions, addresses, address_holdings, tokens, contracts, search, network),
+BLUEPRINTS = (
+    *(blocks.blueprint, transactions.blueprint, addresses.blueprint, address_holdings.blueprint),
+    *(tokens.blueprint, contracts.blueprint, search.blueprint, network.blueprint),
 )
 
 
 def register(app: Flask, _services: Services) -> Sequence[Interface]:
-    for module in (*MODULES, *registry.parts("blockscout")):
-        app.register_blueprint(module.blueprint, url_prefix=PREFIX)
+    for blueprint in (*BLUEPRINTS, *registry.values("blockscout", "blueprint")):
+        app.register_blueprint(blueprint, url_prefix=PREFIX)
+    app.register_blueprint(stats_service.blueprint, url_prefix=STATS_PREFIX)
     return (BLOCKSCOUT,)

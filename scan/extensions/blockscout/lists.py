@@ -12,6 +12,7 @@ from scan.errors import InvalidParameter
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.parameters import BIGINT_MAX
+from scan.queries.filters import Value
 from scan.queries.ordinals import ordinal_at
 from scan.queries.pages import MAX_ENTRIES, Page, Window, filtered_page
 
@@ -96,6 +97,21 @@ def read_page(
     compared = Window(1, 0, position=(page.position + 1,))
     last = orjson.loads(filtered_page(reader(), entity, {}, compared).data)
     return records, last[0] if last else None
+
+
+def read_sparse_page(
+    entity: str, window: Window | None = None, **filters: Value
+) -> tuple[list[Record], Position | None]:
+    """Return records of an entity with few rows after the request's `position`, the newest first,
+    and the position of the next page; None where no rows follow. The page may end before it is
+    full."""
+    after = number("position")
+    window = (window or Window(ROWS, 0))._replace(
+        position=None if after is None else (after,), max_entries=MAX_ENTRIES
+    )
+    page = filtered_page(reader(), entity, filters, window)
+    following = None if page.position is None else {"position": page.position}
+    return orjson.loads(page.data), following
 
 
 def position(entity: str) -> tuple[int, ...] | None:

@@ -2,7 +2,7 @@
 
 import orjson
 
-from scan import VERSION
+from scan import VERSION, registry
 from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout.block_objects import block_objects
 from scan.extensions.blockscout.objects import renamed
@@ -15,6 +15,7 @@ from scan.queries import blocks, network, transactions
 from scan.queries.pages import Window
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
+LANGUAGES = ["solidity"]
 GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}
 
 blueprint = routes("network")
@@ -22,18 +23,24 @@ blueprint = routes("network")
 
 @blueprint.path("/stats")
 def get_stats() -> Response:
-    """Return statistics; prices, and values that follow from them, are null."""
+    """Return statistics; without prices in USD, they and what follows from them are null."""
     totals = network.totals(reader())
     today = totals["today"] or {}
     return json_value(
         {
             **renamed("stats", totals),
+            "coin_price": _coin_price(),
             "total_addresses": str(totals["addresses"] or 0),
             "transactions_today": str(today.get("transactions", 0)),
             "gas_used_today": today.get("gasUsed", "0"),
             "gas_prices": _gas_prices(),
         }
     )
+
+
+def _coin_price() -> str | None:
+    prices = (price(reader()) for price in registry.values("blockscout", "coin_price"))
+    return next(prices, None)
 
 
 def _gas_prices() -> dict[str, float] | None:
@@ -90,3 +97,29 @@ def get_indexing_status() -> Response:
 @blueprint.path("/config/backend-version")
 def get_version() -> Response:
     return json_value({"backend_version": f"scan {VERSION}"})
+
+
+@blueprint.path("/config/indexer")
+def get_indexer() -> Response:
+    """Return which data there are, by the tasks that fetch them at Blockscout."""
+    return json_value(
+        {
+            "indexer_enabled": True,
+            "internal_transactions_fetcher_enabled": reader().sources.traces != "off",
+            "pending_transactions_fetcher_enabled": False,
+            "block_reward_fetcher_enabled": True,
+            "token_instance_retry_fetcher_enabled": False,
+            "token_instance_sanitize_fetcher_enabled": False,
+        }
+    )
+
+
+@blueprint.path("/config/public-metrics")
+def get_public_metrics() -> Response:
+    """Return 0: statistics are of the newest block."""
+    return json_value({"update_period_hours": 0})
+
+
+@blueprint.path("/config/smart-contracts/languages")
+def list_languages() -> Response:
+    return json_value({"languages": LANGUAGES})

@@ -87,7 +87,7 @@ def get_stats() -> Response:
 
 @blueprint.path("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record = indexed(transaction_hash)
     context = contexts(reader(), [record["hash"]])[record["hash"]]
     details = transactions.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
@@ -127,7 +127,7 @@ def _failure_fields(failure: TransactionFailure | None) -> dict[str, Any]:
 
 @blueprint.path("/transactions/<transaction_hash>/token-transfers")
 def list_token_transfers(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record = indexed(transaction_hash)
     log_index = number("index")
     after = (0, -1) if log_index is None else (log_index, number("index_in_batch") or 0)
     records, has_more = token_transfers.of_transaction(reader(), record, ROWS, after)
@@ -147,7 +147,7 @@ def list_all_internal_transactions() -> Response:
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")
 def list_internal_transactions(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record = indexed(transaction_hash)
     window = Window(ROWS, 0, "asc")
     if number("index") is not None:
         ordinal = ordinal_at(
@@ -167,7 +167,7 @@ def list_internal_transactions(transaction_hash: str) -> Response:
 
 @blueprint.path("/transactions/<transaction_hash>/logs")
 def list_logs(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record = indexed(transaction_hash)
     after = number("index")
     window = LogWindow(-1 if after is None else after, ROWS + 1)
     details = transactions.details(reader(), record, window)
@@ -192,7 +192,7 @@ def list_logs(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/raw-trace")
 @requires(Prerequisite.NODE)
 def get_raw_trace(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record = indexed(transaction_hash)
     trace, _ = explanations.calls(reader(), record)
     return json_value(trace_objects(record, trace.frames))
 
@@ -201,7 +201,7 @@ def get_raw_trace(transaction_hash: str) -> Response:
 @requires(Prerequisite.NODE)
 def list_state_changes(transaction_hash: str) -> Response:
     """Return the changes of coin balances, all on one page: of as many accounts as a trace has."""
-    record = _indexed(transaction_hash)
+    record = indexed(transaction_hash)
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
     return list_response(state_change_objects(block.get("miner", ""), accounts), None)
@@ -209,13 +209,14 @@ def list_state_changes(transaction_hash: str) -> Response:
 
 @blueprint.path("/transactions/<transaction_hash>/summary")
 def get_summary(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record = indexed(transaction_hash)
     details = transactions.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
     return json_value(summary_object(explanations.summary(reader(), record, details, failure)))
 
 
-def _indexed(transaction_hash: str) -> Record:
+def indexed(transaction_hash: str) -> Record:
+    """Return the transaction that a path names; raises NotFound, InvalidParameter."""
     key = parameters.hash32(transaction_hash, "transaction_hash_param")
     record = transactions.get(reader(), key)
     if record is None:

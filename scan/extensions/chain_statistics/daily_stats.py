@@ -1,13 +1,16 @@
 """Statistics of each day (UTC), counted as blocks are written, and activity over time."""
 
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import orjson
 
 from scan.errors import InvalidParameter
 from scan.queries.reader import Reader
 
 DEFAULT_DAYS = 30
 MAX_DAYS = 366
+MAX_SPANS = 10_000  # days, weeks, months or years of a line
 
 
 class DailyStats(NamedTuple):
@@ -35,6 +38,26 @@ def days(
             f"from and to must be in their order and at most {MAX_DAYS} days.", field="from"
         )
     return DailyStats(first_text, last_text, data)
+
+
+def by_span(
+    reader: Reader,
+    span: str,
+    first: date | None = None,
+    last: date | None = None,
+    most: int = MAX_SPANS,
+) -> list[dict[str, Any]]:
+    """Return the statistics of the newest `most` days, weeks, months or years that have blocks,
+    oldest first; see the statement."""
+    (rows,) = reader.row(
+        "queries/daily_stats_list_by_span",
+        span=span,
+        date_from=first,
+        date_to=last,
+        limit=most,
+    )
+    records: list[dict[str, Any]] = orjson.loads(rows)
+    return records
 
 
 def activity(reader: Reader, span_s: int, spans: int) -> str:

@@ -30,6 +30,12 @@ def balance(parameters: Parameters) -> Reply:
     return Reply(balance_wei)
 
 
+def balance_at(parameters: Parameters) -> Reply:
+    """Return the balance after a block."""
+    [balance_wei] = _balances([parameters.address()], _block(parameters))
+    return Reply(balance_wei)
+
+
 def balance_in_hex(parameters: Parameters) -> RpcReply:
     """Return a balance in JSON-RPC's form, as Blockscout does; the block is `block`."""
     [balance_wei] = _balances([parameters.address()], parameters.block_tag("block"))
@@ -92,19 +98,47 @@ def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
 
 @requires(Prerequisite.NODE)
 def token_balance(parameters: Parameters) -> Reply:
-    call_data = BALANCE_OF + parameters.address().hex().rjust(64, "0")
-    return Reply(_integer_at(parameters, call_data))
+    return Reply(_integer_at(parameters, _balance_of(parameters), parameters.block_tag()))
+
+
+@requires(Prerequisite.NODE)
+def token_balance_at(parameters: Parameters) -> Reply:
+    return Reply(_integer_at(parameters, _balance_of(parameters), _block(parameters)))
 
 
 @requires(Prerequisite.NODE)
 def token_supply(parameters: Parameters) -> Reply:
-    return Reply(_integer_at(parameters, TOTAL_SUPPLY))
+    return Reply(_integer_at(parameters, TOTAL_SUPPLY, parameters.block_tag()))
+
+
+@requires(Prerequisite.NODE)
+def token_supply_at(parameters: Parameters) -> Reply:
+    return Reply(_integer_at(parameters, TOTAL_SUPPLY, _block(parameters)))
+
+
+def _balance_of(parameters: Parameters) -> str:
+    return BALANCE_OF + parameters.address().hex().rjust(64, "0")
+
+
+def _block(parameters: Parameters) -> str:
+    """Return the number of a block as JSON-RPC has it."""
+    parameters.required("blockno")
+    return hex(parameters.integer("blockno", 0))
 
 
 def token_balances(parameters: Parameters) -> Reply:
+    return _held(parameters, "BEP20", "balance_of_token")
+
+
+def collections(parameters: Parameters) -> Reply:
+    """Return the tokens whose items an address holds, with the number of the items."""
+    return _held(parameters, "BEP721", "balance_of_collection")
+
+
+def _held(parameters: Parameters, token_type: str, form: str) -> Reply:
     limit, offset = parameters.limit_and_offset()
-    page = tokens_held(reader(), parameters.address(), Window(limit, offset), "BEP20")
-    rows = [renamed("balance_of_token", held) for held in orjson.loads(page.data)]
+    page = tokens_held(reader(), parameters.address(), Window(limit, offset), token_type)
+    rows = [renamed(form, held) for held in orjson.loads(page.data)]
     return rows_reply(rows, NO_DATA, page.total)
 
 
@@ -124,9 +158,9 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
         raise UpstreamFailed(NOT_ANSWERING) from None
 
 
-def _integer_at(parameters: Parameters, call_data: str) -> str:
-    """Return the integer that a view function of a token returns, as text."""
-    contract, tag = parameters.address("contractaddress"), parameters.block_tag()
+def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
+    """Return the integer that a view function of a token returns after a block, as text."""
+    contract = parameters.address("contractaddress")
     if tag == "latest":
         head = blocks.newest_number(reader())
         tag = tag if head is None else hex(head)

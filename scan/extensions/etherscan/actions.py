@@ -3,12 +3,14 @@
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
+from scan import registry
 from scan.extensions.etherscan import (
     account,
     blocks,
     chain,
     contract,
     creation,
+    days,
     logs,
     proxy,
     tokens,
@@ -33,8 +35,11 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "tokentx": partial(account.token_transfers_of, "BEP20"),
         "tokennfttx": partial(account.token_transfers_of, "BEP721"),
         "token1155tx": partial(account.token_transfers_of, "BEP1155"),
+        "balancehistory": account.balance_at,
         "tokenbalance": account.token_balance,
+        "tokenbalancehistory": account.token_balance_at,
         "addresstokenbalance": account.token_balances,
+        "addresstokennftbalance": account.collections,
         "tokenlist": tokens.token_list,
         "getminedblocks": blocks.mined_blocks,
         "txsbeaconwithdrawal": blocks.beacon_withdrawals,
@@ -69,7 +74,16 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "gettokenholders": tokens.get_token_holders,
     },
     "gastracker": {"gasoracle": chain.gas_oracle},
-    "stats": {"tokensupply": account.token_supply, "totalfees": chain.fees_of_day},
+    "stats": {
+        "tokensupply": account.token_supply,
+        "tokensupplyhistory": account.token_supply_at,
+        "dailytx": partial(days.days_as, "day_of_transactions"),
+        "dailytxnfee": partial(days.days_as, "day_of_fees"),
+        "dailynewaddress": partial(days.days_as, "day_of_new_addresses"),
+        "dailygasused": partial(days.days_as, "day_of_gas"),
+        "dailyblkcount": partial(days.days_as, "day_of_blocks"),
+        "totalfees": chain.fees_of_day,
+    },
     "logs": {"getlogs": logs.get_logs},
     "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
 }
@@ -78,9 +92,15 @@ _SPELLED = {
     name.lower(): name
     for name in ("getLogs", "getToken", "getTokenHolders", "txsBeaconWithdrawal", *proxy.METHODS)
 }
+# Those of other extensions, by module and action.
+OF_EXTENSIONS: Mapping[tuple[str, str], Action] = registry.merged("etherscan", "ACTIONS")
 # The actions as spelled in Etherscan's and Blockscout's documentation.
 PUBLISHED: Mapping[str, Collection[str]] = {
-    module: [_SPELLED.get(name, name) for name in actions] for module, actions in MODULES.items()
+    module: [
+        *(_SPELLED.get(name, name) for name in actions),
+        *(name for of_module, name in OF_EXTENSIONS if of_module == module),
+    ]
+    for module, actions in MODULES.items()
 }
 SUPPORTED = "\n".join(f"- `{module}`: {', '.join(names)}" for module, names in PUBLISHED.items())
 
@@ -89,9 +109,9 @@ def find_action(parameters: Parameters) -> Action:
     module = MODULES.get(parameters.text("module").lower())
     if module is None:
         raise Failure(BAD_MODULE)
-    action = module.get(parameters.text("action").lower())
     named = parameters.text("module").lower(), parameters.text("action").lower()
-    if named in NOT_OFFERED:
+    action = module.get(named[1]) or OF_EXTENSIONS.get(named)
+    if action is None and named in NOT_OFFERED:
         raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
     if action is None:
         raise Failure(BAD_ACTION)

@@ -1,7 +1,5 @@
 """module=block, transaction, token and gastracker."""
 
-from datetime import date
-
 import orjson
 
 from scan.errors import NotFound
@@ -35,11 +33,7 @@ def block_by_time(parameters: Parameters) -> Reply:
 
 def fees_of_day(parameters: Parameters) -> Reply:
     """Return the fees of a day (UTC) in wei."""
-    text = parameters.required("date")
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise Failure("An incorrect date provided") from None
+    day = parameters.day("date")
     [row] = orjson.loads(daily_stats.days(reader(), day, day).data) or [None]
     if row is None:
         raise Failure("Error! No blocks of this day are indexed")

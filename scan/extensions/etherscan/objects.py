@@ -1,6 +1,7 @@
 """Etherscan's objects of records, as far as objects.toml says them."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,16 @@ def gwei(wei: str) -> str:
     return in_units(int(wei), GWEI_DECIMALS)
 
 
+def seconds(date: str) -> str:
+    """Return the beginning of a day (UTC) in Unix seconds."""
+    return str(int(datetime.fromisoformat(f"{date}T00:00:00Z").timestamp()))
+
+
 FORMATS: Mapping[str, Callable[[Any], Any]] = {
+    "coins": lambda wei: in_units(int(wei)),
     "gwei": gwei,
     "hex": lambda value: hex(int(value)),
+    "seconds": seconds,
     "standard": token_standard,
     "text": str,
 }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 
 from scan import parameters
 from scan.errors import InvalidParameter
@@ -99,11 +100,20 @@ class Parameters:
     def window(self) -> Window:
         """Return the window of a list: its page, order and range of blocks, which has no end where
         `endblock` is missing or `latest`."""
+        limit, offset = self.limit_and_offset()
+        return Window(limit, offset, self.direction(), self.first_block(), self.last_block())
+
+    def day(self, name: str) -> date:
+        try:
+            return date.fromisoformat(self.required(name))
+        except ValueError:
+            raise Failure("An incorrect date provided") from None
+
+    def direction(self) -> str:
         direction = self.text("sort", "asc").lower()
         if direction not in ("asc", "desc"):
             raise Failure("Error! Invalid sort: asc or desc")
-        limit, offset = self.limit_and_offset()
-        return Window(limit, offset, direction, self.first_block(), self.last_block())
+        return direction
 
     def first_block(self, name: str = "startblock") -> int:
         return min(self.integer(name, 0), parameters.BIGINT_MAX)

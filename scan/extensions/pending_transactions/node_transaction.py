@@ -1,6 +1,6 @@
 """Transactions that the node has and the index has not, most of which wait for their block."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NodeSession
@@ -14,6 +14,7 @@ class PendingTransaction(NamedTuple):
     """A transaction as the node has it; amounts in wei. `block_number` is None while no block has
     it. `next_nonce` is its sender's next nonce, None where the node does not give it."""
 
+    hash: bytes
     block_number: int | None
     from_address: bytes
     to_address: bytes | None
@@ -45,12 +46,34 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
     )
     if answer is None or isinstance(answer, RpcError):
         return None
+    sent = _parsed(answer)
+    if sent is None or sent.hash != transaction_hash:
+        return None
+    return sent._replace(next_nonce=_next_nonce(node, sent.from_address))
+
+
+def read_pool(node: NodeSession, address: bytes) -> list[PendingTransaction] | None:
+    """Return the transactions of a sender in the node's pool, in the order of their nonces; None
+    where the node does not offer its pool. Raises the errors of NodeSession."""
+    [answer] = node.results([Call("txpool_contentFrom", (to_hex(address),))], MOST_BYTES)
+    if not isinstance(answer, dict):
+        return None
+    of_state = [answer.get(state) for state in ("pending", "queued")]
+    listed = [
+        value for by_nonce in of_state if isinstance(by_nonce, dict) for value in by_nonce.values()
+    ]
+    pool = [sent for sent in map(_parsed, listed) if sent and sent.from_address == address]
+    return sorted(pool, key=lambda sent: sent.nonce)
+
+
+def _parsed(answer: Any) -> PendingTransaction | None:
+    """Return the transaction in a node's JSON, without the sender's next nonce; None where it is
+    malformed."""
     try:
-        if data(answer["hash"], 32) != transaction_hash:
-            return None
         to = answer.get("to")
         price = answer.get("maxFeePerGas") or answer.get("gasPrice")
         sent = PendingTransaction(
+            data(answer["hash"], 32),
             quantity_or_none(answer.get("blockNumber")),
             data(answer["from"], 20),
             None if to is None else data(to, 20),
@@ -67,7 +90,7 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
         return None
     if max(sent.nonce, sent.gas_limit) > MAX_UINT64:
         return None
-    return sent._replace(next_nonce=_next_nonce(node, sent.from_address))
+    return sent
 
 
 def _next_nonce(node: NodeSession, address: bytes) -> int | None:

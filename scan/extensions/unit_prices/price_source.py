@@ -35,6 +35,19 @@ class Reading(NamedTuple):
     problem: str | None
 
 
+class CoinPrice(NamedTuple):
+    amount: Decimal
+    time: str  # as of when, ISO 8601
+
+
+def coin_in_usd(reader: Reader) -> CoinPrice | None:
+    """Return the price of a coin in USD, in which other forms have it; None without one."""
+    prices, _ = reader.sources.get(PriceSource).read(reader)
+    if prices is None or prices.coin is None or prices.currency != "USD":
+        return None
+    return CoinPrice(prices.coin, prices.time)
+
+
 class PriceSource:
     """The operator's prices. No request waits for a file or a server: requests before the end of
     the first reading get no prices."""

@@ -47,3 +47,14 @@ def test_a_file_has_all_blobs(client: FlaskClient) -> None:
     lines = client.get("/api/v1/blobs?format=csv").text.splitlines()
     assert lines[0].lstrip("\ufeff").split(",")[3] == "versioned_hash"
     assert len(lines) == 1 + total
+
+
+def test_a_transaction_has_its_blobs_in_blockscouts_form(
+    client: FlaskClient, scenario: Played
+) -> None:
+    for sent in scenario.truth.transactions:
+        if sent["blobVersionedHashes"]:
+            shown = client.get(f"/api/v2/transactions/{sent['hash']}/blobs").json
+            assert [blob["hash"] for blob in shown["items"]] == sent["blobVersionedHashes"]
+    without = next(t for t in scenario.truth.transactions if not t["blobVersionedHashes"])
+    assert client.get(f"/api/v2/transactions/{without['hash']}/blobs").json == {"items": []}

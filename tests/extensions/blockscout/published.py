@@ -9,6 +9,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from tests.extensions.blockscout.other_responses import OTHER_RESPONSES
+
 Json = dict[str, Any]
 
 FILE = Path(__file__).with_name("published.json.gz")
@@ -52,8 +54,14 @@ def _schemas() -> Json:
 
 COMPONENTS = _schemas()
 RESPONSES: Mapping[str, Draft202012Validator] = {
-    path: Draft202012Validator({**_converted(entry["response"]), "components": COMPONENTS})
-    for path, entry in DOCUMENT["paths"].items()
+    **{
+        path: Draft202012Validator({**_converted(entry["response"]), "components": COMPONENTS})
+        for path, entry in DOCUMENT["paths"].items()
+    },
+    **{
+        path: Draft202012Validator({**response, "components": COMPONENTS})
+        for path, response in OTHER_RESPONSES.items()
+    },
 }
 ERRORS = Draft202012Validator(
     {"$ref": "#/components/schemas/JsonErrorResponse", "components": COMPONENTS}

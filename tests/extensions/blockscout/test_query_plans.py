@@ -56,6 +56,7 @@ def test_a_deep_page_costs_what_the_first_does(seeded: Explained, path: str) -> 
             "/main-page/transactions",
             "/tokens",
             "/smart-contracts",
+            "/stats/hot-smart-contracts?scale=5m",
         ),
         *(f"/addresses/{HOT}/{name}" for name in ("counters", "tabs-counters", "tokens", "nft")),
         f"/tokens/{HOT_TOKEN}/holders",

@@ -26,6 +26,8 @@ PLACES = (
     *("block_number", "index", "transaction_index", "index_in_batch", "items_count", "value"),
     *("holders_count", "contract_address_hash", "address_hash", "token_id", "unique_token"),
     *("token_contract_address_hash", "cursor", "page_token", "type", "filter", "sort", "order"),
+    *("position", "nonce", "id", "scale", "transactions_count", "total_gas_used", "resolution"),
+    *("from", "to"),
     *("topic", "token", "q", "transaction_hash", "sender", "fetched_coin_balance", "hash"),
 )
 
@@ -34,14 +36,15 @@ def rules(client: FlaskClient) -> list[str]:
     return sorted(
         rule.rule
         for rule in client.application.url_map.iter_rules()
-        if rule.rule.startswith("/api/v2/")
+        if rule.rule.startswith(("/api/v2/", "/stats-service/"))
     )
 
 
 def test_the_guide_names_every_path(client: FlaskClient) -> None:
     listed = set(re.findall(r"(/[a-z][\w/{}-]*)(?=[ ,|])", GUIDE.read_text()))
     for rule in rules(client):
-        path = rule.removeprefix("/api/v2").replace("<", "{").replace(">", "}")
+        path = rule.removeprefix("/api/v2").removeprefix("/stats-service/api/v1")
+        path = path.replace("<", "{").replace(">", "}")
         assert path in listed, path
 
 

@@ -65,6 +65,7 @@ def test_every_endpoint_is_asked_once(demo):
         *("/user-operation/<operation_hash>", "/api/v1/user-operations/<operation_hash>"),
         "/api/v2/proxy/account-abstraction/operations/<operation_hash>",
         "/api/v2/blocks/<block>/countdown",
+        *("/api/v2/stats/hot-smart-contracts", "/stats-service/api/v1/lines/<name>"),
         "/address/<address>/source",
         *("/api/v1/addresses", "/api/v1/decode", "/api/v1/search"),
         *("/mail", "/mail/confirm", "/mail/leave", "/address/<address>/<name>/feed"),

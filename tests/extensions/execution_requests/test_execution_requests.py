@@ -18,6 +18,8 @@ from app import create_app
 from scan.extensions.execution_requests.queries import MOST_QUEUED
 from tests.api.test_record_fields import require_fields
 from tests.extensions.audit import auditing
+from tests.extensions.blockscout.published import faults
+from tests.extensions.blockscout.test_responses import Asking
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support import request_contracts as contracts
 from tests.support.anvil import Anvil
@@ -255,3 +257,30 @@ def test_bulk_and_reorganisations_have_the_same_requests(
         assert auditing.run(settings, node=True) == 0
         total = create_app(settings).test_client().get("/api/v1/execution-requests").json["total"]
         assert total == sum(counts[0] for counts in SUBMITTED)
+
+
+def test_deposits_in_blockscouts_form_are_the_contracts(
+    requested: Requested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Asking(requested.client)
+    rows, _ = listed(requested.client, requestType="deposit")
+    indexes = [row["depositIndex"] for row in rows]
+    assert ask("/beacon/deposits/count") == {"deposits_count": len(rows)}
+    shown = ask("/beacon/deposits")
+    assert not faults("/api/v2/beacon/deposits", shown)
+    for deposit, row in zip(shown["items"], rows, strict=True):
+        sent = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
+        assert deposit["from_address"]["hash"].lower() == sent["from"]
+        assert deposit["block_hash"] == sent["blockHash"]
+        assert (deposit["pubkey"], deposit["amount"]) == (row["pubkey"], row["amount"])
+        for path, same in (
+            (f"/addresses/{row['address']}", "address"),
+            (f"/blocks/{row['blockNumber']}", "blockNumber"),
+            (f"/transactions/{row['transactionHash']}", "transactionHash"),
+        ):
+            if row[same] is not None:
+                of_path = [d["index"] for d in ask.rows(f"{path}/beacon/deposits")]
+                assert of_path == [r["depositIndex"] for r in rows if r[same] == row[same]]
+    monkeypatch.setattr("scan.extensions.blockscout.lists.ROWS", 2)
+    pages = [[d["index"] for d in page] for page in ask.pages("/beacon/deposits", n="two")]
+    assert pages == [indexes[:2], indexes[2:]]

@@ -9,10 +9,14 @@ from eth_abi import decode
 from eth_utils import keccak
 from flask.testing import FlaskClient
 
+from app import create_app
 from scan.extensions.messages_to_l1.rows import MAX_DATA_BYTES
+from tests.extensions.blockscout.published import faults
+from tests.extensions.blockscout.test_responses import Asking
 from tests.indexer.test_op_stack import PASSED, PASSER, Rollup, rollup
 from tests.support.anvil import Anvil
 from tests.support.database import execute
+from tests.support.indexing import settings_for
 from tests.support.lists import Listed, by_links
 
 __all__ = ["rollup"]
@@ -104,3 +108,45 @@ def test_a_transaction_and_a_sender_have_their_messages(rollup: Rollup) -> None:
     assert f"/tx/{messages[0]['transactionHash']}" in page and "messages-to-l1?sender=" in page
     assert "Messages to L1" in rollup.client.get(f"/address/{sender}").text
     assert "Messages to L1" not in rollup.client.get(f"/address/{other}").text
+
+
+def test_withdrawals_in_blockscouts_form_are_the_messages(rollup: Rollup) -> None:
+    messages = passed_messages(rollup.node)
+    ask = Asking(rollup.client)
+    pages = [*ask.pages("/optimism/withdrawals")]
+    assert len(pages) > 1
+    rows = [row for page in pages for row in page]
+    assert [(row["msg_nonce_raw"], row["msg_data"]) for row in rows] == [
+        (m["nonce"], m["data"]) for m in messages
+    ]
+    for row, message in zip(rows, messages, strict=True):
+        assert row["msg_nonce"] + (row["msg_nonce_version"] << 240) == int(message["nonce"])
+        assert row["from"]["hash"].lower() == message["sender"]
+        assert row["l2_transaction_hash"] == message["transactionHash"]
+    first = ask("/optimism/withdrawals")
+    assert not faults("/api/v2/optimism/withdrawals", first)
+    assert ask("/optimism/withdrawals/count") == len(messages)
+    sent = messages[0]["transactionHash"]
+    for path in ("from-rollup", "from-rollup/count", f"withdrawals/{sent}"):
+        assert rollup.client.get(f"/api/v2/arbitrum/messages/{path}").status_code == 404
+
+
+def test_messages_of_arbitrum_have_its_form(rollup: Rollup) -> None:
+    """An Arbitrum chain's messages have a position as nonce, and no limit of gas."""
+    execute(rollup.url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
+    messages = listed(create_app(settings_for(rollup.url, rollup.node.url)).test_client())
+    client = create_app(settings_for(rollup.url, rollup.node.url)).test_client()
+    ask = Asking(client)
+    rows = ask.rows("/arbitrum/messages/from-rollup")
+    assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == [
+        (int(m["nonce"]), m["transactionHash"]) for m in messages
+    ]
+    path = "/api/v2/arbitrum/messages/from-rollup"
+    assert not faults(path, ask("/arbitrum/messages/from-rollup"))
+    assert ask("/arbitrum/messages/from-rollup/count") == len(messages)
+    sent = messages[0]["transactionHash"]
+    shown = ask(f"/arbitrum/messages/withdrawals/{sent}")
+    assert not faults("/api/v2/arbitrum/messages/withdrawals/{}", shown)
+    of_sent = [m for m in messages[::-1] if m["transactionHash"] == sent]
+    assert [row["callvalue"] for row in shown["items"]] == [m["value"] for m in of_sent][:25]
+    assert client.get("/api/v2/optimism/withdrawals").status_code == 404

@@ -95,3 +95,28 @@ def test_what_nobody_has_is_not_found(client: FlaskClient, indexed: Indexing) ->
     assert client.get(f"/tx/{HASH}").status_code == 404
     away = create_app(replace(indexed.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
     assert [away.get(f"/tx/{HASH}").status_code for _ in range(3)] == [404] * 3
+
+
+def test_the_nodes_pool_of_a_sender_in_blockscouts_form(
+    client: FlaskClient, indexed: Indexing, scenario: Played
+) -> None:
+    """Neither a malformed transaction nor another sender's is shown."""
+    query = f"/api?module=account&action=pendingtxlist&address={SENT['from']}"
+    refused = client.get(query).json  # anvil has no such call
+    assert refused["status"] == "0" and "does not offer" in refused["result"]
+    pool = {
+        "pending": {"9": {**SENT, "nonce": "0x9"}, "2": SENT, "3": {**SENT, "to": "<b>"}},
+        "queued": {"4": {**SENT, "nonce": "0x4"}, "5": {**SENT, "from": "0x" + "cd" * 20}},
+    }
+    with FaultyNode(scenario.anvil.url) as node:
+        settings = settings_for(indexed.settings.database_url, node.url)
+        asking = create_app(settings).test_client()
+        node.fault = every_result(json.dumps(pool))
+        body = asking.get(query).json
+        assert [row["nonce"] for row in body["result"]] == ["2", "4", "9"]
+        assert (body["result"][0]["hash"], body["result"][0]["to"]) == (HASH, "")
+        assert [r["nonce"] for r in asking.get(f"{query}&page=2&offset=1").json["result"]] == ["4"]
+        for answer in ("[]", "null", '{"pending": []}', '{"pending": {"1": 1}}'):
+            node.fault = every_result(answer)
+            body = asking.get(query).json
+            assert body["status"] == "0", answer

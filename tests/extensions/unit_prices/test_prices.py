@@ -158,3 +158,25 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(
 def test_sources_of_prices_that_are_taken(text: str, value: str) -> None:
     settings = Settings.from_environment({"SCAN_PRICES": text})
     assert settings.of(PriceSettings).prices == value
+
+
+def test_other_forms_have_the_price_in_usd_alone(
+    indexed: Indexing, scenario: Played, tmp_path: Path
+) -> None:
+    file = tmp_path / "prices.json"
+    for currency, price in (("USD", "3000.5"), ("EUR", None)):
+        file.write_text(json.dumps(document(scenario, currency=currency, coin="3000.5")))
+        client = create_app(priced_by(indexed.settings, str(file))).test_client()
+        read(client)
+        assert client.get("/api/v2/stats").json["coin_price"] == price
+        body = client.get("/api?module=stats&action=ethprice").json
+        of_blockscout = client.get("/api?module=stats&action=coinprice").json
+        if price is None:
+            assert body["status"] == of_blockscout["status"] == "0"
+            assert "/api/v1/prices" in body["result"]
+            continue
+        assert body["result"] == {
+            **{"ethbtc": "", "ethbtc_timestamp": ""},
+            **{"ethusd": price, "ethusd_timestamp": "1769903999"},
+        }
+        assert of_blockscout["result"]["coin_usd"] == price

@@ -1,0 +1,144 @@
+"""Counters and lines over time, as Blockscout's service of statistics has them."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from flask import request
+
+from scan import parameters
+from scan.api.openapi.renamed_fields import renamed_field
+from scan.errors import NotFound
+from scan.ethereum.units import in_units
+from scan.extensions.blockscout.lists import Record, one_of
+from scan.extensions.blockscout.objects import Object
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.chain_statistics import daily_stats
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+from scan.queries import network
+
+SPANS = {"DAY": "day", "WEEK": "week", "MONTH": "month", "YEAR": "year"}
+MAIN_COUNTERS = {
+    "average_block_time": "averageBlockTime",
+    "total_addresses": "totalAddresses",
+    "total_blocks": "totalBlocks",
+    "total_transactions": "totalTxns",
+    "yesterday_transactions": "yesterdayTxns",
+}
+CONTRACT_COUNTERS = {
+    "total_contracts": "totalContracts",
+    "total_verified_contracts": "totalVerifiedContracts",
+    "new_verified_contracts_24h": "newVerifiedContracts24h",
+}
+FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "coins": lambda wei: in_units(int(wei)),
+    "seconds": lambda milliseconds: in_units(int(milliseconds), 3),
+    "text": lambda number: str(number or 0),
+}
+
+blueprint = routes("stats_service")
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def _charts() -> Mapping[str, Mapping[str, str]]:
+    sections = _table()["sections"].values()
+    return {id_: chart for section in sections for id_, chart in section["charts"].items()}
+
+
+@blueprint.path("/counters")
+def list_counters() -> Response:
+    return json_value({"counters": [*_counters().values()]})
+
+
+@blueprint.path("/lines")
+def list_lines() -> Response:
+    sections = [
+        {
+            "id": id_,
+            "title": section["title"],
+            "charts": [_info(chart) for chart in section["charts"]],
+        }
+        for id_, section in _table()["sections"].items()
+    ]
+    return json_value({"sections": sections})
+
+
+@blueprint.path("/lines/<name>")
+def get_line(name: str) -> Response:
+    """Return a line's points, of which the newest one is of a span of time that has not ended."""
+    if name not in _charts():
+        raise NotFound("There is no such line.")
+    span = one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
+    first, last = (parameters.optional_date(request.args, key) for key in ("from", "to"))
+    records = daily_stats.by_span(reader(), SPANS.get(span or "DAY", "day"), first, last)
+    return json_value(_line(name, records))
+
+
+@blueprint.path("/pages/main")
+def get_main_page() -> Response:
+    """Return the counters of a main page, and transactions of the chain's newest days."""
+    records = daily_stats.by_span(reader(), "day", most=daily_stats.DEFAULT_DAYS)
+    line = {"daily_new_transactions": _line("newTxns", records)}
+    return json_value(_chosen_counters(MAIN_COUNTERS) | line)
+
+
+@blueprint.path("/pages/contracts")
+def get_contracts_page() -> Response:
+    return json_value(_chosen_counters(CONTRACT_COUNTERS))
+
+
+def _chosen_counters(names: Mapping[str, str]) -> Object:
+    counters = _counters()
+    return {name: counters[id_] for name, id_ in names.items() if id_ in counters}
+
+
+def _counters() -> dict[str, Object]:
+    """Return the counters by id; that of the day before is left out on a chain's first day."""
+    values = network.totals(reader()) | orjson.loads(network.stats(reader()))
+    days = orjson.loads(daily_stats.days(reader(), length=2).data)
+    if len(days) == 2:
+        values["transactionsOfDayBefore"] = days[0]["transactions"]
+    return {
+        id_: {**_described(id_, counter), "value": _value(counter, values)}
+        for id_, counter in _table()["counters"].items()
+        if renamed_field(counter["value"]).source in values
+    }
+
+
+def _line(id_: str, records: Sequence[Record]) -> Object:
+    points = [
+        {
+            "date": record["date"],
+            "date_to": record["dateTo"],
+            "value": _value(_charts()[id_], record),
+            "is_approximate": not record["isComplete"],
+        }
+        for record in records
+    ]
+    return {"chart": points, "info": _info(id_)}
+
+
+def _info(id_: str) -> Object:
+    return {**_described(id_, _charts()[id_]), "resolutions": [*SPANS]}
+
+
+def _described(id_: str, entry: Mapping[str, str]) -> Object:
+    units = entry.get("units")
+    if units == "coin":
+        units = network.coin_symbol(reader())
+    described = {"id": id_, "title": entry["title"], "description": entry["description"]}
+    return described if units is None else {**described, "units": units}
+
+
+def _value(entry: Mapping[str, str], values: Mapping[str, Any]) -> str:
+    field = renamed_field(entry["value"])
+    value = values[field.source]
+    return FORMATS[field.format or "text"](value)

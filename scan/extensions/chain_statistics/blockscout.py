@@ -1,0 +1,47 @@
+"""The contracts that were called most in Blockscout's form."""
+
+from scan.errors import InvalidParameter
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.lists import ROWS, address, list_response, number, one_of
+from scan.extensions.blockscout.routing import routes
+from scan.extensions.chain_statistics import most_called
+from scan.http.requests import reader
+from scan.http.responses import Response
+
+# What lists can be sorted by, and the spans of time, in seconds.
+SORTS = {"transactions_count": "transactions", "total_gas_used": "gasUsed"}
+SPANS_S = {"5m": 300, "1h": 3600, "3h": 10_800, "1d": 86_400, "7d": 604_800, "30d": 2_592_000}
+
+blueprint = routes("chain_statistics")
+
+
+@blueprint.path("/stats/hot-smart-contracts")
+def list_most_called() -> Response:
+    """Return contracts by how often transactions called them in the `scale` before the newest
+    block. Their balances are null: they are those of another time."""
+    scale = one_of("scale", [*SPANS_S])
+    if scale is None:
+        raise InvalidParameter(f"scale is missing: {', '.join(SPANS_S)}.", field="scale")
+    sort = one_of("sort", [*SORTS]) or "transactions_count"
+    order = most_called.Order(
+        by_gas=SORTS[sort] == "gasUsed", is_ascending=one_of("order", ("asc", "desc")) == "asc"
+    )
+    last, last_address = number(sort), address("contract_address_hash")
+    after = None if last is None or last_address is None else (last, last_address)
+    records = most_called.contracts(reader(), SPANS_S[scale], order, after, ROWS)
+    objects = AddressObjects(record["address"] for record in records)
+    items = [
+        {
+            "contract_address": objects.of(record["address"]),
+            "transactions_count": record["transactions"],
+            "total_gas_used": record["gasUsed"],
+            "balance": None,
+        }
+        for record in records
+    ]
+    following = None
+    if len(items) == ROWS:  # the next page may be empty
+        last_item = items[-1]
+        following = {name: last_item[name] for name in SORTS}
+        following["contract_address_hash"] = last_item["contract_address"]["hash"]
+    return list_response(items, following)

@@ -1,0 +1,80 @@
+"""Counters and lines of the service of statistics, beside the days of /api/v1."""
+
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+from tests.extensions.blockscout.published import ERRORS
+
+PATH = "/stats-service/api/v1"
+
+
+def points(client: FlaskClient, name: str, **parameters: str) -> list[dict[str, Any]]:
+    body = client.get(f"{PATH}/lines/{name}", query_string=parameters).json
+    assert body is not None
+    return list(body["chart"])
+
+
+@pytest.fixture(scope="module")
+def days(client: FlaskClient) -> list[dict[str, Any]]:
+    """All days with blocks: those of the scenario, whose first block is of 1970 on some chains."""
+    listed = client.get("/api/v1/stats/daily?from=1970-01-01&to=1970-12-31").json["days"]
+    listed += client.get("/api/v1/stats/daily").json["days"]
+    return [day for day in listed if day["blocks"]]
+
+
+def test_lines_are_the_chains_days(client: FlaskClient, days: list[dict[str, Any]]) -> None:
+    chart = points(client, "newTxns")
+    assert [(point["date"], point["value"]) for point in chart] == [
+        (day["date"], str(day["transactions"])) for day in days
+    ]
+    assert [point["is_approximate"] for point in chart] == [False] * (len(days) - 1) + [True]
+    assert all(point["date"] == point["date_to"] for point in chart)
+    for name, field in (("txnsGrowth", "transactions"), ("contractsGrowth", "contractsCreated")):
+        sums = [str(total) for total in accumulate(day[field] for day in days)]
+        assert [point["value"] for point in points(client, name)] == sums
+    for point, day in zip(points(client, "txnsFee"), days, strict=True):
+        whole, _, fraction = point["value"].partition(".")
+        assert int(whole + fraction.ljust(18, "0")) == int(day["fees"])
+    last = days[-1]["date"]
+    assert len(points(client, "newBlocks", **{"from": last, "to": last})) == 1
+    assert points(client, "newBlocks", to="1900-01-01") == []
+
+
+def test_spans_add_up_their_days(client: FlaskClient, days: list[dict[str, Any]]) -> None:
+    total = sum(day["transactions"] for day in days)
+    for resolution in ("DAY", "WEEK", "MONTH", "YEAR"):
+        chart = points(client, "newTxns", resolution=resolution)
+        assert sum(int(point["value"]) for point in chart) == total
+        assert all(point["date"] <= point["date_to"] for point in chart)
+        growth = points(client, "txnsGrowth", resolution=resolution)
+        assert growth[-1]["value"] == str(total)
+    years = points(client, "newTxns", resolution="YEAR")
+    assert [point["date"][5:] + point["date_to"][5:] for point in years] == [
+        "01-01" + "12-31"
+    ] * len(years)
+
+
+def test_counters_are_the_chains(client: FlaskClient, scenario: Played) -> None:
+    counters = client.get(f"{PATH}/counters").json
+    assert counters is not None
+    values = {counter["id"]: counter["value"] for counter in counters["counters"]}
+    truth = scenario.truth
+    assert values["totalBlocks"] == str(len(truth.blocks))
+    assert values["totalTxns"] == str(len(truth.transactions))
+    assert values["totalTokens"] == str(len(truth.tokens))
+    main = client.get(f"{PATH}/pages/main").json
+    assert main is not None
+    assert main["total_transactions"]["value"] == values["totalTxns"]
+    assert main["daily_new_transactions"]["chart"] == points(client, "newTxns")[-30:]
+
+
+def test_what_is_unknown_or_malformed_is_refused(client: FlaskClient) -> None:
+    missing = client.get(f"{PATH}/lines/activeAccounts")
+    assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
+    for query in ("from=yesterday", "to=2026-13-01", "resolution=HOUR"):
+        refused = client.get(f"{PATH}/lines/newTxns?{query}")
+        assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)]

@@ -1,0 +1,76 @@
+"""The contracts that transactions called most, counted from the chain's transactions."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+from tests.extensions.blockscout.test_responses import Asking
+from tests.support.truth import Truth
+
+PATH = "/stats/hot-smart-contracts"
+
+
+def counted(scenario: Played, truth: Truth, seconds: int) -> dict[str, tuple[int, int]]:
+    """{address: (transactions, gas)} of contracts called in a time before the newest block."""
+    node = scenario.anvil
+    since = datetime.fromisoformat(truth.blocks[0]["timestamp"]) - timedelta(seconds=seconds)
+    calls, gas = Counter[str](), Counter[str]()
+    for sent in truth.transactions:
+        is_newer = datetime.fromisoformat(sent["timestamp"]) >= since
+        if is_newer and sent["toAddress"] is not None:
+            calls[sent["toAddress"]] += 1
+            gas[sent["toAddress"]] += int(sent["gasUsed"])
+    codes = {called: node.call("eth_getCode", called, "latest") for called in calls}
+    return {
+        called: (calls[called], gas[called])
+        for called, code in codes.items()
+        if code != "0x" and not code.startswith("0xef0100")  # a delegating account (EIP-7702)
+    }
+
+
+@pytest.mark.parametrize("scale", ["5m", "30d"])
+def test_contracts_are_listed_by_their_calls(
+    ask: Asking, scenario: Played, truth: Truth, scale: str
+) -> None:
+    expected = counted(scenario, truth, {"5m": 300, "30d": 30 * 86_400}[scale])
+    assert expected
+    for sort, place in (("transactions_count", 0), ("total_gas_used", 1)):
+        for order in ("desc", "asc"):
+            rows = ask.rows(PATH, scale=scale, sort=sort, order=order)
+            shown = [
+                (
+                    r["contract_address"]["hash"].lower(),
+                    r["transactions_count"],
+                    r["total_gas_used"],
+                )
+                for r in rows
+            ]
+            assert {address: counts for address, *counts in shown} == {
+                address: [*counts] for address, counts in expected.items()
+            }
+            ranks = [row[1 + place] for row in shown]
+            assert ranks == sorted(ranks, reverse=order == "desc")
+
+
+def test_pages_have_each_contract_once(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = ask.rows(PATH, scale="30d", n="whole")
+    monkeypatch.setattr("scan.extensions.chain_statistics.blockscout.ROWS", 3)
+    for sort in ("transactions_count", "total_gas_used"):
+        rows = ask.rows(PATH, scale="30d", sort=sort, n="pages")
+        assert len(rows) == len(whole)
+        assert {r["contract_address"]["hash"] for r in rows} == {
+            r["contract_address"]["hash"] for r in whole
+        }
+
+
+def test_a_time_with_too_many_transactions_is_refused(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.extensions.chain_statistics.most_called.MAX_TRANSACTIONS", 5)
+    refused: Any = client.get(f"/api/v2{PATH}?scale=30d&n=many")
+    assert refused.status_code == 422 and "shorter" in refused.json["errors"][0]["detail"]
+    assert client.get(f"/api/v2{PATH}").status_code == 422

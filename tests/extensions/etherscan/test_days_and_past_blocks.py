@@ -1,0 +1,75 @@
+"""Statistics of days, and balances and supplies after a block, beside /api/v1 and the node."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+from tests.extensions.etherscan.conftest import Asking
+
+FIELDS = {
+    "dailytx": ("transactionCount", "transactions"),
+    "dailynewaddress": ("newAddressCount", "newAddresses"),
+    "dailygasused": ("gasUsed", "gasUsed"),
+    "dailyblkcount": ("blockCount", "blocks"),
+}
+
+
+def test_days_are_the_chains(ask: Asking, client: FlaskClient) -> None:
+    days = client.get("/api/v1/stats/daily").json["days"]
+    dates = {"startdate": days[0]["date"], "enddate": days[-1]["date"]}
+    for action, (name, field) in FIELDS.items():
+        rows = ask.result("stats", action, **dates)
+        assert [(row["UTCDate"], row[name]) for row in rows] == [
+            (d["date"], d[field]) for d in days
+        ]
+        assert ask.result("stats", action, **dates, sort="desc") == rows[::-1]
+    [fee] = ask.result("stats", "dailytxnfee", startdate=dates["enddate"], enddate=dates["enddate"])
+    whole, _, fraction = fee["transactionFee_Eth"].partition(".")
+    assert int(whole + fraction.ljust(18, "0")) == int(days[-1]["fees"])
+    assert int(fee["unixTimeStamp"]) % 86_400 == 0
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        {},
+        {"startdate": "2026-01-01"},
+        {"startdate": "x", "enddate": "2026-01-01"},
+        {"startdate": "2026-02-01", "enddate": "2026-01-01"},
+        {"startdate": "1970-01-01", "enddate": "2026-01-01"},
+    ],
+)
+def test_dates_that_are_no_days_are_refused(ask: Asking, dates: dict[str, str]) -> None:
+    assert ask("stats", "dailytx", **dates)["status"] == "0"
+
+
+def test_balances_and_supplies_after_a_block(ask: Asking, scenario: Played) -> None:
+    person, block = scenario.stage.people[3], 5
+    wei = int(scenario.anvil.call("eth_getBalance", person, hex(block)), 16)
+    assert ask.result("account", "balancehistory", address=person, blockno=block) == str(wei)
+    token = scenario.stage.contracts["harbor"].address
+    for module, action, of in (
+        ("account", "tokenbalance", {"address": person}),
+        ("stats", "tokensupply", {}),
+    ):
+        asked = {"contractaddress": token, **of}
+        head = scenario.anvil.head()
+        expected = ask.result(module, action, **asked, tag=hex(head))
+        assert ask.result(module, f"{action}history", **asked, blockno=head) == expected
+        missing = ask(module, f"{action}history", **asked)
+        assert missing["result"] == "Error! Missing blockno"
+
+
+def test_collections_are_the_tokens_with_items(ask: Asking, scenario: Played) -> None:
+    truth = scenario.truth
+    for person in truth.addresses:
+        held = {
+            token["tokenAddress"]: token["balance"]
+            for token in truth.tokens_held_by(person)
+            if token["type"] == "BEP721"
+        }
+        if held:
+            rows = ask.rows("account", "addresstokennftbalance", address=person)
+            assert {row["TokenAddress"]: row["TokenQuantity"] for row in rows} == held
+            return
+    raise AssertionError("nobody holds items")
