@@ -97,9 +97,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = services = _services(settings)
-    for module in registry.parts("services"):
-        for service in module.services(services):
-            services.sources.of_extensions[type(service)] = service
+    for make in registry.values("service", "service"):
+        service = make(services)
+        services.sources.of_extensions[type(service)] = service
     sources = services.sources
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)

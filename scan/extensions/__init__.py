@@ -32,7 +32,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | shared_windows.py | windows(settings): the store of rate limits that processes share, by SCAN_RATE_LIMIT_STORAGE |
 | metadata_search.py | find_variant() of a metadata file, by which verification makes a partial match full |
 | contract_comparison.py | compare(reader, address): compares a contract that has a verified contract's runtime code; whether its record may have changed |
-| services.py | services(core): what lives as long as the process, by type |
+| service.py | service(core): what lives as long as the process, by type |
 
 A module with the name of another extension is what it adds to that one, which alone imports it:
 exports.py has CELLS of CSV files that no field has and headers() of a file's last page, blockscout.py a

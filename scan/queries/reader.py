@@ -171,7 +171,7 @@ class Sources:
     of_extensions: dict[type[Any], Any] = field(default_factory=dict)
 
     def get(self, kind: type[T]) -> T:
-        """Return what an extension provides (services.py), by its type."""
+        """Return what an extension provides (service.py), by its type."""
         provided: T = self.of_extensions[kind]
         return provided
 

@@ -1,7 +1,5 @@
 """What lives as long as the process: the media of items."""
 
-from collections.abc import Iterable
-
 from scan.extensions.documents.document_fetcher import DocumentFetcher
 from scan.extensions.item_media.media_cache import ItemMedia
 from scan.extensions.item_media.settings import Settings
@@ -9,9 +7,9 @@ from scan.http.services import Services
 from scan.outbound.connection import tls_context
 
 
-def services(core: Services) -> Iterable[object]:
+def service(core: Services) -> object:
     settings, own = core.settings, core.settings.of(Settings)
     if not own.nft_media:
-        return (ItemMedia(None),)
+        return ItemMedia(None)
     fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
-    return (ItemMedia(fetcher, own.ipfs_gateway, settings.webhook_allow_networks),)
+    return ItemMedia(fetcher, own.ipfs_gateway, settings.webhook_allow_networks)

@@ -1,7 +1,5 @@
 """What lives as long as the process: the source of prices."""
 
-from collections.abc import Iterable
-
 from scan.extensions.documents.document_fetcher import DocumentFetcher
 from scan.extensions.unit_prices.price_source import PriceSource
 from scan.extensions.unit_prices.settings import Settings
@@ -9,8 +7,8 @@ from scan.http.services import Services
 from scan.outbound.connection import tls_context
 
 
-def services(core: Services) -> Iterable[object]:
+def service(core: Services) -> object:
     settings, source = core.settings, core.settings.of(Settings).prices
     is_url = "://" in source
     fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
-    return (PriceSource(source, fetcher, settings.webhook_allow_networks),)
+    return PriceSource(source, fetcher, settings.webhook_allow_networks)

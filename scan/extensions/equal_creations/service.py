@@ -1,12 +1,10 @@
 """What lives as long as the process: the contracts to be compared."""
 
-from collections.abc import Iterable
-
 from scan.extensions.equal_creations.contract_comparison import EqualCreations
 from scan.http.services import Services
 
 
-def services(core: Services) -> Iterable[object]:
+def service(core: Services) -> object:
     comparisons = EqualCreations(core.writes, core.verifier.creations)
     core.verifier.on_stored.append(comparisons.request_all_of)
-    return (comparisons,)
+    return comparisons
