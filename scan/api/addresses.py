@@ -12,11 +12,7 @@ from scan.hex import to_hex
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
-from scan.queries import (
-    addresses,
-    contract_creations,
-    tokens,
-)
+from scan.queries import addresses, contract_creations, tokens
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Page, Window
 

@@ -20,10 +20,7 @@ from scan.http.requests import (
 )
 from scan.http.responses import Response, json_fragment, json_value
 from scan.http.services import services
-from scan.queries import (
-    contract_creations,
-    contracts,
-)
+from scan.queries import contract_creations, contracts
 from scan.queries.contract_creations import IndexedCreation, creation_record
 from scan.queries.contracts import Contract
 from scan.verification.compiler_releases import dotted

@@ -6,12 +6,7 @@ from functools import partial
 
 from scan import registry
 from scan.commands.arguments import add_metrics_port
-from scan.commands.startup import (
-    on_stop_signals,
-    prepare_database,
-    require_database,
-    require_node,
-)
+from scan.commands.startup import on_stop_signals, prepare_database, require_database, require_node
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.follower import Follower

@@ -17,12 +17,7 @@ from typing import NamedTuple
 from scan import registry
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.service_client import NoResponse, send
-from scan.commands.startup import (
-    DATABASE_FILE,
-    on_stop_signals,
-    prepare_database,
-    publish_database,
-)
+from scan.commands.startup import DATABASE_FILE, on_stop_signals, prepare_database, publish_database
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError

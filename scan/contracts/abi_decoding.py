@@ -10,15 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
-from scan.contracts.abi import (
-    MAX_VALUES,
-    WORD,
-    AbiError,
-    AbiType,
-    decode,
-    encode,
-    most_bytes_of,
-)
+from scan.contracts.abi import MAX_VALUES, WORD, AbiError, AbiType, decode, encode, most_bytes_of
 from scan.contracts.abi_index import (
     MAX_ALTERNATIVES,
     AbiIndex,

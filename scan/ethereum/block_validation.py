@@ -34,13 +34,7 @@ from scan.ethereum.forms.form import Encoding, Form
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.raw_blocks import NoBytes
-from scan.ethereum.rlp import (
-    list_item,
-    quantity_item,
-    split_list,
-    string_item,
-    strings_within,
-)
+from scan.ethereum.rlp import list_item, quantity_item, split_list, string_item, strings_within
 from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 

@@ -9,13 +9,7 @@ from gunicorn.http.errors import ParseException
 
 from scan import json_bodies, parameters
 from scan.accounts.api_keys import ApiKey
-from scan.errors import (
-    InvalidJson,
-    InvalidParameter,
-    ScanError,
-    TooLarge,
-    UnsupportedMediaType,
-)
+from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
 from scan.ethereum.block_parameter import BlockId
 from scan.http import own_machine
 from scan.http.request_state import request_state_of

@@ -7,12 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_validation import Verdict
-from scan.ethereum.blocks import (
-    BlockJson,
-    DecodedBlock,
-    MalformedBlock,
-    read_json,
-)
+from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, read_json
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     AnswerTooLarge,

@@ -7,12 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from scan.indexer.block_rows import BlockRows, log_characters
 from scan.indexer.block_source import BlockSource
-from scan.indexer.fetch_limit import (
-    CHARACTERS_AHEAD,
-    FETCHES_AHEAD,
-    MAX_CONCURRENCY,
-    FetchLimit,
-)
+from scan.indexer.fetch_limit import CHARACTERS_AHEAD, FETCHES_AHEAD, MAX_CONCURRENCY, FetchLimit
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch_process import FetchedRows, ProcessForLongRanges, fetch_rows
 from scan.indexer.stage_seconds import StageSeconds

@@ -14,9 +14,7 @@ from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filt
 from scan.pages.records import address_of, complete_transactions, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested
-from scan.queries import (
-    addresses,
-)
+from scan.queries import addresses
 
 LISTS = {
     tab: list_of_address(entity, "address", f"/addresses/{{address}}/{tab}", tab)

@@ -8,12 +8,7 @@ from concurrent.futures import TimeoutError as StillFetching
 
 from scan.errors import ScanError, Unavailable
 from scan.settings import Settings
-from scan.verification.compiler_install import (
-    NotFetched,
-    NotPublished,
-    install,
-    known_releases,
-)
+from scan.verification.compiler_install import NotFetched, NotPublished, install, known_releases
 from scan.verification.compiler_releases import SolcVersion, dotted, no_such_release
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.sandbox import Program

@@ -15,11 +15,7 @@ from scan.verification.search_progress import (
     MOST_COMPILATIONS,
     Attempts,
 )
-from scan.verification.settings_search import (
-    CompilerSettings,
-    candidate_settings,
-    infer_settings,
-)
+from scan.verification.settings_search import CompilerSettings, candidate_settings, infer_settings
 from scan.verification.submission_compilations import (
     OUTPUTS,
     Compilations,

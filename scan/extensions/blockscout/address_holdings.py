@@ -13,11 +13,7 @@ from scan.extensions.blockscout.lists import (
 )
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.token_objects import (
-    TokenObjects,
-    TokenTypes,
-    token_types,
-)
+from scan.extensions.blockscout.token_objects import TokenObjects, TokenTypes, token_types
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import addresses

@@ -25,22 +25,13 @@ from scan.extensions.blockscout.log_objects import log_objects
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.token_objects import (
-    token_object,
-    token_types,
-)
+from scan.extensions.blockscout.token_objects import token_object, token_types
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import (
-    addresses,
-    blocks,
-    contract_creations,
-    contracts,
-    tokens,
-)
+from scan.queries import addresses, blocks, contract_creations, contracts, tokens
 from scan.queries.contract_creations import IndexedCreation
 from scan.queries.pages import Window
 from scan.queries.transaction_contexts import contexts

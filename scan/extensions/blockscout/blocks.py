@@ -11,13 +11,7 @@ from scan.extensions.blockscout.entity_lists import (
     internal_transactions_response,
     transactions_response,
 )
-from scan.extensions.blockscout.lists import (
-    ROWS,
-    Record,
-    before_block,
-    list_response,
-    one_of,
-)
+from scan.extensions.blockscout.lists import ROWS, Record, before_block, list_response, one_of
 from scan.extensions.blockscout.routing import routes
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value

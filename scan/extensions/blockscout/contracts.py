@@ -10,13 +10,7 @@ from scan.errors import NotFound
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import shown
-from scan.extensions.blockscout.lists import (
-    ROWS,
-    Record,
-    list_response,
-    path_address,
-    text,
-)
+from scan.extensions.blockscout.lists import ROWS, Record, list_response, path_address, text
 from scan.extensions.blockscout.objects import renamed, timestamp
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.extensions.blockscout.routing import routes

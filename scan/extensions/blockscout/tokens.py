@@ -17,11 +17,7 @@ from scan.extensions.blockscout.lists import (
 )
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.token_objects import (
-    ALL_TYPES,
-    token_object,
-    token_types,
-)
+from scan.extensions.blockscout.token_objects import ALL_TYPES, token_object, token_types
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value

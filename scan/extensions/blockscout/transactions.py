@@ -14,14 +14,7 @@ from scan.extensions.blockscout.entity_lists import (
     transactions_response,
     transfers_response,
 )
-from scan.extensions.blockscout.lists import (
-    ROWS,
-    Record,
-    list_response,
-    number,
-    one_of,
-    text,
-)
+from scan.extensions.blockscout.lists import ROWS, Record, list_response, number, one_of, text
 from scan.extensions.blockscout.log_objects import log_objects
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.summary_objects import summary_object
@@ -43,13 +36,7 @@ from scan.hex import data, to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import (
-    blocks,
-    internal_transfers,
-    network,
-    token_transfers,
-    transactions,
-)
+from scan.queries import blocks, internal_transfers, network, token_transfers, transactions
 from scan.queries.ordinals import ordinal_at
 from scan.queries.pages import Window
 from scan.queries.transaction_contexts import contexts

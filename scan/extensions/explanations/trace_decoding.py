@@ -14,11 +14,7 @@ from scan.contracts.abi_index import functions_of
 from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
-from scan.contracts.transaction_details import (
-    MAX_CONTRACTS,
-    decode_event,
-    decode_event_by,
-)
+from scan.contracts.transaction_details import MAX_CONTRACTS, decode_event, decode_event_by
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.trace_reader import TraceFrame, TransactionTrace
 from scan.ethereum.traces import is_creation

@@ -12,12 +12,7 @@ from scan.extensions.bulk.plan import CannotBackfill
 from scan.extensions.bulk.range_files import BLOCKS_OF_FILE, Range
 from scan.extensions.bulk.spool import SpoolFailed
 from scan.extensions.history_files.e2store import BadFile, E2File
-from scan.extensions.history_files.file_sources import (
-    FileStore,
-    HistoryFile,
-    is_url,
-    list_files,
-)
+from scan.extensions.history_files.file_sources import FileStore, HistoryFile, is_url, list_files
 from scan.extensions.history_files.history_source import RangeHistory
 from scan.hex import BadHex, data
 from scan.settings import Settings

@@ -19,12 +19,7 @@ import requests
 
 from scan.environment import without_password
 from scan.ethereum.client import NodeError
-from scan.extensions.history_files.e2store import (
-    MAX_FILE_BYTES,
-    BadFile,
-    FileName,
-    parse_name,
-)
+from scan.extensions.history_files.e2store import MAX_FILE_BYTES, BadFile, FileName, parse_name
 
 log = logging.getLogger(__name__)
 

@@ -14,12 +14,7 @@ from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.rlp import LISTS, join_list, list_prefix_bytes
 from scan.extensions.history_files.e2store import BadFile, Parts
-from scan.extensions.history_files.rlp_reader import (
-    items_of,
-    list_content,
-    read_list,
-    whole_list,
-)
+from scan.extensions.history_files.rlp_reader import items_of, list_content, read_list, whole_list
 
 _BLOOM_BYTES = 256
 _BLOOM_PREFIX = bytes.fromhex("b90100")

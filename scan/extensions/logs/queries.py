@@ -15,13 +15,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
-from scan.extensions.logs.node_logs import (
-    ANOTHER_CHAIN,
-    TOO_LARGE,
-    BlockSpan,
-    NodeLog,
-    TooManyLogs,
-)
+from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
 from scan.hex import data, to_hex
 from scan.queries.cursors import ORDINAL
 from scan.queries.filters import Value, read_values

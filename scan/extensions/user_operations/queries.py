@@ -11,11 +11,7 @@ from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.call_failures import REVERT, CallFailure
-from scan.ethereum.transaction_reader import (
-    Content,
-    IndexedTransaction,
-    TransactionUnavailable,
-)
+from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
 from scan.extensions.user_operations.calls import (
     MAX_CALLS,
     AccountCall,
