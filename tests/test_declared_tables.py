@@ -5,6 +5,7 @@ import re
 import pytest
 
 from scan.database.lists import all_entities
+from scan.database.migrations import read_schema
 from scan.database.statements import read_texts, tables_of
 from scan.extensions.audit.node_comparison import ENTITIES
 from scan.extensions.bulk.block_columns import SPOOLED
@@ -77,6 +78,16 @@ def test_every_table_of_a_block_stands_in_every_place():
 
 def test_every_table_of_an_extension_is_an_entity():
     assert [table for table in TABLES if not all_entities()[table].is_sparse] == []
+
+
+def test_every_field_of_an_extension_s_row_is_a_column():
+    for name, table in TABLES.items():
+        undeclared = set(table.record._fields) - table.columns.keys()
+        assert not undeclared, f"{table.record.__name__}: no Column annotates {undeclared}"
+        pattern = rf"^CREATE TABLE IF NOT EXISTS {name} \((.*?)^\)"
+        [created] = re.findall(pattern, read_schema(), re.M | re.S)
+        missing = table.columns.keys() - set(re.findall(r"^    (\w+) ", created, re.M))
+        assert not missing, f"sql/schema/chain_tables.sql: {name} lacks {missing}"
 
 
 def test_what_rows_are_made_for_is_a_table():
