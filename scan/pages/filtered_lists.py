@@ -232,10 +232,10 @@ def entity_list(
     more: Collection[str] = (),
     fixed: Mapping[str, str] = MappingProxyType({}),
     paging: Collection[str] = PAGING,
-    page_of: Callable[[Reader, str, Window, Mapping[str, str]], Page] = entities.page,
+    page_of: Callable[[Reader, str, Window, Mapping[str, str]], Page] | None = None,
 ) -> FilteredList:
     """Return a list of an entity, of the rows that `fixed` filters match, or of one block;
-    `page_of` reads its page."""
+    `page_of` reads another page than the entity's own."""
 
     own = fixed.get("address")
 
@@ -245,7 +245,7 @@ def entity_list(
         given = {**fixed, **filters}
         if own in (given.get("from", ""), given.get("to", "")):
             del given["address"]  # `from` or `to` implies it, and their lists have counters
-        return page_of(reader(), entity, window, given)
+        return (page_of or entities.page)(reader(), entity, window, given)
 
     fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(

@@ -221,7 +221,7 @@ def _menu(title: str) -> list[tuple[str, str]]:
 
 def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name, to
-    the end of each list, or to the head of all."""
+    the count of each list, or to the head of all."""
     names = "address head block home list live transaction transaction_events transaction_facts"
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
     for of_extension in registry.values("pages", "SECTIONS"):

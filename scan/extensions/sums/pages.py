@@ -1,4 +1,4 @@
-"""Pages of sums, at the paths of the API, and the link to them below each list that they are of."""
+"""Pages of sums, at the paths of the API, and the link to them beside each of their lists."""
 
 from collections.abc import Mapping
 

@@ -21,7 +21,7 @@ from tests.support import brute_force
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.explain import explained
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
 from tests.support.scenario import everyday, play
 from tests.support.truth import Record, Truth, read_truth
@@ -197,7 +197,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
     truth, _ = chain.truth()
     own = next(row["fromAddress"] for row in truth.transactions if not row["status"])
     listed = chain.client.get(f"/address/{own}?status=false&timeTo=2024-12-31").text
-    [link] = re.findall(r'href="([^"]+)">Sums of these rows', listed)
+    [link] = re.findall(r'href="([^"]+)">Sums by month', listed)
     page = chain.client.get(unescape(link))
     assert page.status_code == 200
     failed = get(chain.client, f"/addresses/{own}/transactions/sums", status="false")
@@ -206,7 +206,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
     for path in ("transfers/sums?direction=out", "internal/sums?direction=in"):
         assert chain.client.get(f"/address/{own}/{path}").status_code == 200
     token = truth.tokens[0]["address"]
-    [link] = re.findall(r'href="([^"]+)">Sums of', chain.client.get(f"/token/{token}").text)
+    [link] = re.findall(r'href="([^"]+)">Sums by month', chain.client.get(f"/token/{token}").text)
     assert "Moved" in chain.client.get(link).text
     price = Decimal(10**6)
     priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
@@ -260,6 +260,18 @@ def test_malformed_parameters_are_refused(
 ) -> None:
     answer = chain.client.get("/api/v1" + path.format(own=chain.anvil.accounts[0]))
     assert (answer.status_code, answer.json.get("field")) == (status, field)
+
+
+def test_sums_of_nothing_are_zero(chain: Chain, database_url: str) -> None:
+    """Of an address that was never seen, and of an index without a block."""
+    empty = create_app(settings_for(database_url, chain.anvil.url)).test_client()
+    path = f"/addresses/0x{40 * '7'}"
+    for client in (chain.client, empty):
+        [whole] = get(client, f"{path}/transactions/sums")["sums"]
+        assert {whole[name] for name in ("valueIn", "valueOut", "fees", "allFees")} == {"0"}
+        assert (whole["month"], whole["count"]) == ("all", 0)
+        assert get(client, f"{path}/transfers/sums")["sums"] == []
+        assert client.get(f"/address/0x{40 * '7'}/transfers/sums").status_code == 200
 
 
 def test_many_tokens_are_refused_with_a_way_out(
