@@ -26,6 +26,7 @@ from scan.contracts import account_state
 from scan.extensions.demo.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
+from tests.support.explain import Explained, explained
 from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
@@ -192,6 +193,13 @@ def seeded_template(postgres: Postgres, template: str) -> Iterator[str]:
     with postgres.cloned(template) as url:
         seed(url, 50_000, internal_transfers=True, logs=True, user_operations=True)
         yield urlsplit(url).path.removeprefix("/")
+
+
+@pytest.fixture(scope="session")
+def seeded_service(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
+    """A service over these transactions, whose statements are explained; not to be changed."""
+    with postgres.cloned(seeded_template) as url, explained(url) as service:
+        yield service
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from scan import json_bodies, parameters
+from scan import json_bodies
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
 from scan.http.list_pages import window_of
 
 pytestmark = pytest.mark.check
 
-ADDRESS = "0x" + 20 * "aB"
 BIGGEST = 2**63 - 1
 
 
@@ -29,57 +28,6 @@ BIGGEST = 2**63 - 1
 def test_pages(arguments, limit, offset):
     window = window_of(arguments)
     assert (window.limit, window.offset) == (limit, offset)
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "101", "1.0", " 1", "\u0661", "1\n", "", 400 * "9"])
-def test_a_refused_number_names_its_field_and_its_range(text):
-    with pytest.raises(InvalidParameter) as caught:
-        window_of({"limit": text})
-    assert caught.value.field == "limit" and "from 1 to 100" in caught.value.message
-
-
-@pytest.mark.parametrize("value", [0, 1, BIGGEST])
-def test_integers(value):
-    assert parameters.integer({"offset": value}, "offset", default=5, least=0) == value
-    assert parameters.integer({}, "offset", default=5, least=0) == 5
-
-
-@pytest.mark.parametrize("value", [True, False, 1.0, None, "1", -1, BIGGEST + 1, [1], 1e400])
-def test_what_is_no_integer(value):
-    with pytest.raises(InvalidParameter):
-        parameters.integer({"offset": value}, "offset", default=5, least=0)
-
-
-@pytest.mark.parametrize("text", [ADDRESS, ADDRESS.lower(), ADDRESS.upper()])
-def test_addresses_in_any_letter_case(text):
-    assert parameters.address(text) == bytes.fromhex(20 * "ab")
-    assert parameters.optional_address({"to": text}, "to") == bytes.fromhex(20 * "ab")
-    assert parameters.optional_address({}, "to") is None
-
-
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("0", 0),
-        ("007", 7),
-        (str(BIGGEST), BIGGEST),
-        ("0x" + 64 * "F", bytes(32 * [255])),
-        ("0X" + 64 * "f", bytes(32 * [255])),
-    ],
-)
-def test_blocks_by_number_or_hash(text, key):
-    assert parameters.block_number_or_hash(text) == key
-
-
-@pytest.mark.parametrize("text", ["", " ", "x", 100 * "x", "\u0130\U0001f984", "a\tb"])
-def test_text(text):
-    assert parameters.text(text, "dex", most=100) == text
-
-
-@pytest.mark.parametrize("text", [101 * "x", "\0", "a\0", "\ud800", None, 1, b"x"])
-def test_what_is_no_text(text):
-    with pytest.raises(InvalidParameter):
-        parameters.text(text, "dex", most=100)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.indexer.block_rows import TABLES
 from scan.queries.filters import FILTER_KEYS, FILTERS
 from tests.extensions.audit import auditing
-from tests.extensions.history.test_history import is_listed
 from tests.indexer.test_retention import remove
 from tests.support.brute_force import without_bounds
 from tests.support.database import Postgres, execute, use_short_checkpoints
@@ -76,7 +75,6 @@ COLUMNS = {
     }
     for entity in RECORDS
 }
-TYPES = ("fee", "transaction", "internal_transfer", "token_transfer")  # of histories
 
 
 class Listed(NamedTuple):
@@ -225,56 +223,6 @@ def test_every_page_by_two_filters(listed: Listed, entity: str) -> None:
         matching = [row for row in rows if filters.items() <= row.items()]
         with without_bounds():
             require_pages(listed.client, entity, filters, matching)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_histories_merge_these_lists(listed: Listed, seed: int) -> None:
-    """By random filters, in both orders, on pages of several sizes."""
-    chance = random.Random(seed)
-    for key, other in permutations(ADDRESSES, 2):
-        filters: Row = {
-            "types": chance.choice((None, None, *TYPES, "fee,transaction")),
-            "direction": chance.choice((None, None, "in", "out", "self")),
-            "token": chance.choice((None, None, None, "0x" + TOKEN.hex())),
-            "counterparty": chance.choice((None, None, other, key)),
-            "blockFrom": chance.choice((None, 4)),
-            "blockTo": chance.choice((None, 9)),
-        }
-        filters = {name: value for name, value in filters.items() if value is not None}
-        moved = [one for row in listed.rows["transactions"] for one in history_rows(key, row)]
-        expected = [row for row in moved if is_listed(row, **filters)]
-        is_counted = filters.keys().isdisjoint({"token", "counterparty"})
-        for order, rows in (("desc", expected), ("asc", expected[::-1])):
-            cursor: Row = {}
-            for first, last in ((0, 1), (1, 5), (5, 12), (12, 112)):
-                query = {**filters, "orderBy": order, "limit": last - first, **cursor}
-                path = f"/api/v1/addresses/{key}/history"
-                page = listed.client.get(path, query_string=query).json
-                found = [{name: row[name] for name in moved[0]} for row in page["history"]]
-                assert found == rows[first:last], (key, query)
-                assert page["total"] == (len(rows) if is_counted else None), (key, query)
-                assert (page["next"] is None) is (last >= len(rows)), (key, query)
-                if page["next"] is None:
-                    break
-                cursor = {"cursor": page["next"]}
-
-
-def history_rows(key: str, row: Row) -> Iterator[Row]:
-    """What a transaction moved to and from an address, newest first."""
-    token = "0x" + TOKEN.hex()
-    for type_, sender, recipient, token_address in (
-        ("token_transfer", row["sender"], row["receiver"], token),
-        ("internal_transfer", row["caller"], row["called"], None),
-        ("transaction", row["sender"], row["recipient"] or row["created"], None),
-        ("fee", row["sender"], None, None),
-    ):
-        if key in (sender, recipient):
-            way = "self" if sender == recipient else "out" if key == sender else "in"
-            yield {
-                **{"type": type_, "direction": way, "tokenAddress": token_address},
-                "counterparty": recipient if key == sender else sender,
-                **{name: row[name] for name in ("transactionHash", "blockNumber")},
-            }
 
 
 def by_one_filter(entity: str, rows: list[Row]) -> Iterator[tuple[str, Any, list[Row]]]:

@@ -154,27 +154,6 @@ def test_csv_of_a_history_by_transaction(files: FlaskClient, scenario: Played) -
     assert changes == sum(Decimal(row["change"]) for row in rows if not row["token"])
 
 
-def test_csv_neutralises_what_tokens_call_themselves(files: FlaskClient, scenario: Played) -> None:
-    rows = csv_rows(files, "/tokens")
-    for row in rows:
-        for name in ("name", "symbol"):
-            assert row[name].lstrip()[:1] not in set("=+-@\t\r"), row
-    names = {record["address"]: record["name"] for record in scenario.truth.tokens}
-    plain = [row for row in rows if row["name"] and row["name"][0].isalnum()]
-    assert plain
-    assert all(names[row["token"]] == row["name"] for row in plain)
-
-
-def test_csv_of_holders_has_amounts_by_the_tokens_decimals(
-    files: FlaskClient, scenario: Played
-) -> None:
-    path = f"/tokens/{scenario.stage.contracts['dollar'].address}/holders"
-    for row, record in zip(csv_rows(files, path), pages(files, path, "holders", 100), strict=True):
-        assert row["units"] == f"{record['balance']} units"
-        assert Decimal(row["amount"]) * 10**6 == int(record["balance"])
-        assert row["symbol"] == "MUSD"
-
-
 def test_a_file_has_a_name_and_is_not_shown_by_browsers(
     files: FlaskClient, scenario: Played
 ) -> None:

@@ -1,6 +1,5 @@
 """Reads of partitioned tables: the same answers as of one table each, and few partitions opened."""
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from flask.testing import FlaskClient
 
-from bench.cases import HOT, HOT_TOKEN, USUAL, address_of
+from bench.cases import HOT, address_of
 from bench.seed import seed
 from scan.http.services import Services
 from tests.support.database import Postgres, execute
@@ -21,23 +20,6 @@ from tests.support.partitions import TABLES, partition
 TRANSACTIONS = 20_000
 PARTITIONS = 20
 LIMIT = 25
-NOBODY = "http://127.0.0.1:9"
-FILTERS: list[tuple[str, dict[str, Any]]] = [
-    *((entity, {}) for entity in TABLES),
-    *((entity, {"address": HOT}) for entity in TABLES[:4]),
-    ("transactions", {"from": USUAL}),
-    ("token_transfers", {"to": USUAL}),
-    ("token_transfers", {"tokenAddress": HOT_TOKEN}),
-    ("logs", {"address": HOT_TOKEN}),
-    ("transactions", {"address": HOT, "status": False}),
-    ("transactions", {"from": HOT, "to": USUAL}),
-    ("transactions", {"from": HOT, "to": HOT}),
-    ("transactions", {"status": False}),
-    ("token_transfers", {"address": USUAL, "tokenAddress": HOT_TOKEN}),
-    ("internal_transfers", {"from": HOT, "to": USUAL}),
-    ("dex_trades", {"maker": HOT, "dex": "uniswap-v2"}),
-    ("logs", {"address": HOT_TOKEN, "topic1": "0x" + "00" * 12 + HOT[2:]}),
-]
 OF_LISTS = ("transaction", "fee", "internal_transfer", "token_transfer")  # types of history
 RANGES: list[dict[str, int]] = [{}, {"blockFrom": 90, "blockTo": 110}]
 
@@ -69,48 +51,6 @@ def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
     partition(plain.url, url, PARTITIONS)
     with explained(url) as service:
         yield Side(*service)
-
-
-@pytest.mark.parametrize("blocks", RANGES, ids=json.dumps)
-@pytest.mark.parametrize(("entity", "keys"), FILTERS, ids=str)
-def test_partitions_change_no_list(
-    plain: Side, partitioned: Side, entity: str, keys: dict[str, str], blocks: dict[str, int]
-) -> None:
-    """At its ends, in the middle, in both orders, by offset and by cursor."""
-    keys = {**keys, **blocks}
-    for order in ("asc", "desc"):
-        whole = plain.query(entity, keys, orderBy=order)
-        total = whole["total"] or 60
-        windows: list[dict[str, Any]] = [{"offset": n} for n in (total // 2, total - 1, total)]
-        windows += [{"cursor": whole["next"]}] if whole["next"] else []
-        assert whole == partitioned.query(entity, keys, orderBy=order)
-        for window in windows:
-            one, other = (
-                side.query(entity, keys, orderBy=order, **window) for side in (plain, partitioned)
-            )
-            assert one == other
-
-
-def test_details_are_the_same(plain: Side, partitioned: Side) -> None:
-    hashes = execute(
-        plain.url, "SELECT hex(hash) FROM transactions WHERE ordinal IN (0, 1500, 15000, 19999)"
-    )
-    paths = [f"/transactions/{hash_}" for (hash_,) in hashes]
-    paths += [f"/transactions/{hash_}/internal" for (hash_,) in hashes]
-    paths += [f"/addresses/{address}/history" for address in (HOT, USUAL)]
-    filters = ("orderBy=asc&blockFrom=50&blockTo=150", "blockFrom=100000", "direction=self")
-    filters = (*filters, f"token={HOT_TOKEN}&orderBy=asc", f"counterparty={USUAL}")
-    filters = (
-        *filters,
-        f"token={address_of('token', 300)}",
-        "types=internal_transfer",
-        "types=fee",
-    )
-    paths += [f"/addresses/{HOT}/history?{given}" for given in filters]
-    paths += ["/blocks/100"]
-    for path in paths:
-        one, other = (side.client.get(f"/api/v1{path}") for side in (plain, partitioned))
-        assert one.status_code == 200 and one.json == other.json, path
 
 
 def opened(plan: Plan) -> set[str]:

@@ -3,7 +3,7 @@
 Asked over HTTP, so that the statements are those that the service runs, with its parameters.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,8 +15,8 @@ from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
 from scan.queries.orphaned_cursors import RowEnds
 from scan.queries.pages import MAX_UNLISTED_ENTRIES, Window
-from tests.support.database import Postgres, execute
-from tests.support.explain import DEEPER, Explained, Plan, explained
+from tests.support.database import execute
+from tests.support.explain import DEEPER, Explained, Plan
 
 TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys.
@@ -63,20 +63,19 @@ class Seeded(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Seeded]:
-    with postgres.cloned(seeded_template) as url, explained(url) as service:
-        hot, rare = {}, {}
-        for entity, key in FIELDS:
-            records = query(service.client, entity, {}, 100)["data"]
-            found = [record[FIELDS[entity, key]] for record in records]
-            values = [value[0] if isinstance(value, list) else value for value in found]
-            hot[entity, key] = max(values, key=values.count)
-            lengths = {
-                value: query(service.client, entity, {key: value}, 100)["count"]
-                for value in sorted(set(values[:20]))
-            }
-            rare[entity, key] = min(lengths, key=lengths.__getitem__)
-        yield Seeded(service, hot, rare)
+def seeded(seeded_service: Explained) -> Seeded:
+    hot, rare = {}, {}
+    for entity, key in FIELDS:
+        records = query(seeded_service.client, entity, {}, 100)["data"]
+        found = [record[FIELDS[entity, key]] for record in records]
+        values = [value[0] if isinstance(value, list) else value for value in found]
+        hot[entity, key] = max(values, key=values.count)
+        lengths = {
+            value: query(seeded_service.client, entity, {key: value}, 100)["count"]
+            for value in sorted(set(values[:20]))
+        }
+        rare[entity, key] = min(lengths, key=lengths.__getitem__)
+    return Seeded(seeded_service, hot, rare)
 
 
 def query(client: FlaskClient, entity: str, filters: Any, limit: int, offset: int = 0) -> Any:
@@ -230,24 +229,6 @@ def test_what_an_address_sent_to_itself_has_an_index(seeded: Seeded, entity: str
     assert plan.buffers < 600
 
 
-@pytest.mark.parametrize("heat", ["hot", "rare"])
-@pytest.mark.parametrize(
-    ("path", "key"),
-    [
-        ("/stats", None),
-        ("/blocks/5", None),
-        ("/tokens/{}", ("token_transfers", "tokenAddress")),
-        ("/addresses/{}/tokens", ("transactions", "address")),
-    ],
-    ids=str,
-)
-def test_single_answers_use_an_index(
-    seeded: Seeded, path: str, key: tuple[str, str] | None, heat: str
-) -> None:
-    plan, _ = plan_of(seeded, path.format(seeded.value(*key, heat)) if key else path)
-    plan.require_indexes()
-
-
 # The counter of an address's rows, by entity.
 COUNTERS = {
     "transactions": "transaction_count",
@@ -310,16 +291,6 @@ def test_adjacent_transactions_are_read_from_an_index(seeded: Seeded, heat: str)
             offset == 0,
             offset == total - 1,
         )
-
-
-@pytest.mark.parametrize("heat", ["hot", "rare"])
-def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
-    address = seeded.value("transactions", "address", heat)
-    seeded.service.database.plans.clear()
-    assert seeded.service.database.prepared_row(
-        "queries/addresses_get", address=bytes.fromhex(address[2:]), state_block=None
-    )
-    seeded.service.database.plans[0].require_indexes(25)
 
 
 LISTS_OF_HISTORY = 9

@@ -1,6 +1,5 @@
 """GET /api/v1/search: what a text may mean, in which order, and what the database pays for it."""
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,6 @@ from tests.support.indexing import settings_for
 
 NOBODY = "http://127.0.0.1:9"
 LABELLED = b"\x11" * 20
-NUMBERS = itertools.count()
 
 
 def search(client: FlaskClient, text: str) -> list[dict[str, Any]]:

@@ -15,7 +15,6 @@ from scan.contracts.transaction_details import decode_event
 from scan.ethereum import transaction_reader
 from scan.queries import reader as queries_reader
 from tests.support import faulty_node
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
@@ -142,18 +141,6 @@ def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work: Work) -> Non
     check_work(work.details(before))
 
 
-def test_clones_and_beacons_lead_to_their_implementation(work: Work) -> None:
-    clone = work.explorer.place(
-        f"363d3d373d3d3d363d73{work.worker[2:]}5af43d82803e903d91602b57fd5bf3"
-    )
-    check_work(work.details(work.send(clone, WORK)))
-    beacon = deploy(work.explorer, BEACON, "Beacon", encode(["address"], [work.worker]).hex())
-    proxy = proxy_to(work, beacon, BEACON_SLOT)
-    # It forwards to the other slot, where nothing is: only what was called can be decoded.
-    method = work.details(work.send(proxy, WORK))["method"]
-    assert method["name"] == "work" and method["source"] == "verified"
-
-
 def test_reverted_created_and_plain_transactions(work: Work) -> None:
     code = keccak(text="fail(uint256)")[:4] + encode(["uint256"], [3])
     failed = work.details(work.send(work.worker, code))
@@ -276,11 +263,6 @@ def test_too_many_logs_are_counted_and_left_out(
     status, found = work.get(sent, create_app(work.explorer.settings).test_client())
     assert (status, found["logs"], found["logCount"]) == (200, None, None)
     assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
-
-
-def test_unknown_and_malformed_hashes(work: Work) -> None:
-    assert work.get("0x" + 64 * "0")[0] == 404
-    assert work.get("0x12")[0] == 400
 
 
 def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
@@ -429,15 +411,3 @@ def test_a_node_without_old_state_gives_the_present_implementation(
 
     faulty.node.fault = pruned
     check_work(work.get(sent, faulty.client)[1])
-
-
-def test_a_node_that_is_gone_and_comes_back(work: Work) -> None:
-    sent = work.send(work.worker, WORK)
-    gone = Anvil()
-    port = gone.url.rpartition(":")[2]
-    gone.stop()
-    client = create_app(replace(work.explorer.settings, rpc_urls=(gone.url,))).test_client()
-    status, found = work.get(sent, client)
-    assert (status, found["logs"]) == (200, None) and found["unavailable"]
-    with FaultyNode(work.explorer.anvil.url, port=int(port)):
-        check_work(work.get(sent, client)[1])

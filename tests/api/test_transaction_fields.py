@@ -143,14 +143,3 @@ def test_everything_shows_the_same_fee(
     assert f'<data value="{fee}">{amount(fee)} ' in client.get(f"/tx/{key}").text
     assert aligned(fee).fraction in client.get("/txs").text
     assert execute(database_url, "SELECT fee_coin * 1e18 FROM v1.transactions") == [(fee,)]
-
-
-def test_a_creation_calls_no_method(database: Database, client: FlaskClient) -> None:
-    creation = Move(SOMEBODY, None, contract=OTHER, fields={"method": b"\x60\x80\x60\x40"})
-    [transaction] = Chain(database).append([creation])
-    assert client.get(f"/api/v1/transactions/{to_hex(transaction)}").json["methodId"] is None
-
-
-def test_a_chain_without_base_fees(database: Database, client: FlaskClient) -> None:
-    Chain(database).append([Move(SOMEBODY, OTHER)])
-    assert client.get("/api/v1/blocks/0").json["baseFeePerGas"] is None

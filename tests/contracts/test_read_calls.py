@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.anvil import ZERO
-from tests.support.many_functions import BEACON_SLOT, CHECKSUMMED, PROXY, SLOT, VERSION, deploy
+from tests.support.many_functions import CHECKSUMMED
 
 
 def test_a_call_answers_result_alone(explorer, many):
@@ -147,28 +147,3 @@ def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(explo
     assert entries["others"] == []
     errors = explorer.database.value("contracts/verified_contracts_get_errors", address=address)
     assert [entry["name"] for entry in errors] == ["Poor"]
-
-
-def test_a_storage_proxy_lends_its_implementation_s_abi(explorer, many):
-    source = PROXY.replace('"own"', '"its own"')  # which no other test verifies
-    proxy = deploy(explorer, source, "Proxy", f"{int(many, 16):064x}" + SLOT)
-    answer = explorer.call(proxy, "over", 5)
-    assert answer.json == {"result": "number", "implementation": many}
-    assert explorer.contract(proxy).status_code == 404
-    answer = explorer.verify(proxy, source, VERSION, contractName="Proxy", optimizationUsed=0)
-    assert answer.status_code == 200
-    stored = explorer.contract(proxy).json
-    assert stored["contractName"] == "Proxy"
-    assert stored["proxy"] == {"type": "eip1967", "implementation": many}
-    assert explorer.call(proxy, "admin").json == {"result": "its own"}
-    assert explorer.call(proxy, "poor").json["error"].endswith("Poor(asked=5, left=3)")
-    answer = explorer.call(proxy, "absent")
-    assert (answer.status_code, answer.json["field"]) == (400, "functionName")
-
-
-def test_a_beacon_proxy_is_followed(explorer, many):
-    beacon = deploy(explorer, PROXY, "Beacon", f"{int(many, 16):064x}")
-    # Its code delegates by the other slot; that one is asked about, and set here, is the beacon's.
-    proxy = deploy(explorer, PROXY, "Proxy", f"{int(beacon, 16):064x}" + BEACON_SLOT)
-    explorer.verify(proxy, PROXY, VERSION, contractName="Proxy", optimizationUsed=0)
-    assert explorer.contract(proxy).json["proxy"]["implementation"] == many

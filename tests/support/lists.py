@@ -48,6 +48,7 @@ def lists_of(truth: Truth) -> list[Listed]:
         Listed(f"/logs?blockFrom=3&blockTo={truth.head - 3}", "logs"),
         *(Listed(f"/{name}", name) for name in ("pools", "accounts")),
         Listed("/contract-creations", "contractCreations"),
+        Listed("/blobs", "blobs"),
         Listed("/stats/earnings", "earnings", is_counted=False),
         Listed(f"/transactions?address={busy.upper().replace('X', 'x')}", "transactions",
                truth.transactions_of(busy)),

@@ -42,13 +42,6 @@ def test_blobs_are_listed_and_found_by_hash(client: FlaskClient, scenario: Playe
     assert "blobCount" not in client.get(f"/api/v1/blocks/{min(without)}").json
 
 
-def test_a_file_has_all_blobs(client: FlaskClient) -> None:
-    total = client.get("/api/v1/blobs").json["total"]
-    lines = client.get("/api/v1/blobs?format=csv").text.splitlines()
-    assert lines[0].lstrip("\ufeff").split(",")[3] == "versioned_hash"
-    assert len(lines) == 1 + total
-
-
 def test_a_transaction_has_its_blobs_in_blockscouts_form(
     client: FlaskClient, scenario: Played
 ) -> None:

@@ -1,13 +1,11 @@
 """API v2 at 50,000 transactions: by indexes, and a deep page costs what the first one does."""
 
-from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
 
 from bench.cases import HOT, HOT_TOKEN
-from tests.support.database import Postgres
-from tests.support.explain import SMALL, Explained, Plan, explained
+from tests.support.explain import SMALL, Explained, Plan
 
 TABLES_THAT_STAY_SMALL = {*SMALL, "daily_stats", "credits", "withdrawals"}
 # Pages of PostgreSQL that all statements of a request touch, of tables and indexes: each of 50 rows
@@ -17,14 +15,8 @@ DEEPER = 2.0
 CHECKPOINT_EVERY = 128
 
 
-@pytest.fixture(scope="module")
-def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
-    with postgres.cloned(seeded_template) as url, explained(url) as service:
-        yield service
-
-
-def buffers(seeded: Explained, path: str) -> int:
-    plans, _ = seeded.plans(f"/api/v2{path}")
+def buffers(seeded_service: Explained, path: str) -> int:
+    plans, _ = seeded_service.plans(f"/api/v2{path}")
     for plan in plans:
         plan.require_indexes(small=TABLES_THAT_STAY_SMALL)
     return sum(plan.buffers for plan in plans)
@@ -39,10 +31,10 @@ LISTS = [
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_a_deep_page_costs_what_the_first_does(seeded: Explained, path: str) -> None:
-    first = buffers(seeded, path)
+def test_a_deep_page_costs_what_the_first_does(seeded_service: Explained, path: str) -> None:
+    first = buffers(seeded_service, path)
     assert first < MOST_BUFFERS
-    deep = buffers(seeded, f"{path}{'&' if '?' in path else '?'}block_number=100&index=3")
+    deep = buffers(seeded_service, f"{path}{'&' if '?' in path else '?'}block_number=100&index=3")
     assert deep <= DEEPER * first + 100
 
 
@@ -63,8 +55,8 @@ def test_a_deep_page_costs_what_the_first_does(seeded: Explained, path: str) -> 
         *("/blocks/300", "/blocks/300/transactions", "/withdrawals", "/search?q=token"),
     ],
 )
-def test_others_are_read_by_indexes(seeded: Explained, path: str) -> None:
-    assert buffers(seeded, path) < 10 * MOST_BUFFERS
+def test_others_are_read_by_indexes(seeded_service: Explained, path: str) -> None:
+    assert buffers(seeded_service, path) < 10 * MOST_BUFFERS
 
 
 @pytest.mark.parametrize(
@@ -75,19 +67,19 @@ def test_others_are_read_by_indexes(seeded: Explained, path: str) -> None:
     ],
 )
 def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
-    seeded: Explained, path: str, whole_list: str, monkeypatch: pytest.MonkeyPatch
+    seeded_service: Explained, path: str, whole_list: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page without a match ends there, and the next one goes on to the end of the list."""
     monkeypatch.setattr("scan.extensions.blockscout.lists.MAX_ENTRIES", 1024)
     compared = 0
     place: dict[str, int] | None = {}
     while place is not None:
-        plans, body = seeded.plans(f"/api/v2{path}?type=ERC-1155&{urlencode(place)}")
+        plans, body = seeded_service.plans(f"/api/v2{path}?type=ERC-1155&{urlencode(place)}")
         most = max(rows_compared(plan) for plan in plans)
         assert body["items"] == [] and most <= 1024 + CHECKPOINT_EVERY + 1
         compared += most
         place = body["next_page_params"]
-    assert compared >= seeded.plans(f"/api/v1{whole_list}")[1]["total"] > 2 * 1024
+    assert compared >= seeded_service.plans(f"/api/v1{whole_list}")[1]["total"] > 2 * 1024
 
 
 def rows_compared(plan: Plan) -> int:

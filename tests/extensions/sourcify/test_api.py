@@ -280,12 +280,6 @@ contract Linked { function g(uint a) external pure returns (uint) { return Lib.f
     assert found["compilation"]["compilerSettings"]["libraries"] == libraries
 
 
-def test_the_chain_is_listed(explorer: Explorer) -> None:
-    for path in ("/chains", "/server/chains", "/server/chains/"):
-        listed = get(explorer, path)
-        assert listed.json == [{"name": "Chain 31337", "chainId": 31337, "supported": True}]
-
-
 @pytest.mark.parametrize(
     ("path", "status", "code"),
     [
@@ -432,16 +426,6 @@ def test_a_large_source_verifies(explorer: Explorer) -> None:
     address = deployed(explorer, source)
     body = standard_request(source + "//" + "é" * 500_000)
     assert ended(explorer, submit(explorer, address, body))["contract"]["match"] == "match"
-
-
-def test_a_client_has_its_share_of_jobs(explorer: Explorer) -> None:
-    address = deployed(explorer, SOURCE.replace("4711", "4770"))
-    body, refused = standard_request(SOURCE.replace("4711", "1")), []
-    for _ in range(6):
-        response = submit(explorer, address, body, client="198.51.100.9")
-        refused += [response] if response.status_code != 202 else []
-    assert refused and int(refused[0].headers["Retry-After"]) > 0
-    assert is_error(refused[0], 429, "too_many_requests")
 
 
 def test_a_request_waits_for_its_job(explorer: Explorer) -> None:

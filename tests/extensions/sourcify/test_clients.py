@@ -8,7 +8,6 @@ import requests
 
 from tests.support.foundry import (
     CHAIN,
-    KEY,
     PATH,
     VERSION,
     Foundry,
@@ -40,32 +39,6 @@ def test_forge_verifies(limited: Served, foundry: Foundry, path: str) -> None:
     again = foundry.forge(number, *arguments, *forge_arguments(limited, path))
     assert again.returncode == 0
     assert "already verified" in again.stdout + again.stderr
-
-
-def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundry) -> None:
-    address = deployed(served.explorer, 20)
-    arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch", "--retries", "1"]
-    done = foundry.forge(21, *arguments, *forge_arguments(served, "/"))
-    assert done.returncode != 0
-    assert "No match" in done.stdout + done.stderr
-    response = requests.get(f"{served.url}/v2/contract/{CHAIN}/{address}", timeout=30)
-    assert response.status_code == 404
-
-
-def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundry) -> None:
-    served.explorer.anvil.call("evm_setIntervalMining", 1)
-    done = foundry.forge(
-        30,
-        *("create", f"{PATH}:Stored", "--broadcast", "--verify", "--private-key", KEY),
-        *("--rpc-url", served.explorer.anvil.url, "--verifier", "sourcify"),
-        *("--verifier-url", f"{served.url}/", "--constructor-args", "7"),
-    )
-    served.explorer.anvil.call("evm_setIntervalMining", 0)
-    assert done.returncode == 0, done.stdout + done.stderr
-    [line] = [line for line in done.stdout.splitlines() if line.startswith("Deployed to:")]
-    address = line.split()[-1]
-    found = requests.get(f"{served.url}/server/v2/contract/{CHAIN}/{address}", timeout=30)
-    assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
 
 
 def hardhat(served: Served, *submissions: tuple[str, int], polling_s: float = 0.3) -> Any:
@@ -124,11 +97,3 @@ def test_requests_as_safe_eth_py_and_wagmi_send_them(served: Served) -> None:
     assert wagmi.json()["abi"] == safe["abi"]
     chains = requests.get(f"{served.url}/server/chains", timeout=30).json()
     assert [chain["chainId"] for chain in chains] == [int(CHAIN)]
-
-
-def test_a_client_beyond_its_limit_is_told_so_in_the_same_form(limited: Served) -> None:
-    path = f"{limited.url}/v2/contract/{CHAIN}/{CHECKSUMMED}"
-    responses = [requests.get(path, timeout=30) for _ in range(11)]
-    assert [response.status_code for response in responses] == [404] * 10 + [429]
-    assert responses[-1].json()["customCode"] == "too_many_requests"
-    assert int(responses[-1].headers["Retry-After"]) > 0

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from app import create_app
-from scan.errors import InvalidParameter, NotFound, RateLimited, TooLarge, Unavailable
+from scan.errors import NotFound, RateLimited, Unavailable
 from scan.extensions.verification_jobs import job_runner
 from scan.extensions.verification_jobs.job_runner import JobRunner
 from scan.extensions.verification_jobs.jobs import (
@@ -105,13 +105,6 @@ def test_other_constructor_arguments_are_reported(idle, jobs, address):
         job = finished(jobs, jobs.submit(given, CLIENT))
     assert (job.status, job.match, job.creation_match) == ("done", "full", None)
     assert job.warning is not None and "constructor arguments" in job.warning
-
-
-def test_what_is_malformed_is_refused_at_once(jobs, address):
-    with pytest.raises(InvalidParameter):
-        jobs.submit(request(address, runs=-1), CLIENT)
-    with pytest.raises(TooLarge):
-        jobs.submit(request(address, sourceCode="//" + "x" * 2_000_000), CLIENT)
 
 
 def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
