@@ -1,7 +1,8 @@
 """/search: redirects for a hash, an address, a block's number or an operator's label; otherwise
 lists the results; /search/suggestions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
@@ -14,19 +15,13 @@ from scan.pages.site import page
 from scan.queries import search as search_queries
 from scan.queries.search import Record
 
-PATHS = {
-    "block": "/block/",
-    "transaction": "/tx/",
-    "address": "/address/",
-    "token": "/token/",
-    "contract": "/address/",
-}
-TITLES = {
-    "block": "Blocks",
-    "transaction": "Transactions",
-    "address": "Addresses",
-    "token": "Tokens",
-    "contract": "Verified contracts",
+# The title of results and the beginning of their pages' paths, by type.
+RESULTS = {
+    "block": ("Blocks", "/block/"),
+    "transaction": ("Transactions", "/tx/"),
+    "address": ("Addresses", "/address/"),
+    "token": ("Tokens", "/token/"),
+    "contract": ("Verified contracts", "/address/"),
 }
 MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20
@@ -44,7 +39,7 @@ def search() -> Response:
         raise
     destination = search_queries.destination(text, results)
     if destination is not None:
-        return _redirect(PATHS[destination["type"]], destination["value"])
+        return _redirect(RESULTS[destination["type"]][1], destination["value"])
     searches = registry.merged("pages", "SEARCHES").items()
     others = {template: records for template, of in searches if (records := of(text))}
     named = search_queries.hash_or_address(text)
@@ -69,25 +64,23 @@ def _redirect(path: str, value: str) -> Response:
 def _path_of_unindexed(named: bytes) -> str:
     """Return the path of the page for an address, or for a hash of no block or transaction."""
     if len(named) == ADDRESS_BYTES:
-        return PATHS["address"]
+        return RESULTS["address"][1]
     of_extensions = (path_of(named) for path_of in registry.values("pages", "path_of_hash"))
-    return next(filter(None, of_extensions), PATHS["transaction"])
+    return next(filter(None, of_extensions), RESULTS["transaction"][1])
 
 
-def _paths() -> dict[str, str]:
-    """Return the beginning of the path of a result's page, by the result's type."""
-    return PATHS | {type_: path for type_, (_, path) in _of_extensions().items()}
+@cache
+def _all_results() -> Mapping[str, tuple[str, str]]:
+    return RESULTS | registry.merged("pages", "SEARCH_RESULTS")
 
 
-def _of_extensions() -> dict[str, tuple[str, str]]:
-    """Return the title and the path of the results that extensions add, by type."""
-    return registry.merged("pages", "SEARCH_RESULTS")
+def _paths() -> Mapping[str, str]:
+    return {type_: path for type_, (_, path) in _all_results().items()}
 
 
 def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
     """Return the results by kind, the kind of the best result first."""
-    titles = TITLES | {type_: title for type_, (title, _) in _of_extensions().items()}
     groups: dict[str, list[Record]] = {}
     for result in results:
         groups.setdefault(result["type"], []).append(result)
-    return [(titles[kind], results) for kind, results in groups.items()]
+    return [(_all_results()[kind][0], results) for kind, results in groups.items()]

@@ -102,14 +102,14 @@ def _write_whole_values(main: Any) -> None:
 
 def _menu(document: Any) -> Any:
     """Return the links of all pages, the search and the page's JSON, as one paragraph; None of a
-    part of a page."""
-    search = document.select_one("header form")
-    if search is None:
+    part of a page. The search of the home page stands in its text."""
+    if document.header is None:
         return None
     menu = document.new_tag("p")
     for link in document.select("header .menu a, footer .json"):
         menu.extend([link, " "])
-    menu.append(_form(document, search, ""))
+    for search in document.select("header form"):
+        menu.append(_form(document, search, ""))
     return menu
 
 
