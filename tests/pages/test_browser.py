@@ -123,6 +123,40 @@ def test_the_search_box_suggests_and_is_used_by_keyboard(
     assert page.errors == []
 
 
+def test_tabs_of_an_address_are_groups_of_one_line_each(
+    page: Page, over_http: str, scenario: Played
+) -> None:
+    """The current one is in view, also where its group scrolls; a person has no code."""
+    token = scenario.stage.contracts["dollar"].address
+    person = scenario.truth.transactions[0]["fromAddress"]
+    groups = "[...document.querySelectorAll('main .tabs:not(.views) > div')]"
+    lines = f"{groups}.map((g) => new Set([...g.children].map((a) => a.offsetTop)).size)"
+    current = "document.querySelector('main .tabs [aria-current]').getBoundingClientRect()"
+    for width in (360, 768, 1280):
+        show_at(page, width)
+        for address, names in ((token, 3), (person, 2)):
+            page.open(f"{over_http}/address/{address}?tab=trades")
+            titles = page.evaluate(f"{groups}.map((g) => g.ariaLabel)")
+            assert titles == ["Activity", "Holdings", "Contract"][:names]
+            assert page.evaluate(lines) == [1] * names
+            assert page.evaluate(f"{current}.left >= 0 && {current}.right <= innerWidth")
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_the_home_page_begins_with_a_large_search(page: Page, over_http: str) -> None:
+    for width in (360, 1280):
+        show_at(page, width)
+        page.open(over_http)
+        box = page.evaluate(
+            "(({top, width, height}) => [top, width, height])"
+            "(document.querySelector('h1 + form input[name=q]').getBoundingClientRect())"
+        )
+        assert box[0] < 300 and box[1] > 0.85 * width and box[2] >= 48
+        assert page.evaluate("document.querySelectorAll('input[name=q]').length") == 1
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
 def test_a_selected_hash_is_whole_and_its_age_has_the_time(
     page: Page, over_http: str, scenario: Played
 ) -> None:

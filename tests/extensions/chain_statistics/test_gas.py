@@ -1,5 +1,6 @@
 """GET /gas and Etherscan's gasoracle: from the newest blocks, by EIP-1559."""
 
+import re
 import statistics
 from typing import Any
 
@@ -59,6 +60,18 @@ def test_the_next_base_fee_is_the_nodes(client: FlaskClient, scenario: Played) -
     assert int(client.get("/api/v1/gas").json["nextBaseFeePerGas"]) == int(
         history["baseFeePerGas"][-1], 16
     )
+
+
+def test_the_home_page_has_the_next_base_fee_and_every_transaction_its_fee(
+    client: FlaskClient, scenario: Played
+) -> None:
+    following = client.get("/api/v1/gas").json["nextBaseFeePerGas"]
+    sent = client.get("/api/v1/transactions?limit=8").json["transactions"]
+    for path in ("/", "/live"):
+        page = client.get(path).text
+        assert f'<a href="/gas"><data value="{following}">' in page
+        fees = re.findall(r'fee <data class="amount" value="(\d+)"', page)
+        assert fees == [transaction["fee"] for transaction in sent]
 
 
 @pytest.mark.check
