@@ -69,7 +69,8 @@ def test_several_chains_run_behind_one_address(folder):
         )
         with scan_run(SCAN, folder, "--chains", str(chains)) as scan:
             for path, number in (("dev", 0), ("bsc", 3)):
-                below = ScanRun(scan.process, f"{scan.url}/{path}", folder / "output")
+                below = ScanRun(scan.process, scan.port, folder)
+                below.url = f"{scan.url}/{path}"
                 below.wait_for_block(number)
             listed = requests.get(f"{scan.url}/v2/chainlist", timeout=10).json()["result"]
             assert [(chain["chainid"], chain["status"]) for chain in listed] == [
