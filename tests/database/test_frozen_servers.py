@@ -72,11 +72,6 @@ def assert_ends_and_recovers(server: str, frozen: AbstractContextManager[None]) 
         wait_until(lambda: set(pool.map(status, uncached(server, 16))) == {200})
 
 
-def test_a_frozen_server_hangs_nobody(own_postgres, url):
-    with gunicorn(url, **SETTINGS) as server:
-        assert_ends_and_recovers(server, own_postgres.frozen())
-
-
 def test_a_dead_network_hangs_nobody(url):
     with DeadNetwork(url) as network, gunicorn(network.url, **SETTINGS) as server:
         assert_ends_and_recovers(server, dead(network))

@@ -140,11 +140,6 @@ def test_a_database_without_the_schema_is_unavailable(own_postgres):
         assert client.get("/readyz").status_code == 503
 
 
-def test_a_database_that_is_not_there_is_unavailable(own_postgres):
-    client = create_app(settings_for(own_postgres.url("nowhere"), NOBODY)).test_client()
-    require_unavailable(client.get("/api/v1/blocks"))
-
-
 def test_the_node_may_go_when_a_chain_is_indexed(database_url):
     with Anvil() as node, Indexing(database_url, node.url) as indexing:
         sender, other = node.accounts[:2]

@@ -30,13 +30,10 @@ from tests.support.foundry import (
     SETTINGS,
     VERSION,
     built,
-    hardhat_request,
-    project,
     source,
 )
 from tests.support.serving import connect, exchange, wait_until
 from tests.support.several_chains import CHAINS, Front, several_chains
-from tests.support.solidity import node_script
 
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 MOST_PAGES = 60
@@ -112,19 +109,6 @@ def test_a_line_break_in_a_path_stays_out_of_the_location(front, path):
     head, _, _ = exchange(front.url, request.encode()).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 404 ")
     assert b"\nX-Injected" not in head and b"\n" not in head.replace(b"\r\n", b"")
-
-
-def test_errors_link_to_their_chain(front):
-    answer = requests.get(f"{front.url}/eth/block/999999", timeout=10)
-    assert answer.status_code == 404
-    assert {
-        link for link in LINK.findall(answer.text) if not link.startswith(("/eth/", "#"))
-    } == set()
-
-
-def test_the_document_names_its_server(front):
-    document = requests.get(f"{front.url}/bsc/api/v1/openapi.json", timeout=10).json()
-    assert document["servers"][0]["url"] == "/bsc"
 
 
 def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
@@ -252,61 +236,6 @@ def deployed_on(anvil: Anvil, number: int) -> str:
     creation = "0x" + built(number).creation + f"{7:064x}"
     sent = anvil.send(anvil.accounts[0], None, data=creation, gas=5_000_000)
     return str(anvil.receipt_of(sent)["contractAddress"])
-
-
-@pytest.mark.long
-def test_hardhat_and_ethers_reach_the_chain_that_they_name(front):
-    """hardhat-verify sends chainid as to Etherscan; ethers is given the chain's own path."""
-    anvil = front.anvils["bsc"]
-    address = deployed_on(anvil, 9)
-    request = {
-        **hardhat_request(9),
-        "contractAddress": address,
-        "constructorArguments": f"{7:064x}",
-    }
-    [result] = node_script(
-        *("hardhat_etherscan.mjs", "etherscan", f"{front.url}/v2/api", "56"), stdin=[request]
-    )
-    assert (result.get("before"), result.get("after"), result.get("success")) == (
-        False,
-        True,
-        True,
-    ), result
-    contract = requests.get(f"{front.url}/bsc/api/v1/contracts/{address}", timeout=30)
-    assert contract.json()["match"] == "full"
-    holder, transaction = anvil.accounts[0], "0x" + 64 * "0"
-    asked = {"address": address, "token": address, "holder": holder, "transaction": transaction}
-    found = node_script(
-        *("etherscan_clients.mjs", f"{front.url}/bsc/api"),
-        stdin={**asked, "balanceOf": "0x", "reverting": "0x"},
-    )
-    assert found["blockNumber"] == anvil.head()
-    assert found["balance"] == str(int(anvil.call("eth_getBalance", holder, "latest"), 16))
-    assert found["block"] == anvil.call("eth_getBlockByNumber", "0x1", False)["hash"]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("verifier", ["custom", "etherscan", "sourcify"])
-def test_forge_verifies_on_the_chain_that_it_names(front, tmp_path, solc_dir, authority, verifier):
-    number = len(verifier)
-    address = deployed_on(front.anvils["bsc"], number)
-    path = "/" if verifier == "sourcify" else "/v2/api?chainid=56"
-    key = ("--etherscan-api-key", "any") if verifier == "etherscan" else ()
-    with project(tmp_path, solc_dir, authority) as foundry:
-        done = foundry.forge(
-            number,
-            *("verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", "56", *key),
-            *("--verifier", verifier, "--verifier-url", f"{front.url}{path}"),
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        of_chain = f"{front.url}/v2/api?chainid=56"
-        shown = foundry.cast(
-            *("source", address, "--chain", "56", "--etherscan-api-key", "any"),
-            *("--explorer-api-url", of_chain, "--explorer-url", front.url),
-        )
-    assert "contract Stored" in shown.stdout, shown.stderr
-    found = requests.get(f"{front.url}/v2/contract/56/{address}", timeout=10)
-    assert found.json()["match"] == "exact_match"
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,11 @@ def plain() -> Iterator[Anvil]:
         yield node
 
 
-@pytest.fixture(scope="module", params=["auto", "off"], ids=["traced", "untraced"])
+@pytest.fixture(
+    scope="module",
+    params=["auto", pytest.param("off", marks=pytest.mark.long)],
+    ids=["traced", "untraced"],
+)
 def forked(
     request: pytest.FixtureRequest,
     plain: Anvil,
@@ -124,12 +128,6 @@ def test_histories_add_up_through_the_fork(forked, plain):
     assert body["untracedBlocks"] == 0
 
 
-def test_days_add_up_what_blocks_burnt(forked):
-    burnt = sum(int(block["burntFees"] or 0) for block in forked.truth.blocks)
-    days = forked.client.get("/api/v1/stats/daily").json["days"]
-    assert sum(int(day["burntFees"]) for day in days) == burnt
-
-
 def test_logs_of_coin_are_shown_as_what_they_are(forked):
     client = forked.client
     [log] = client.get("/api/v1/logs", query_string={"address": SYSTEM, "limit": 1}).json["logs"]
@@ -144,12 +142,6 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked):
     assert ("by its log" in overview) == (moved["source"] == "log")
 
 
-@pytest.mark.parametrize(
-    "forked",
-    ["auto", pytest.param("off", marks=pytest.mark.long)],
-    ids=["traced", "untraced"],
-    indirect=True,
-)
 def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
     settings = settings_for(forked.url, forked.node.url, traces=forked.traces)
     assert auditing.run(settings, node=True) == 0

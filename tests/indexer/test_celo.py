@@ -8,12 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.extensions.audit import auditing
-from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import GAS, Anvil
 from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing, settings_for
-from tests.support.table_digest import digest
+from tests.support.indexing import Indexing
 
 PRECOMPILE = f"0x{0xFD:040x}"
 FORWARDER, REVERTING = f"0x{0xF0:040x}", f"0x{0xF1:040x}"
@@ -74,17 +71,6 @@ def test_every_history_adds_up_to_the_balance(celo):
     transfers = celo.client.get("/api/v1/internal-transfers?limit=100").json["internalTransfers"]
     assert {row["value"] for row in transfers} == {"1", str(10**18)}
     assert len({row["fromAddress"] for row in transfers}) > 2
-
-
-@pytest.mark.long  # of forms in bulk test_op_stack has one in `make test`
-def test_bulk_and_the_audit_agree(celo, postgres, template, tmp_path):
-    assert auditing.run(settings_for(celo.url, celo.node.url), node=True) == 0
-    head = celo.node.head()
-    with postgres.cloned(template) as url:
-        settings = settings_for(url, celo.node.url)
-        assert backfill(settings, tmp_path / "files", last_block=head - 2)
-        follow(settings, head)
-        assert digest(url) == digest(celo.url)
 
 
 def test_a_chain_without_the_precompile_moves_nothing(postgres, template):

@@ -11,10 +11,10 @@ import pytest
 from scan.database.connection import Database
 from scan.extensions.audit import audit_command as audit
 from tests.extensions.audit.auditing import run
-from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
+from tests.support.serving import NOWHERE
 
 DAY_S = 86_400
 MIDNIGHT_S = FIRST_TIMESTAMP_S // DAY_S * DAY_S

@@ -23,7 +23,6 @@ Json = dict[str, Any]
 BLOCKS = 5
 COLLECTOR, VALIDATOR = "0x6bbe78ee9e474842dbd4ab4987b3cefe88426a92", "0x" + "d4" * 20
 BLOBS = ("blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot")
-AVALANCHE = (*OLDEST, "extDataHash", "baseFeePerGas", "extDataGasUsed", "blockGasCost", *BLOBS)
 
 
 def played(chain_id: int) -> Iterator[Anvil]:
@@ -47,13 +46,6 @@ def with_withdrawal(header: Json) -> None:
         header["withdrawals"] = [fields]
         values = [7, 42, bytes.fromhex(VALIDATOR[2:]), 9]
         header["withdrawalsRoot"] = "0x" + list_root([rlp.encode(values)]).hex()
-
-
-def with_atomic_fields(header: Json) -> None:
-    later = {"extDataHash": "0x" + "56" * 32, "extDataGasUsed": "0x0", "blockGasCost": "0x186a0"}
-    for name in ("withdrawals", "withdrawalsRoot", "requestsHash"):
-        header[name] = None
-    header |= later | {"parentBeaconBlockRoot": "0x" + "00" * 32}
 
 
 def everything_adds_up(client: Any, node: Anvil, *others: str) -> None:
@@ -96,11 +88,6 @@ def gnosis() -> Iterator[Anvil]:
     yield from played(100)
 
 
-@pytest.fixture(scope="module")
-def avalanche() -> Iterator[Anvil]:
-    yield from played(43_114)
-
-
 def test_withdrawals_of_gnosis_are_no_coin_and_its_collector_gets_base_fees(
     gnosis, postgres, template, caplog
 ):
@@ -124,30 +111,6 @@ def test_withdrawals_of_gnosis_are_no_coin_and_its_collector_gets_base_fees(
         rows = client.get(f"/api/v1/addresses/{VALIDATOR}/history").json
         assert rows["total"] == len(rows["history"])
         assert "withdrawal" not in {row["type"] for row in rows["history"]}
-        assert auditing.run(settings, node=True) == 0
-    assert not [r.getMessage() for r in caplog.records if "later ones" in r.getMessage()]
-
-
-def test_blocks_of_avalanche_match_their_hash_and_their_miner_gets_all_fees(
-    avalanche, postgres, template, caplog
-):
-    chain = RehashedChain(
-        avalanche,
-        with_atomic_fields,
-        AVALANCHE,
-        lambda header: {header["miner"]: base_fees(header)},
-    )
-    with (
-        FaultyNode(avalanche.url) as node,
-        postgres.cloned(template) as url,
-        caplog.at_level(logging.WARNING),
-    ):
-        node.fault = chain
-        settings = Indexing(url, node.url).run_until(avalanche.head()).settings
-        client = create_app(settings).test_client()
-        everything_adds_up(client, avalanche)
-        block = client.get("/api/v1/blocks/2").json
-        assert block["chainFields"]["blockGasCost"] == "100000"
         assert auditing.run(settings, node=True) == 0
     assert not [r.getMessage() for r in caplog.records if "later ones" in r.getMessage()]
 

@@ -11,11 +11,11 @@ from scan.database.connection import Database
 from scan.extensions.audit import audit_command as audit
 from scan.indexer import derivation
 from tests.extensions.audit.auditing import run, spoil
-from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
 from tests.support.explain import Explained, Plan, explained
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
+from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest
 
 PEOPLE = [address(f"person {number}") for number in range(12)]
@@ -147,19 +147,6 @@ def test_pages_in_the_middle_are_read_from_near_by(seeded, limit):
         if node.get("Relation Name", "").startswith("token_holders_")
     )
     assert rows < 1_500
-
-
-def test_tokens_of_an_address_are_read_from_one_partition(seeded):
-    for first_byte in (0x00, 0x5F, 0xFF):
-        holder = bytes([first_byte, *range(1, 20)])
-        plans, _ = seeded.plans(f"/api/v1/addresses/0x{holder.hex()}/tokens")
-        [plan] = [p for p in plans if p.statement == "queries/addresses_list_tokens"]
-        tables = {
-            node["Relation Name"]
-            for node in plan.nodes
-            if node.get("Relation Name", "").startswith("token_holders")
-        }
-        assert tables == {f"token_holders_{first_byte >> 5 << 1:x}"}
 
 
 def test_empty_balances_are_removed_by_key(seeded):

@@ -15,57 +15,16 @@ from scan.hex import to_hex
 from tests.extensions.audit.test_audit import run
 from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
-from tests.support.database import execute
 from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.scenario import ETHER, STRANGERS, Stage, creations, purses
+from tests.support.scenario import STRANGERS, Stage, creations, purses
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
 
 NOBODY = "http://127.0.0.1:9"
 TRACERS = ("debug_traceBlockByHash", "trace_block")
 GWEI = 10**9
-
-
-def internal_of(client: FlaskClient, address: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    while True:
-        page = len(found) // 100 + 1
-        path = f"/api/v1/addresses/{address}/internal?limit=100&page={page}"
-        body = client.get(path).get_json()
-        found += body["internalTransfers"]
-        if len(found) >= body["total"]:
-            return found
-
-
-@pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
-def test_self_destruction_before_and_after_cancun(database_url, hardfork):
-    with Anvil(hardfork=hardfork) as node:
-        stage = Stage(node)
-        stage.deploy("heir", "Purse")
-        for key in ("spent", "kept"):
-            stage.deploy(key, "Purse")
-            node.send(stage.people[1], stage.contracts[key].address, value=5 * ETHER)
-            stage.mine()
-        heir, kept = (stage.contracts[key].address for key in ("heir", "kept"))
-        stage.do(1, "spent", "close", heir)
-        stage.do(1, "kept", "close", kept, value=3)
-        stage.do(1, "heir", "makeAndClose", STRANGERS[0], 9, gas=1_000_000)
-        stage.mine()
-        truth = read_truth(node)
-        with Indexing(database_url, node.url, until=node.head()) as indexing:
-            client = create_app(indexing.settings).test_client()
-            for each, expected in truth.addresses.items():
-                assert internal_of(client, each) == [
-                    t
-                    for t in truth.internal_transfers
-                    if each in (t["fromAddress"], t["toAddress"])
-                ]
-                found = client.get(f"/api/v1/addresses/{each}").get_json()
-                for key in ("balance", "txCount", "firstSeen", "lastSeen"):
-                    assert found[key] == expected[key]
-            assert any(t["value"] == str(5 * ETHER) for t in internal_of(client, heir))
 
 
 @pytest.mark.parametrize("hardfork", ["paris", "shanghai", "cancun"])
@@ -251,19 +210,6 @@ def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, da
     page = client.get(f"/address/{to_hex(address('new'))}").text
     assert 'First seen</dt><dd><span class="quiet">never' in page
     assert run(settings_for(database_url, NOBODY)) == audit.EXACT
-
-
-def test_parties_of_internal_transfers_are_unwound(database, database_url):
-    chain = Chain(database)
-    chain.append([PAID], internal_transfers=[a_transfer("purse", "a", 1)], is_traced=True)
-    before = digest(database_url)
-    many = [a_transfer("purse", "b" if n % 2 else "a", n + 1, n) for n in range(300)]
-    chain.append([PAID], internal_transfers=many, is_traced=True)
-    chain.append([PAID], is_traced=False)
-    assert execute(database_url, "SELECT count(*) FROM list_checkpoints")[0][0] >= 3
-    assert run(settings_for(database_url, NOBODY)) == audit.EXACT
-    chain.unwind(0)
-    assert digest(database_url) == before
 
 
 def balance_block(client: FlaskClient, who: str) -> Any:

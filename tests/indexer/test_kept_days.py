@@ -208,10 +208,7 @@ def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypa
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE addresses SET last_seen = last_seen + 1 WHERE sent_count > 50",
         "UPDATE list_checkpoints SET ordinal = ordinal + 1 WHERE place = 90",
-        "UPDATE transactions SET gas_price = gas_price + 1 WHERE ordinal = 90",
-        "UPDATE tokens SET holder_count = holder_count + 1",
         "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (50, 51)",
     ],
 )

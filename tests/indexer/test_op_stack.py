@@ -12,16 +12,13 @@ import rlp
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.database.connection import Database
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.client import Node
-from scan.extensions.exports.table_export import ExportOptions, export
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import GAS, Anvil, Contract
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import Listed, by_links, get
 from tests.support.table_digest import digest
@@ -174,13 +171,6 @@ def test_a_deposit_says_what_it_is(rollup):
     assert statuses == {True, False}
 
 
-def test_deposits_of_an_address_are_a_list(rollup):
-    for sender in {sender for sender, _ in rollup.deposits.values()}:
-        listed = rollup.client.get(f"/api/v1/transactions?from={sender}&type=126&limit=100").json
-        own = [hash_ for hash_, (party, _) in rollup.deposits.items() if party == sender]
-        assert {t["hash"] for t in listed["transactions"]} == set(own)
-
-
 def test_lists_and_files_have_what_one_record_has(rollup):
     """Of a transaction with fields of the chain's own: anvil gives others no fee for L1."""
     answer = rollup.client.get("/api/v1/transactions?format=ndjson", buffered=True)
@@ -196,24 +186,6 @@ def test_lists_and_files_have_what_one_record_has(rollup):
         _, mint = rollup.deposits.get(row["transaction"], ("", 0))
         assert row["mint_wei"] == (f"{mint} wei" if "mint" in record else "")
         assert (row["type"], row["l1_fee_wei"]) == (str(record["type"]), "")
-
-
-def test_an_export_has_the_credits(rollup, tmp_path):
-    database = Database(rollup.url, statement_timeout_ms=10_000)
-    export(database, ExportOptions(("credits",), "csv", tmp_path, 5, None, None))
-    files = sorted((tmp_path / "credits").iterdir())
-    rows = [row for file in files for row in csv.DictReader(file.open(newline=""))]
-    stored = execute(
-        rollup.url,
-        "SELECT ordinal, block_number, transaction_index, type, address, amount_wei FROM credits"
-        " ORDER BY ordinal",
-    )
-    assert [tuple(row.values()) for row in rows] == [
-        (*(("" if v is None else str(v)) for v in row[:4]), f"0x{row[4].hex()}", str(row[5]))
-        for row in stored
-    ]
-    minted = sum(int(row["amount_wei"]) for row in rows if row["type"] == "0")
-    assert minted == sum(mint for _, mint in rollup.deposits.values()) > 0
 
 
 def test_a_page_tells_a_fee_in_another_currency(rollup, postgres, template):
@@ -259,24 +231,6 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup):
     assert L1_HASH in rollup.client.get(f"/block/{head}").text
     assert execute(rollup.url, "SELECT sum(burnt_wei) FROM daily_stats") == [(0,)]
     assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
-
-
-def test_a_node_that_alters_a_deposit_is_noticed(rollup):
-    """By the roots that anvil computes, in which deposits and their receipts are."""
-
-    def alter(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for answer in answers:
-            block = answer["result"]
-            if isinstance(block, dict) and block.get("number") == "0x3":
-                block["transactions"][1]["value"] = "0x7"
-        return Reply(body=answers)
-
-    true = BlockSource(Node([rollup.node.url])).blocks(0, 5)
-    with FaultyNode(rollup.node.url) as node:
-        node.fault = alter
-        assert BlockSource(Node([node.url])).blocks(0, 5) != true
-        assert BlockSource(Node([node.url, rollup.node.url])).blocks(0, 5) == true
 
 
 ALTERED = {

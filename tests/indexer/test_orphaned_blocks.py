@@ -58,15 +58,6 @@ def branches(database_url: str) -> Iterator[Branches]:
     made.database.close()
 
 
-def test_without_forks_nothing_is_noted(branches):
-    older, head = branches.append(2), branches.append()
-    assert branches.orphaned() == []
-    assert branches.common(head) == head
-    assert branches.common(older) == older
-    assert branches.common(BlockId(head.number, bytes(32))) is None
-    assert branches.common(head._replace(number=head.number - 1)) is None
-
-
 def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches):
     shared = branches.append(2)
     first_fork = branches.append()

@@ -3,7 +3,6 @@
 import logging
 import multiprocessing
 import os
-import pickle
 import signal
 import threading
 import time
@@ -14,7 +13,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import NodeError, RpcError, TimedOut
+from scan.ethereum.client import NodeError
 from scan.indexer import prefetch_process
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.fetch_limit import FetchLimit
@@ -121,15 +120,6 @@ def test_tables_are_the_same(scenario, indexed, database_url, processes):
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-def test_the_next_node_serves_while_one_fails(scenario, indexed, database_url, processes):
-    with FaultyNode(scenario.anvil.url) as failing:
-        failing.fault = faulty_node.status(503)
-        with Indexing(database_url, f"{failing.url},{scenario.anvil.url}") as indexing:
-            indexing.wait_for(scenario.anvil.head())
-    assert processes
-    assert digest(database_url) == digest(indexed.settings.database_url)
-
-
 def test_a_killed_process_is_reported_once_and_replaced(
     scenario, indexed, database_url, node, processes, caplog
 ):
@@ -158,18 +148,6 @@ def test_without_a_second_process_it_goes_on_in_the_first(
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-def test_one_processor_has_one_process(scenario, database_url, processes, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0})
-    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
-    assert processes == []
-
-
-def test_short_ranges_are_read_here(scenario, database_url):
-    assert scenario.anvil.head() < prefetch_process.MIN_PROCESS_BLOCKS
-    with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
-        assert not workers(os.getpid())
-
-
 def command_of(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
@@ -189,22 +167,6 @@ def test_errors_arrive_whole(process, node):
     blocks = process.submit(0, 3).result(PATIENCE_S).blocks
     assert [block.number for block in blocks] == [0, 1, 2, 3]
     assert all(isinstance(block, BlockRows) for block in blocks)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        RpcError(-32001, "resource not found", {"at": 7}),
-        NodeError("no", retry_after_s=1.5),
-        TimedOut("late", retry_after_s=None),
-        MalformedBlock("block 7: it has another number"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_errors_can_be_sent(error):
-    arrived = pickle.loads(pickle.dumps(error))
-    assert type(arrived) is type(error)
-    assert (str(arrived), vars(arrived)) == (str(error), vars(error))
 
 
 def test_results_belong_to_their_ranges_and_are_counted(process, node):

@@ -23,7 +23,6 @@ from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.kept_answers import kept_answers
-from tests.support.lists import Listed, by_links
 from tests.support.mined_chain import REWARD, MinedChain
 from tests.support.table_digest import digest
 
@@ -90,11 +89,6 @@ def test_every_history_adds_up_to_the_balance(mined):
     assert types[MINERS[0]] == {"mining_reward", "block_reward"}
     assert types[UNCLE_MINERS[0]] == {"uncle_reward"}
     assert types[POOR] == {"internal_transfer", "transaction"}
-
-
-def test_pages_of_rewards_follow_each_other(mined):
-    listed = Listed(f"/addresses/{MINERS[0]}/history", "history")
-    assert by_links(mined.client, listed, 1) == by_links(mined.client, listed, 100)
 
 
 def test_what_failed_is_known_by_traces(mined):

@@ -226,12 +226,6 @@ def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario)
         assert len(rows) < len(whole.json["result"])
 
 
-def test_lists_of_logs_tell_where_they_begin(pruned):
-    answer = pruned.kept.get("/api/v1/logs?limit=1")
-    assert answer.json["keptFrom"]["blockNumber"] == pruned.first
-    check_answer("get", "/api/v1/logs", answer)
-
-
 def test_exports_begin_at_the_first_kept_block(pruned, tmp_path):
     options = ExportOptions(("blocks", "transactions"), "csv", tmp_path, 10**6, None, None)
     with closing(Database(pruned.settings.database_url, statement_timeout_ms=0)) as database:

@@ -9,9 +9,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import EventLog, MalformedBlock
-from scan.extensions.audit import audit_command as audit
 from scan.indexer.log_selection import load_standard_topics
-from tests.extensions.audit.test_audit import run
 from tests.indexer.test_node_faults import wait_for_problem
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
@@ -119,42 +117,6 @@ def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made
         assert (found["logIndex"], len(found["data"]), answer.json["total"]) == (
             *(0, 2 + 2 * len(large), 2),
         )
-
-
-def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(database_url, made):
-    one, other = b"\1" * 32, b"\2" * 32
-    for count in (3, 0, 200, 150):
-        made.append([Move(EMITTER, EMITTER)], [log(n, one) for n in range(count)])
-    made.unwind(2)
-    made.append([Move(EMITTER, EMITTER)], [log(0, other), log(1, one)])
-    assert execute(
-        database_url, "SELECT number, logs_before, log_count FROM blocks ORDER BY 1"
-    ) == [*((0, 0, 3), (1, 3, 0), (2, 3, 200), (3, 203, 2))]
-    assert plain(database_url, "SELECT topic0, log_count FROM event_topics ORDER BY 1") == [
-        *((one, 204), (other, 1))
-    ]
-    assert execute(database_url, "SELECT log_count FROM addresses WHERE log_count > 0") == [(205,)]
-    assert execute(
-        database_url,
-        "SELECT list, place, ordinal, block_number FROM list_checkpoints"
-        " WHERE starts_with(list, 'logs') ORDER BY list",
-    ) == [("logs_by_address", 128, 128, 2), ("logs_by_topic0", 128, 128, 2)]
-    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
-
-
-@pytest.mark.parametrize(
-    "blocks",
-    [pytest.param(1, marks=pytest.mark.long), 10_000],
-    ids=["another process", "threads"],
-)
-def test_who_fetches_blocks_does_not_matter(database_url, scenario, blocks, monkeypatch):
-    monkeypatch.setattr("scan.indexer.prefetch_process.MIN_PROCESS_BLOCKS", blocks)
-    monkeypatch.setattr("scan.indexer.batch_reader.BATCH_LOG_CHARACTERS", 5_000)
-    indexing = Indexing(database_url, scenario.anvil.url, logs="all").run_until(
-        scenario.anvil.head()
-    )
-    assert len(stored(database_url)) == len(scenario.truth.logs)
-    assert run(indexing.settings, node=True) == audit.EXACT
 
 
 @pytest.mark.parametrize("change", ["five topics", "the same index", "topics of 31 bytes"])

@@ -21,7 +21,6 @@ from scan.extensions.doctor import database as doctor_database
 from scan.extensions.doctor import node as doctor_node
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
-from tests.indexer.test_node_faults import wait_for_problem
 from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
@@ -131,15 +130,6 @@ def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, 
                 source.blocks(number, head)
         node.fault = None
         assert source.blocks(0, head) == true
-
-
-def test_an_altered_block_stops_the_index_until_the_node_has_it_right(postgres, template):
-    with served(made()) as node, postgres.cloned(template) as url:
-        node.fault = altered(7, *ALTERATIONS[0])
-        with Indexing(url, node.url) as indexing:
-            wait_for_problem(url, "block 7 contradicts itself (header and hash)")
-            node.fault = None
-            indexing.wait_for(HEAD)
 
 
 @pytest.mark.parametrize("has_bytes", [True, False])

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
@@ -16,16 +16,6 @@ SPONSOR = key_of(0)
 # What accounts delegate to: code that creates an empty contract, that does nothing, and that fails.
 MAKER, IDLE, FAILING = (f"0x{number:040x}" for number in (0x7702, 0x7703, 0x7704))
 CODES = {MAKER: "0x5f5f5ff05000", IDLE: "0x00", FAILING: "0xfe"}
-
-
-class Sent(NamedTuple):
-    """An authorization that was sent, and what should become of it."""
-
-    authority: str | None
-    delegate: str
-    nonce: int
-    is_valid: bool
-    reason: str | None
 
 
 def new_account(seed: int) -> LocalAccount:

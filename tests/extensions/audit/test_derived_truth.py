@@ -4,7 +4,6 @@ So they do after reorganisations, and so does what `scan audit` expects in them.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -25,7 +24,7 @@ from tests.extensions.audit.auditing import run
 from tests.extensions.audit.test_columns import NOT_COMPARED
 from tests.support import derived_truth
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
-from tests.support.derived_truth import Rows, Withdrawal
+from tests.support.derived_truth import Rows
 from tests.support.indexing import Indexing
 from tests.support.truth import ZERO, Truth
 
@@ -204,20 +203,6 @@ def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scena
         require_same(counts, derived_truth.list_counts(entries))
 
 
-def test_withdrawals_are_counted(copied, scenario):
-    party = scenario.truth.transactions[0]["fromAddress"]
-    withdrawals = [
-        Withdrawal(2, "0x" + "57" * 20, 5),
-        Withdrawal(4, "0x" + "57" * 20, 7),
-        Withdrawal(scenario.truth.head, party, 11),
-    ]
-    for index, (block, address, amount_wei) in enumerate(withdrawals):
-        row = (block, index, index, bytes.fromhex(address[2:]), amount_wei)
-        execute(copied.database_url, "INSERT INTO withdrawals VALUES (%s, %s, %s, %s, %s)", *row)
-    truth = derived_truth.addresses(scenario.truth, withdrawals)
-    require_derived(copied, "addresses_expected()", truth, derived_truth.addresses)
-
-
 def test_coin_that_creations_pay_is_counted(copied, scenario):
     creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])
     block, index = creation["blockNumber"], creation["transactionIndex"]
@@ -258,19 +243,6 @@ def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order
             )
     database.close()
     require_candles(copied, truth)
-
-
-def test_rows_count_nothing_once_nothing_happened(copied):
-    """A row with other columns than counters stays, whatever it has to do with."""
-    execute(copied.database_url, "TRUNCATE token_transfers, dex_trades, logs")
-    for table, key, columns in (
-        ("tokens", "address", ["holder_count", "transfer_count", "held_supply", "item_count"]),
-        ("pools", "address", ["trade_count"]),
-        ("event_topics", "topic_id", ["log_count"]),
-    ):
-        rows = stored(copied, f"{table}_expected()", (key,), columns)
-        assert rows and rows.keys() == stored(copied, table, (key,), []).keys()
-        assert all(row == dict.fromkeys(columns, 0) for row in rows.values())
 
 
 @pytest.mark.parametrize(
@@ -391,21 +363,6 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
     numbers = [block["number"] for block in truth.blocks]
     rows = execute(copied.database_url, "SELECT day_of_block(n) FROM unnest(%s) AS n", numbers)
     assert [day.isoformat() for (day,) in rows] == [b["timestamp"][:10] for b in truth.blocks]
-
-
-def test_candles_of_some_hours_alone_are_counted(copied, scenario):
-    moved = "UPDATE blocks SET timestamp = timestamp + interval '1 hour' WHERE number > %s"
-    execute(copied.database_url, moved, scenario.truth.head // 2)
-    candles = execute(copied.database_url, "SELECT * FROM counted_candles(0, 99999, NULL, NULL)")
-    pools = Counter(pool for pool, *_ in candles)
-    assert max(pools.values()) > 1
-    for candle in candles:
-        some = execute(
-            copied.database_url,
-            "SELECT * FROM counted_candles(0, 99999, ARRAY[%s]::bytea[], ARRAY[%s]::timestamptz[])",
-            *candle[:2],
-        )
-        assert some == [candle]
 
 
 @pytest.mark.parametrize(

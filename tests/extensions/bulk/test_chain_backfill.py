@@ -1,7 +1,6 @@
 """A bulk backfill's tables are those of the sequential indexer, by their digests."""
 
 import os
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -63,20 +62,6 @@ def test_tables_are_those_of_the_indexer(
     fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
     assert digest(database_url) == fresh
     assert auditing.run(settings) == audit.EXACT
-
-
-@pytest.mark.long
-def test_blocks_that_a_node_alters_are_read_again(database_url, scenario, indexed, tmp_path):
-    head = scenario.anvil.head()
-    settings = settings_for(database_url, scenario.anvil.url)
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = alter = AlteredFields(seed=3)
-        lying = replace(settings, rpc_urls=(node.url,))
-        audit = partial(_differences, Node([node.url]), lying, None)
-        assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
-    assert alter.is_met
-    follow(settings, head)
-    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 @pytest.mark.long

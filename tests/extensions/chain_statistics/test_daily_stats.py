@@ -16,10 +16,10 @@ from scan.database.connection import Database
 from tests.api.test_bad_input import HUGE, require_parameter
 from tests.conftest import Played
 from tests.indexer.test_daily_stats import MIDNIGHT_S, counted, moves
-from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain
+from tests.support.serving import NOWHERE
 
 PATH = "/api/v1/stats/daily"
 FIRST_DAY, LAST_DAY = "2023-11-14", "2023-11-20"  # with none on the 17th

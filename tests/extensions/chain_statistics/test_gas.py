@@ -12,9 +12,9 @@ from scan.database.connection import Database
 from scan.extensions.chain_statistics.gas import BlockGas, next_base_fee
 from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
-from tests.indexer.test_ordinals import NOWHERE
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import NOWHERE
 
 
 def percentile(values: list[int], share: int) -> int:

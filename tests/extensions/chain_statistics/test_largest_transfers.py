@@ -11,11 +11,11 @@ from app import create_app
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import largest_transfers
 from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE
-from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move
+from tests.support.serving import NOWHERE
 
 LARGE = 10**19
 SAMPLE = 20

@@ -186,15 +186,6 @@ def test_a_batch_is_answered_in_order_and_notifications_are_not(node):
     assert [a.get("error", {}).get("code") for a in answers] == [None, -32600, -32601]
 
 
-def test_a_notification_alone_gets_an_empty_answer(node):
-    assert post(node, {"jsonrpc": "2.0", "method": "eth_chainId"}).content == b""
-
-
-def test_other_methods_of_http_are_refused(node):
-    assert requests.get(node.url, timeout=10).status_code == 405
-    assert requests.head(node.url, timeout=10).status_code == 405
-
-
 @pytest.mark.parametrize(
     ("header", "status"),
     [

@@ -11,11 +11,11 @@ from scan.database.connection import Database
 from scan.extensions.etherscan.not_offered import NOT_OFFERED
 from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
-from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
 from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import NOWHERE
 
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 

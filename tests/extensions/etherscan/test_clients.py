@@ -87,12 +87,6 @@ def test_forge_verifies_with_constructor_arguments(
         assert "correct constructor arguments" in shown
 
 
-def test_forge_verifies_a_flattened_source(served: Served, foundry: Foundry) -> None:
-    address = deployed(served.explorer, 120)
-    done = forge_verifies(foundry, served, address, 120, "--verifier", "custom", "--flatten")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundry) -> None:
     address = deployed(served.explorer, 130)
     done = forge_verifies(
@@ -119,15 +113,6 @@ def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundr
     [line] = [line for line in done.stdout.splitlines() if line.startswith("Deployed to:")]
     body = served.ask(module="contract", action="getsourcecode", address=line.split()[-1])
     assert body["result"][0]["ConstructorArguments"] == f"{7:064x}"
-
-
-def test_forge_guesses_constructor_arguments(served: Served, foundry: Foundry) -> None:
-    address = deployed(served.explorer, 150)
-    done = forge_verifies(
-        *(foundry, served, address, 150, "--verifier", "custom", "--guess-constructor-args"),
-        *("--rpc-url", served.explorer.anvil.url),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_cast_reads_a_verified_contract(served: Served, foundry: Foundry) -> None:

@@ -432,14 +432,6 @@ def test_filters_give_what_a_plain_loop_finds(
                 assert rest["history"] == expected[60:120]
 
 
-def test_times_bound_as_blocks_do(client: FlaskClient, histories: dict[str, list[Row]]) -> None:
-    key = max(histories, key=lambda key: len(histories[key]))
-    times = sorted({row["timestamp"] for row in histories[key]})
-    first, last = times[len(times) // 3], times[len(times) // 2]
-    rows = history(client, key, timeFrom=first, timeTo=last)
-    assert rows == [row for row in histories[key] if first <= row["timestamp"] <= last] != []
-
-
 def test_an_address_never_seen_has_an_empty_history(client: FlaskClient) -> None:
     page = get(client, "0x" + 40 * "7")
     assert page == {
@@ -450,17 +442,6 @@ def test_an_address_never_seen_has_an_empty_history(client: FlaskClient) -> None
         "unexplained": "0",
         "next": None,
     }
-
-
-def test_a_cursor_is_of_one_address_and_filter(client: FlaskClient) -> None:
-    one, two = STRANGERS[:2]
-    cursor = get(client, one, limit=1)["next"]
-    assert get(client, one, limit=3, cursor=cursor)["history"]
-    for key, more in ((two, {}), (one, {"direction": "in"}), (one, {"orderBy": "asc"})):
-        response = client.get(
-            f"/api/v1/addresses/{key}/history", query_string={"cursor": cursor, **more}
-        )
-        assert response.status_code == 400 and response.json["field"] == "cursor"
 
 
 class Made(NamedTuple):
@@ -502,35 +483,6 @@ def test_withdrawals_and_untraced_blocks(made: Made) -> None:
     assert len(history(made.client, "0x" + ME.hex(), 2, blockFrom=2)) == 2
     made.chain.append([Move(YOU, address("contract"))], is_traced=False)
     assert mine(made)["reason"] == "untraced_blocks"
-
-
-def test_credits_are_those_of_an_address_and_of_its_range(made: Made) -> None:
-    """Each block has one of every type for two addresses."""
-    types = [type_.name for type_ in all_credit_types() if type_.flow == "in"]
-    for _ in range(4):
-        made.chain.append(
-            credits=[
-                (None, type_, holder, wei * 10**type_)
-                for type_ in range(len(types))
-                for holder, wei in ((ME, 1), (YOU, 5))
-            ]
-        )
-    in_block = sum(10**type_ for type_ in range(len(types)))
-    made.chain.store_balances({ME: 4 * in_block})
-    points = balances(made.client, "0x" + ME.hex())
-    assert [int(point["balance"]) for point in points][-1] == 4 * in_block
-    earlier = balances(made.client, "0x" + ME.hex(), blockTo=2)
-    assert earlier == [point for point in points if point["blockNumber"] <= 2]
-    page = mine(made, limit=100)
-    assert Counter(row["type"] for row in page["history"]) == dict.fromkeys(types, 4)
-    assert (page["total"], page["unexplained"]) == (4 * len(types), "0")
-    assert {int(row["amount"]) for row in page["history"]} == {10**n for n in range(len(types))}
-    for type_ in types:
-        assert mine(made, types=type_, blockFrom=2)["total"] == 3
-        assert mine(made, types=type_, blockTo=2)["total"] == 2
-        for way in ("out", "self"):
-            sent = mine(made, types=type_, direction=way)
-            assert (sent["history"], sent["total"]) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -675,39 +627,6 @@ def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: st
     )
     database.close()
     assert mine(made)["reason"] == "start_block"
-
-
-def test_a_fork_changes_rows_totals_and_sums(made: Made) -> None:
-    """A cursor from before it is refused where the fork took what was shown."""
-    chain = made.chain
-    for _ in range(5):
-        chain.append([Move(YOU, ME, 1000), Move(ME, YOU, 10)])
-    chain.append(
-        [Move(YOU, address("purse"))],
-        internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, address("purse"), ME, 7)],
-        is_traced=True,
-    )
-    total = 5 * 3 + 1
-    before = mine(made, limit=4)
-    assert before["total"] == total and before["history"][0]["type"] == "internal_transfer"
-    late = mine(made, limit=4, orderBy="asc")
-    chain.unwind(5)
-    chain.append([Move(ME, ME, 5)])
-    path = f"/api/v1/addresses/0x{ME.hex()}/history"
-    refused = made.client.get(path, query_string={"limit": 4, "cursor": before["next"]})
-    assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
-    common = refused.json["commonBlock"]["number"]
-    kept = [row for row in before["history"] if row["blockNumber"] <= common]
-    older = mine(made, limit=100, cursor=refused.json["cursor"])["history"]
-    assert common == 5 and kept
-    rest = mine(made, limit=100, orderBy="asc", cursor=late["next"])
-    rows = history(made.client, "0x" + ME.hex(), 3)
-    assert [*late["history"], *rest["history"]] == rows[::-1]
-    assert [*kept, *older] == [row for row in rows if row["blockNumber"] <= common]
-    assert [row["type"] for row in rows[:2]] == ["transaction", "fee"]
-    assert (rows[0]["direction"], rest["total"]) == ("self", 5 * 3 + 2)
-    chain.store_balances({ME: sums(rows, is_coin)[True]})
-    assert mine(made)["complete"] is True
 
 
 @pytest.mark.parametrize("direction", ["out", "self"])

@@ -16,7 +16,6 @@ from scan.extensions.history_files.raw_block import encoded_receipts
 
 VERSION, HEADER, BODY, FULL, DIFFICULTY, SLIM, INDEX = 0x3265, 3, 4, 5, 6, 10, 0x3267
 BLOCK = 6  # with transactions of types 0 and 2, a withdrawal list, and logs
-ROOTS = {"transactions": 4, "receipts": 5}
 Entry = tuple[int, bytes]
 
 

@@ -42,7 +42,6 @@ from tests.support.table_digest import digest
 
 KILLS = int(os.environ.get("BULK_KILLS", "6"))
 SEED = int(os.environ.get("BULK_SEED", "24"))
-OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
 KEPT = 40  # newest blocks that the node has
 
 
@@ -52,6 +51,9 @@ class Chain(NamedTuple):
     first_kept: int
     files: Path
     digest: object  # of the index that the indexer makes of a node that has all
+
+
+OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
 
 
 @pytest.fixture(scope="module")
@@ -283,49 +285,6 @@ def test_a_cluster_reads_files_of_a_shared_folder(
         assert backfill(settings, folder, last_block=last, cluster=shared, history=files)
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
-
-
-@pytest.mark.long
-def test_kills_on_a_cluster_leave_nothing(
-    postgres: Postgres,
-    template: str,
-    chain: Chain,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """SIGKILL of workers and of the backfill, while they read files of a shared folder, as often as
-    BULK_KILLS says: in one database after another, as soon as one has the chain."""
-    chance, kills = random.Random(SEED), 0
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
-    monkeypatch.setenv("SCAN_HISTORY", str(chain.files))
-    monkeypatch.setenv("SCAN_TRACES", "off")
-    with DaskCluster(tmp_path) as dask:
-        workers = [dask.add_worker(), dask.add_worker()]
-        while kills < KILLS:
-            folder = tmp_path / f"after {kills}"
-            shared = dask.settings(str(folder / "shared"))
-            with postgres.cloned(template) as url:
-                process = BackfillProcess(url, chain.node.url, folder, chain.head - 3)
-                process.command += (
-                    *(f"--cluster={shared.address}", f"--files={shared.files}"),
-                    *(f"--tls-ca-file={shared.ca}", f"--tls-cert={shared.certificate}"),
-                    f"--tls-key={shared.key}",
-                )
-                with process:
-                    while process.exit_code() is None and kills < KILLS:
-                        time.sleep(chance.uniform(0.2, 4.0))
-                        kills += 1
-                        if chance.random() < 0.5:
-                            process.kill()
-                            process.start()
-                        else:
-                            workers[kills % 2].kill()
-                            workers[kills % 2] = dask.add_worker()
-                    code = process.wait()
-                    assert code == 0 or "holds a chain already" in process.output(), process.tail()
-                follow(settings_for(url, chain.node.url, traces="off"), chain.head)
-                assert digest(url) == chain.digest
-    print(f"{kills} kills")
 
 
 def test_where_a_node_has_pruned_the_state_too_the_newest_one_is_read(

@@ -17,10 +17,10 @@ from scan.extensions.markets import queries as pools
 from scan.indexer.block_range import read_block_range
 from scan.indexer.derivation import derive
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
-from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
 from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import NOWHERE
 
 getcontext().prec = 700
 POOL, EMPTY, HOSTILE = ("0x" + byte * 20 for byte in ("aa", "bb", "cc"))

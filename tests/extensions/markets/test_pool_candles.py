@@ -10,13 +10,8 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.events import Trade
-from scan.extensions.audit import audit_command as audit
-from tests.extensions.audit.auditing import run
-from tests.indexer.test_ordinals import NOWHERE
-from tests.support.database import Postgres, execute
-from tests.support.indexing import settings_for
+from tests.support.database import execute
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
-from tests.support.table_digest import digest
 
 POOLS = [address(f"pool {n}") for n in range(3)]
 TOKEN0, TOKEN1 = address("token 0"), address("token 1")
@@ -122,32 +117,6 @@ def require_exact(url: str) -> None:
         volumes[pool] = volume0 + values[2], volume1 + values[3]
     rows = execute(url, "SELECT pool_address, volume0, volume1 FROM pool_volumes")
     assert {bytes(pool): (v0, v1) for pool, v0, v1 in rows} == volumes
-
-
-@pytest.mark.long
-def test_random_forks_leave_what_the_trades_give(
-    postgres: Postgres, template: str, database_url: str, chain: Chain
-) -> None:
-    chance = random.Random(26)
-    times = [HOUR_BEGINS_S]
-    for _ in range(60):
-        for _ in range(chance.randrange(1, 7)):
-            # A node whose times go back is exact too.
-            times.append(times[-1] + chance.choice((12, 12, 700, 2_000, HOUR_S, 90_000, -500)))
-            chain.append(trades(chance), timestamp_s=times[-1])
-        if chance.random() < 0.6:
-            chain.unwind(max(0, chain.number - chance.randrange(1, 9)))
-            del times[chain.number + 1 :]
-        require_exact(database_url)
-    assert len(stored(database_url)) > 40
-    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
-    with postgres.cloned(template) as url:
-        add_pools(url)
-        fresh = Database(url, statement_timeout_ms=0)
-        chain.copy_to(fresh)
-        fresh.close()
-        assert digest(url)["pool_candles"] == digest(database_url)["pool_candles"]
-        assert digest(url)["pools"] == digest(database_url)["pools"]
 
 
 def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(

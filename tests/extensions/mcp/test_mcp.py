@@ -270,20 +270,6 @@ def test_the_inspector_lists_and_calls_tools(demo_url: str) -> None:
     assert is_error and (body["code"], body["field"]) == ("invalid_parameter", "address")
 
 
-@pytest.mark.long
-def test_the_inspector_is_told_of_a_missing_tool_and_of_its_limit(
-    demo_url: str, shared_database_url: str
-) -> None:
-    call = ("--method", "tools/call", "--tool-name")
-    status, output, errors = inspect(demo_url, *call, "delete_everything")
-    assert (status != 0 or json.loads(output)["isError"]) and "delete_everything" in output + errors
-    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="1/minute") as address:
-        inspect(address, *call, "get_network")
-        _, output, errors = inspect(address, *call, "get_network")
-        assert "rate_limited" in output, errors
-        assert requests.get(f"{address}/api/v1/stats", timeout=5).status_code == 429
-
-
 def test_there_are_no_sessions_and_no_streams_of_the_server(demo_url: str) -> None:
     for method in ("GET", "DELETE"):
         assert requests.request(method, f"{demo_url}/mcp", timeout=10).status_code == 405
