@@ -23,17 +23,26 @@ const adapt = ({ React, specSelectors }) => ({
   },
 });
 
-// Names and focus that Swagger UI leaves out.
-const NAMES = [
-  ["select#servers", "Server"],
-  ["textarea.body-param__text", "Request body"],
-  ["select.examples-select-element", "Example"],
-  ["select[aria-label='']", "Media type"],
+// Names, levels of headings and focus that Swagger UI leaves out, and roles that it lacks or has wrong.
+const ATTRIBUTES = [
+  ["select#servers", "aria-label", "Server"],
+  ["textarea.body-param__text", "aria-label", "Request body"],
+  ["select.examples-select-element", "aria-label", "Example"],
+  ["select[aria-label='']", "aria-label", "Media type"],
+  [".information-container", "role", "region"],
+  [".information-container", "aria-label", "About"],
+  [".schemes-server-container", "role", "region"],
+  [".schemes-server-container", "aria-label", "Servers"],
+  ["h3.opblock-tag", "aria-level", "2"],
+  [".opblock h4", "aria-level", "3"],
+  [".models h4", "aria-level", "2"],
+  [".opblock h5", "aria-level", "4"],
+  ["table[role=region]", "role", "table"],
 ];
 const complete = () => {
-  for (const [selector, name] of NAMES) {
+  for (const [selector, name, value] of ATTRIBUTES) {
     for (const element of document.querySelectorAll(selector)) {
-      element.setAttribute("aria-label", name);
+      element.setAttribute(name, value);
     }
   }
   for (const element of document.querySelectorAll("pre:not([tabindex])")) {
