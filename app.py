@@ -1,6 +1,5 @@
 """The WSGI application: create_app() puts the parts together."""
 
-import functools
 import sys
 from collections.abc import Sequence
 
@@ -13,13 +12,10 @@ from scan.api import (
     addresses,
     blocks,
     contracts,
-    documentation,
     health,
     keys,
     network,
-    openapi,
     root,
-    search,
     tokens,
     transactions,
     transfers,
@@ -27,13 +23,10 @@ from scan.api import (
 )
 from scan.api import query as query_api
 from scan.contracts.account_state import AccountStates
-from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
-from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.request_node import NodeGateway
-from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.http import own_machine
 from scan.http.application import Application, handle_errors
@@ -77,7 +70,6 @@ BLUEPRINTS = (
     addresses,
     contracts,
     query_api,
-    search,
     keys,
     webhooks,
 )
@@ -110,10 +102,6 @@ def create_app(settings: Settings | None = None) -> Flask:
         app.register_blueprint(module.blueprint)
     for blueprint in registry.collected("pages", "BLUEPRINTS") if settings.pages else ():
         app.register_blueprint(blueprint)
-    document = functools.cache(lambda: openapi.document(settings.base_path))
-    app.extensions["scan.document"] = document
-    app.register_blueprint(documentation.describe(document))
-    app.register_blueprint(documentation.docs(document), url_prefix="/docs")
     of_api = [module.blueprint for module in BLUEPRINTS]
     for blueprint in (*of_api, *registry.collected("api", "BLUEPRINTS")):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
@@ -131,20 +119,16 @@ def _services(settings: Settings) -> Services:
     reads = connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     waiting_threads = WaitingThreads()
-    transactions_read, abis = TransactionReader(), ContractAbis(reads)
-    traces = TransactionTraces(settings.traces)
+    transactions_read = TransactionReader()
     gateway = NodeGateway(node, waiting_threads)
-    creations = CreationReader(writes, gateway, transactions_read, traces)
+    creations = CreationReader(writes, gateway, transactions_read, settings.traces)
     sources = Sources(
         reads,
         gateway,
         unbounded_statements(),
         AccountStates(),
         ReadCalls(reads),
-        abis,
         transactions_read,
-        TransactionDetailsReader(transactions_read, abis),
-        traces,
         FinalityReader(),
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
@@ -198,7 +182,6 @@ def _middleware(
         pages,
         {
             *SERVICE_PATHS,
-            *documentation.paths(),
             *registry.collected("interface", "OPEN_PATHS"),
             *(() if pages is None else static_files.paths(settings.brand)),
         },

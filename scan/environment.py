@@ -17,9 +17,9 @@ _RATE = re.compile(
 )
 # First names of Scan's own paths, as registry.reserved_paths() has those of extensions.
 _OWN_PATHS = {
-    *("blocks", "contracts", "favicon.ico", "healthz", "internal-transfers", "keys", "live"),
+    *("blocks", "contracts", "favicon.ico", "healthz", "keys", "live"),
     *("readyz", "token-transfers", "tokens", "trades", "txs", "watchlist", "webhooks"),
-    *("address/", "api/", "block/", "docs/", "search/", "static/", "token/", "tx/"),
+    *("address/", "api/", "block/", "static/", "token/", "tx/"),
 }
 
 

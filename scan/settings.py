@@ -76,11 +76,13 @@ def _partition_rows(text: str) -> int:
 def _keep(text: str) -> Keep | None:
     """Return what is kept by a number of days or `5000 blocks`, None for 0."""
     digits = text.removesuffix(" blocks")
-    if digits == text:
-        days = integer(0, 100_000)(text)
-        return Keep(None, days * 86_400) if days else None
-    blocks = integer(0, 10**12)(digits)
-    return Keep(blocks, None) if blocks else None
+    is_days = digits == text
+    number = integer(0, 100_000 if is_days else 10**12)(digits)
+    if number and not registry.has("maintenance"):
+        raise ValueError("must be 0: no extension that is on removes rows")
+    if not number:
+        return None
+    return Keep(None, number * 86_400) if is_days else Keep(number, None)
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ COPIED = ("app.py", "schema.sql", "gunicorn.conf.py", "scan", "sql", "migrations
 # The application, its document, its statements and schema, all without a database.
 PUT_TOGETHER = """
 import app
-from scan.api import openapi
 from scan.database.migrations import read_schema
 from scan.database.statements import load_statements
 from scan.settings import Settings
-document = openapi.document()
+application = app.create_app(Settings())
+document = application.extensions.get("scan.document", lambda: {"paths": ()})()
 statements = load_statements()
 text = read_schema() + str(document) + "".join(s.text for s in statements.values())
-paths = [rule.rule for rule in app.create_app(Settings()).url_map.iter_rules()]
+paths = [rule.rule for rule in application.url_map.iter_rules()]
 details = [statements[f"queries/{name}_get"].text for name in ("blocks", "transactions")]
 print(len(paths), len(document["paths"]), *details)
 """

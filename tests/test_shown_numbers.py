@@ -13,7 +13,12 @@ pytestmark = pytest.mark.check
 
 EXTENSIONS = ROOT / "scan" / "extensions"
 SHOWING = ("exports", "etherscan", "blockscout", "sourcify")  # extensions that do nothing else
-SHOWN_BY = ("pages.py", "exports.py", "blockscout.py")  # modules of all other extensions
+SHOWN_BY = (
+    "pages.py",
+    "exports.py",
+    "blockscout.py",
+    "argument_values.py",
+)  # modules of all other extensions
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -26,7 +31,7 @@ TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 # Where there is arithmetic, and why none of it is a fact about the chain.
 REASONS = {
     "addresses_by_balance/accounts.html:loop.index0 shown.first": "the place of a row in its list",
-    "pages/argument_values.py:shown_value": "the largest number of an integer type",
+    "transaction_details/argument_values.py:shown_value": "the largest number of an integer type",
     "pages/base.html:links menu_of_extensions title": "a list of links",
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",
@@ -36,10 +41,11 @@ REASONS = {
     "charts/chart.html:chart.": "the grid of a chart",
     "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
     "pages/records.py:first": "places in a list, by the number of its page",
+    "pages/base.html:has_documentation": "a link of the menu",
     "pages/records.py:listing": "the least total of a list that is not counted",
     "pages/records.py:pages": "the number of pages of a list",
     "chain_statistics/pages.py:_gas_charts": "a ratio in basis points, for a chart's axis",
-    "pages/suggestions.html:place.number": "the id of an element",
+    "search/suggestions.html:place.number": "the id of an element",
     "pages/token.html:loop.index0 shown.first": "the place of a row in its list",
     "pages/tokens.html:loop.index0 tokens.first": "the place of a row in its list",
     "chain_statistics/pages.py:_token_days": "the end of a range of days",

@@ -38,7 +38,7 @@ def query() -> Response:
     page = entities.page(reader(), entity, _window(body, filters), filters)
     total = "null" if page.total is None else page.total
     more = ""
-    if entity == "internal_transfers":
+    if page.untraced_blocks is not None:
         more = f',"untracedBlocks":{page.untraced_blocks}'
     if page.kept_from is not None:
         more += f',"keptFrom":{kept_text(page.kept_from)}'

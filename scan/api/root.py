@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import VERSION
+from scan import VERSION, registry
 from scan.http.responses import Response, json_value
 from scan.http.services import services
 
@@ -12,12 +12,15 @@ blueprint = Blueprint("root", __name__)
 @blueprint.get("/")
 def root() -> Response:
     base_path = services().settings.base_path
+    documents = {
+        "documentation": f"{base_path}/docs/",
+        "openapi": f"{base_path}/api/v1/openapi.json",
+    }
     return json_value(
         {
             "name": "Scan",
             "version": VERSION,
-            "documentation": f"{base_path}/docs/",
-            "openapi": f"{base_path}/api/v1/openapi.json",
+            **(documents if registry.has("documentation") else {}),
             "status": f"{base_path}/readyz",
         }
     )

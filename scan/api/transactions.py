@@ -6,13 +6,10 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters, registry
-from scan.contracts.transaction_details import ALL_LOGS
-from scan.errors import NotFound
-from scan.http.list_responses import LISTED, entity_list, list_response
+from scan.http.list_responses import entity_list
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
-from scan.queries import internal_transfers, transactions
-from scan.queries.pages import Page, Window
+from scan.queries import transactions
 
 blueprint = Blueprint("transactions", __name__)
 
@@ -30,14 +27,12 @@ def list_transactions_of_address(address: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    """Return a transaction's record, the node's details, decoded, and fields of extensions."""
+    """Return a transaction's record, with fields of extensions."""
     indexed, record = indexed_transaction(transaction_hash)
-    details = transactions.details(reader(), indexed, ALL_LOGS)
-    more = details.record()
+    more: dict[str, Any] = {}
     for fields in registry.values("api", "transaction_fields"):
-        more |= fields(indexed, details)
-    whole = record.encode()[:-1] + b"," + orjson.dumps(more)[1:]
-    return json_body(whole)
+        more |= fields(indexed)
+    return json_body(record.encode()[:-1] + (b"," + orjson.dumps(more)[1:] if more else b"}"))
 
 
 @blueprint.get("/transactions/<transaction_hash>/adjacent")
@@ -57,19 +52,3 @@ def indexed_transaction(transaction_hash: str) -> tuple[dict[str, Any], str]:
     if record is None:
         raise reader().not_indexed("This transaction is not indexed.")
     return orjson.loads(record), record
-
-
-@blueprint.get("/transactions/<transaction_hash>/internal")
-def list_internal_transfers(transaction_hash: str) -> Response:
-    key = parameters.hash32(transaction_hash)
-
-    def read(window: Window) -> Page:
-        page, is_traced = internal_transfers.of_transaction(reader(), key, window)
-        if is_traced is None:
-            raise reader().not_indexed("This transaction is not indexed.")
-        if not is_traced:
-            reason = internal_transfers.without_traces(reader())
-            raise NotFound(f"This transaction's block was indexed without traces. {reason}")
-        return page
-
-    return list_response("internalTransfers", query_arguments(*LISTED), read, direction="asc")

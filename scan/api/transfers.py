@@ -1,5 +1,4 @@
-"""GET /api/v1/token-transfers, /dex-trades and /internal-transfers; transfers and trades of a token
-or an address."""
+"""GET /api/v1/token-transfers and /dex-trades; transfers and trades of a token or an address."""
 
 from flask import Blueprint
 
@@ -36,13 +35,3 @@ def list_dex_trades() -> Response:
 @blueprint.get("/addresses/<address>/trades")
 def list_trades_of_address(address: str) -> Response:
     return entity_list("dex_trades", ("maker",), address=address)
-
-
-@blueprint.get("/internal-transfers")
-def list_internal_transfers() -> Response:
-    return entity_list("internal_transfers")
-
-
-@blueprint.get("/addresses/<address>/internal")
-def list_internal_transfers_of_address(address: str) -> Response:
-    return entity_list("internal_transfers", address=address)

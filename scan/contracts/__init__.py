@@ -4,7 +4,6 @@ Input: a function's name and JSON arguments; or calldata and logs with possible 
 Output: the decoded result or revert; the method or event with its named arguments.
 Start with read_calls.py for calls, then function_lookup.py (names and overloads),
 calldata_encoding.py, revert_reasons.py, abi.py (types, encoding, decoding), abi_json.py (conversion
-of values from and to JSON) and proxy_contracts.py. Methods and events of a transaction are
-in transaction_details.py, then contract_abis.py, abi_index.py, abi_decoding.py and
-decoding_budget.py.
+of values from and to JSON) and proxy_contracts.py. Methods and events are decoded by
+abi_index.py, abi_decoding.py and decoding_budget.py.
 """

@@ -27,7 +27,7 @@ from scan.ethereum.blocks import (
     Withdrawal,
     read_json,
 )
-from scan.ethereum.coin_transfers import COIN_EMITTER
+from scan.ethereum.coin_logs import COIN_EMITTER
 from scan.ethereum.column_types import (
     ADDRESS,
     BYTES,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.contract_creations import creations_in
 from scan.ethereum.forms.form import BURN, Credit, numbered
-from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 
 
 def burns_in(

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, Column
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.traces import CREATIONS, InternalTransfer
+from scan.ethereum.internal_transfers import CREATIONS, InternalTransfer
 
 
 class ContractCreation(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.column_types import Column, annotated_columns
-from scan.ethereum.traces import InternalTransfer
+from scan.ethereum.internal_transfers import InternalTransfer
 
 RowsOfBlock = Callable[[DecodedBlock, Sequence[InternalTransfer]], Iterable[tuple[Any, ...]]]
 

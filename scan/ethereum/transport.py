@@ -1,4 +1,4 @@
-"""JSON to a node and back, over HTTP or IPC, with one deadline and a bound on the answer."""
+"""JSON to a node and back over HTTP, with one deadline and a bound on the answer."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from scan.ethereum.ipc import IpcConnection
+from scan import registry
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
@@ -60,6 +60,7 @@ class Transport:
     def __init__(self, ca_bundle: str) -> None:
         self._ca_bundle = ca_bundle
         self._local = threading.local()
+        self._sockets = [make() for make in registry.values("node_sockets", "NodeSockets")]
 
     @property
     def waited_s(self) -> float:
@@ -78,7 +79,7 @@ class Transport:
         ends_at = began + timeout_s
         if url.startswith("/"):
             try:
-                return self._post_ipc(url, body, ends_at, most_bytes)
+                return self._post_to_socket(url, body, ends_at, most_bytes)
             finally:
                 self._local.waited_s = self.waited_s + time.monotonic() - began
         try:
@@ -112,21 +113,15 @@ class Transport:
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
 
-    def _post_ipc(self, path: str, body: bytes, ends_at: float, most_bytes: int) -> tuple[Any, int]:
-        """Post on this thread's connection, which is kept after a complete answer alone."""
-        kept: dict[str, IpcConnection] = self._local.__dict__.setdefault("ipc", {})
-        connection = kept.pop(path, None)
-        if connection is None or not connection.is_idle:
-            connection = IpcConnection(path, CONNECT_TIMEOUT_S)
-        try:
-            answer = connection.exchange(
-                body, ends_at, most_bytes, lambda text: _json(text, most_bytes)
+    def _post_to_socket(
+        self, path: str, body: bytes, ends_at: float, most_bytes: int
+    ) -> tuple[Any, int]:
+        for sockets in self._sockets:
+            answer: tuple[Any, int] = sockets.post(
+                path, body, ends_at, most_bytes, lambda text: _json(text, most_bytes)
             )
-        except BaseException:
-            connection.close()
-            raise
-        kept[path] = connection
-        return answer
+            return answer
+        raise NodeError("no extension reads IPC sockets: give the node's URL")
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._local, "session", None)

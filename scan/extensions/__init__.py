@@ -10,12 +10,13 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | derived.py | TABLES: derived tables with the name of a row; derive(tx, written): what blocks add, which returns the lists that passed a checkpoint; unwind(tx, orphaned): what a fork removes. <table>_expected() of its schema has all rows, from which the indexer fills a table whose extension was off |
 | sql/ | statements, in the same rooms as sql/; a file of sql/schema/ is read after the core's of the same name; lists.toml is merged into sql/lists.toml, and [fragments.<statement>] of it is SQL that a statement of the core includes where the extension is on |
 | sql_values.py | VALUES: what templates of statements use, by name |
-| api.py | BLUEPRINTS below /api/v1; transaction_fields(): fields that it adds to a transaction |
-| openapi.toml | its records, operations and parameters, the fields that it `added` to records of others, and the columns of its lists' CSV files, as scan/api/openapi/schemas.py and operations.py and scan/extensions/exports/csv_columns.py describe them |
+| api.py | BLUEPRINTS below /api/v1; transaction_fields(record): fields that it adds to a transaction |
+| openapi.toml | its records, operations and parameters, the fields that it `added` to records of others, and the columns of its lists' CSV files, as scan/extensions/openapi/schemas.py and operations.py and scan/extensions/exports/csv_columns.py describe them |
 | interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
-| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include, `head` in the head of all, `list` beside the count of each list; LINKED: lists that an address's head links, address_facts(): the values of its section; SEARCHES: template -> function of a search's text, which returns the records to show; SEARCH_RESULTS: type of a result -> its title and the beginning of its page's path; path_of_hash(), transaction_records(); page_of_missing() of a transaction that is not indexed; block_lists(): lists that a block's page shows; add_to_transactions(): fields of transactions in lists; transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(), live(): the values of its sections of the home page, the latter of the part that is refreshed; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page |
+| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include, `head` in the head of all, `list` beside the count of each list; LINKED: lists that an address's head links, address_facts(): the values of its section; SEARCHES: template -> function of a search's text, which returns the records to show; SEARCH_RESULTS: type of a result -> its title and the beginning of its page's path; path_of_hash(), transaction_records(); page_of_missing() of a transaction that is not indexed; block_lists(): lists that a block's page shows; add_to_transactions(): fields of transactions in lists; transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(), live(): the values of its sections of the home page, the latter of the part that is refreshed; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page; GLOBALS of templates |
 | queries.py | PAGES: pages of entities that are no plain lists; search_results(): records that a search shows first |
 | templates/, static/ | templates of pages; their scripts, with names of their own |
+| documentation.py | pages at /docs, which others then link |
 | markdown.py | to_markdown() of a page, escaped() of a text |
 | <command>_command.py | add_arguments() of a subcommand of `scan`, which EXTENSION names with its line in the help |
 | run_option.py | OPTION, HELP and run(settings, file): what `scan run` does with an option of its own; run_demo(settings): what it does without RPC_URL |
@@ -23,6 +24,11 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | list_files.py | send() of a list as a file, csv_text(), MAX_ROWS |
 | automatic_backfill.py | run(settings, stop): fills an empty index that is far behind |
 | pruned_history.py | CURE: what helps where the node has pruned the blocks that an empty index needs; has_blocks(settings): whether the extension has them, so that the index is filled in bulk |
+| block_traces.py | NodeTraceReader: what contracts created and moved in blocks to index (scan/indexer/block_traces.py) |
+| maintenance.py | maintenance(database, settings): what the indexer does between commits, advance(head) |
+| node_sockets.py | NodeSockets: requests to nodes whose URL is a path |
+| block_completion.py | BlockCompleter: what a block to index has beside its JSON: complete(block, header) |
+| creation_input.py | TracedInputs: the code that created a contract which a contract created |
 | untraced_blocks.py | CURE: what reads the traces of blocks that were indexed without them |
 | chain_watch.py | watch(settings, name, over): sets `over` once the node serves another chain than that of the database of this name |
 | doctor.py | add_arguments() and run() of `scan doctor` with options of its own |
@@ -39,6 +45,7 @@ exports.py has CELLS of CSV files that no field has and headers() of a file's la
 blueprint or coin_price(), etherscan.py ACTIONS by module and name, items_held(), audit.py CHECKS_OF_KEPT_ROWS and OF_KEPT_ROWS, bulk.py the
 statements DERIVED, COPY and ACCEPT, or add_arguments() and open_history() for blocks of another
 source than the node, exports.py also FILES: what `scan export` writes besides tables. decoder.py has CALLS: functions whose
-arguments are calls; feeds.py FEEDS: more feeds of an address. Tests are in
+arguments are calls; feeds.py FEEDS: more feeds of an address; transaction_details.py transaction_fields() and transaction_head() of a
+transaction's record and details. Tests are in
 tests/extensions/<name>/.
 """  # noqa: E501

@@ -11,7 +11,7 @@ from flask.sessions import NullSession, SessionInterface
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 from werkzeug.routing import MapAdapter, Rule
 
-from scan import errors
+from scan import errors, registry
 from scan.http.nearest_path import nearest_path
 from scan.http.request_state import request_state_of
 from scan.http.requests import reader
@@ -123,7 +123,8 @@ def _nothing_at(path: str) -> str:
     paths = [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
     nearest = nearest_path(path, paths)
     if nearest is None:
-        return "Not found; /docs/ lists all endpoints."
+        lists = "; /docs/ lists all endpoints" if registry.has("documentation") else ""
+        return f"Not found{lists}."
     return f"Not found; the nearest path is {nearest}."
 
 

@@ -19,7 +19,7 @@ from scan.ethereum.blocks import (
     Withdrawal,
 )
 from scan.ethereum.burns import burns_in
-from scan.ethereum.coin_transfers import contract_logs
+from scan.ethereum.coin_logs import contract_logs
 from scan.ethereum.contract_creations import ContractCreation, creations_in
 from scan.ethereum.events import (
     ZERO_ADDRESS,
@@ -33,8 +33,8 @@ from scan.ethereum.events import (
     transfer_event,
 )
 from scan.ethereum.forms.form import Credit
+from scan.ethereum.internal_transfers import InternalTransfer
 from scan.ethereum.sparse_tables import SparseTable
-from scan.ethereum.traces import InternalTransfer
 from scan.hex import to_hex
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS, LogSelection

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from scan import registry
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_validation import Verdict
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, read_json
@@ -17,7 +18,8 @@ from scan.ethereum.client import (
     NodeError,
     RpcError,
 )
-from scan.ethereum.traces import InternalTransfer
+from scan.ethereum.forms.matching import FORM_OF_CHAIN
+from scan.ethereum.internal_transfers import InternalTransfer
 from scan.hex import quantity
 from scan.indexer import pruned_history
 from scan.indexer.block_answers import (
@@ -31,8 +33,7 @@ from scan.indexer.block_answers import (
 )
 from scan.indexer.block_check import BlockChecker
 from scan.indexer.block_pairs import PairReader
-from scan.indexer.block_traces import TraceReader
-from scan.indexer.block_uncles import UncleReader
+from scan.indexer.block_traces import make_trace_reader
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,15 @@ class FetchedBlock(NamedTuple):
     is_traced: bool | None = None
 
 
+def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
+    """Return the block with the chain's unit of withdrawals, where that is not the coin."""
+    form = FORM_OF_CHAIN.get(chain_id)
+    if form is None or form.withdrawal_unit is None:
+        return block
+    unit = form.withdrawal_unit
+    return block._replace(withdrawals=[w._replace(unit=unit) for w in block.withdrawals or ()])
+
+
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
@@ -63,10 +73,12 @@ class BlockSource:
         self.checker = BlockChecker(node)
         self._node = node
         self._pair_reader = PairReader(node)
+        self._chain_id: int | None = None
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
-        self._traces = TraceReader(node, self._large_lock, traces=traces)
-        self._uncles = UncleReader(node)
+        self._traces = make_trace_reader(node, self._large_lock, traces=traces)
+        completers = registry.values("block_completion", "BlockCompleter")
+        self._completers = [completer(node, self._known_chain_id) for completer in completers]
 
     @property
     def can_trace(self) -> bool:
@@ -79,6 +91,11 @@ class BlockSource:
         return checked_answer(
             lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
         )
+
+    def _known_chain_id(self) -> int:
+        if self._chain_id is None:
+            self._chain_id = self.chain_id()
+        return self._chain_id
 
     def chain_id(self) -> int:
         return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
@@ -122,13 +139,16 @@ class BlockSource:
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
 
-    def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
-        """Return the block with data that its JSON lacks: uncles, rewards, units of withdrawals."""
-        return self._uncles.complete(block, read_json(header, BlockJson, block.number))
+    def untraced(self, block: DecodedBlock) -> FetchedBlock:
+        """Return a block that was not read here, without traces."""
+        return FetchedBlock(block, *self._traces.without_traces(block)[:3])
 
-    def uncle_headers(self, block: DecodedBlock, header: Any) -> Sequence[Any]:
-        """Return the headers of a block's uncles, as sha3Uncles proves them. Raises NodeError."""
-        return self._uncles.headers(block, header) if header.uncles else ()
+    def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
+        """Return the block with what extensions add, and the unit of withdrawals, by the chain."""
+        header = read_json(header, BlockJson, block.number)
+        for completer in self._completers:
+            block = completer.complete(block, header)
+        return with_unit(block, self._known_chain_id()) if block.withdrawals else block
 
     def _read(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
         header, receipts, unproven = self._checked(header, receipts, number)

@@ -38,12 +38,15 @@ class CatchUp:
         status: StatusReporter,
         fork_backoff: ForkBackoff,
         stop: threading.Event,
+        maintain: Callable[[int], None],
     ) -> None:
+        """`maintain` is called between commits, with the newest block."""
         self._writer = writer
         self._prefetcher = prefetcher
         self._status = status
         self._fork_backoff = fork_backoff
         self._stop = stop
+        self._maintain = maintain
         self._has_committed = False  # since the last fault
         self._derive_s = 0.0  # for each batch of the last commit
 
@@ -75,7 +78,7 @@ class CatchUp:
                 except _Stopped:
                     return head
                 inspector.stored_to = head.number
-                self._writer.retention.advance(head.number)
+                self._maintain(head.number)
                 if monotonic() >= check_watched_at:
                     if lacks_watched(selection):
                         return head

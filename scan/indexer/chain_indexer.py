@@ -5,6 +5,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
+from scan import registry
 from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import unknown_fork
@@ -63,9 +64,12 @@ class ChainIndexer:
         self._status = status
         self._source = BlockSource(node, traces=settings.traces)
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
-        self._writer = Writer(database, settings.partition_rows, settings.keep, settings.finality)
+        self._writer = Writer(database, settings.partition_rows, settings.keep)
         self._fork_backoff = ForkBackoff()
-        self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._fork_backoff, stop)
+        self._tasks = [m(database, settings) for m in registry.values("maintenance", "maintenance")]
+        self._catch_up = CatchUp(
+            self._writer, self._prefetcher, status, self._fork_backoff, stop, self._maintain
+        )
         self._refresher = StaleStateRefresher(node, database, self._writer)
         self._session: Session | None = None
         # The missing blocks from which on an empty index raises FarBehind. None: an empty index is
@@ -113,11 +117,16 @@ class ChainIndexer:
             return False
         is_idle = True
         if head:
-            self._writer.retention.advance(head.number)
+            self._maintain(head.number)
         if head and head.number == node_head:
             is_idle = not self._refresher.refresh(head)
         self._status.record_following(node_head)
         return is_idle
+
+    def _maintain(self, head: int) -> None:
+        """Do what extensions have to do between commits; `head` is the newest block."""
+        for task in self._tasks:
+            task.advance(head)
 
     def _require_near(self, first: int, node_head: int, most: int) -> None:
         """Raise FarBehind where an empty index is to be filled in bulk: it lacks many blocks, or

@@ -32,7 +32,6 @@ from scan.indexer.contract_inspection import (
 )
 from scan.indexer.derivation import derive, unwind_day
 from scan.indexer.partitions import Partitions
-from scan.indexer.retention import Retention
 from scan.observability import metrics
 from scan.settings import PARTITION_ROWS, Keep
 
@@ -153,11 +152,9 @@ class Writer:
         database: Database,
         partition_rows: int = PARTITION_ROWS,
         keep: Keep | None = None,
-        finality: int = 0,
     ) -> None:
         self._database = database
         self._partitions = Partitions(database, partition_rows, keep)
-        self.retention = Retention(database, keep, finality)
 
     def acquire_lock(self) -> None:
         """Take the writer's lock for as long as this connection exists. Raises NotTheWriter if

@@ -27,7 +27,6 @@ def of_contract(head: Mapping[str, Any]) -> bool:
 _OF_CORE = (
     Tab("transactions", "Transactions", 10),
     Tab("transfers", "Token transfers", 30),
-    Tab("internal", "Internal", 40),
     Tab("trades", "Trades", 50),
     Tab("tokens", "Tokens", 60, group=HOLDINGS),
 )

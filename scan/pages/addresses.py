@@ -21,7 +21,6 @@ LISTS = {
     for tab, entity in (
         ("transactions", "transactions"),
         ("transfers", "token_transfers"),
-        ("internal", "internal_transfers"),
         ("trades", "dex_trades"),
     )
 }

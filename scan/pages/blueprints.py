@@ -6,7 +6,6 @@ from scan.pages import (
     contracts,
     home,
     keys_and_webhooks,
-    search,
     static_files,
     tokens,
     transactions,
@@ -20,6 +19,5 @@ PAGES = (
     addresses,
     tokens,
     contracts,
-    search,
     keys_and_webhooks,
 )

@@ -12,7 +12,6 @@ from scan.errors import InvalidParameter
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.queries import addresses
-from scan.queries.method_names import add_methods
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -131,9 +130,8 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
 
 
 def complete_transactions(records: Iterable[Record]) -> None:
-    """Add to records of transactions what lists show besides: methods, and what extensions know."""
+    """Add to records of transactions what lists show besides, such as the names of methods."""
     transactions = [*records]
-    add_methods(reader(), transactions)
     for add in registry.values("pages", "add_to_transactions"):
         add(transactions)
 

@@ -20,7 +20,6 @@ from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages import formatting
-from scan.pages.argument_values import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock, Proof, UnprovenBlocks
@@ -33,9 +32,8 @@ PREFIXES = ("/block", "/tx", "/address", "/token")
 PATHS = frozenset(
     {
         *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
-        *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks"),
-        *("/token-transfers", "/internal-transfers", "/trades"),
+        *("/token-transfers", "/trades"),
     }
 )
 POLICY = "; ".join(
@@ -222,7 +220,10 @@ def _menu(title: str) -> list[tuple[str, str]]:
 def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name, to
     the count of each list, or to the head of all."""
-    names = "address head block home list live transaction transaction_events transaction_facts"
+    names = (
+        "address head block home list live transaction transaction_call transaction_end"
+        " transaction_events transaction_facts"
+    )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
     for of_extension in registry.values("pages", "SECTIONS"):
         for name, template in of_extension.items():
@@ -242,8 +243,12 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"version": VERSION, "most_file_rows": _most_file_rows()}
-    environment.globals["shown_value"] = shown_value
+    environment.globals |= {
+        "version": VERSION,
+        "has_documentation": registry.has("documentation"),
+        "most_file_rows": _most_file_rows(),
+    }
+    environment.globals |= registry.merged("pages", "GLOBALS")
     environment.globals["sections"] = _sections()
     environment.globals["menu_of_extensions"] = _menu
     environment.globals["has_page"] = _has_page

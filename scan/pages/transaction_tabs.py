@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from flask import request
@@ -14,10 +15,12 @@ from scan.pages.records import BLOCKSCOUT_TABS, Record, requested_tab
 
 
 class Shown(NamedTuple):
-    """Values of a template, and the addresses in them, which it shows by their names."""
+    """Values of a template, and the addresses in them, which it shows by their names; of what tabs
+    show, numbers by the tabs' names."""
 
     values: Mapping[str, Any]
     addresses: Iterable[str] = ()
+    counts: Mapping[str, int] = MappingProxyType({})
 
 
 class TransactionTab(NamedTuple):
@@ -42,18 +45,18 @@ class TransactionTab(NamedTuple):
 
 
 OVERVIEW = TransactionTab("overview", "Overview")
-EVENTS = TransactionTab("events", "Events", opens=True)
 
 
 @cache
 def tabs() -> Sequence[TransactionTab]:
-    return OVERVIEW, EVENTS, *registry.collected("pages", "TRANSACTION_TABS")
+    return OVERVIEW, *registry.collected("pages", "TRANSACTION_TABS")
 
 
-def titles(event_count: int | None) -> list[tuple[str, str]]:
-    """Return the keys and titles of all tabs; the title of the events has their number."""
-    counted = EVENTS.title if event_count is None else f"{EVENTS.title} ({grouped(event_count)})"
-    return [(tab.key, counted if tab is EVENTS else tab.title) for tab in tabs()]
+def titles(heads: Iterable[Shown]) -> list[tuple[str, str]]:
+    """Return the keys and titles of all tabs; titles have the numbers that are known."""
+    counts = {name: count for head in heads for name, count in head.counts.items()}
+    numbers = {name: f" ({grouped(count)})" for name, count in counts.items()}
+    return [(tab.key, f"{tab.title}{numbers.get(tab.name, '')}") for tab in tabs()]
 
 
 def requested() -> TransactionTab:

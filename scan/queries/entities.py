@@ -7,7 +7,6 @@ from scan import registry
 from scan.queries import (
     blocks,
     contract_creations,
-    internal_transfers,
     token_transfers,
     tokens,
     transactions,
@@ -25,7 +24,6 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "blocks": blocks.page,
     "tokens": tokens.page,
     "token_transfers": token_transfers.page,
-    "internal_transfers": internal_transfers.page,
     "contract_creations": contract_creations.page,
     **registry.merged("queries", "PAGES"),
 }

@@ -1,64 +1,20 @@
-"""Names of the functions that transactions called, and selectors of functions by name."""
+"""Selectors of functions by name."""
 
 import re
-from collections.abc import Iterable, Mapping
 
 from eth_hash.auto import keccak
 
 from scan import parameters
 from scan.contracts.abi import AbiError
-from scan.contracts.abi_index import functions_of, standard_abis
-from scan.contracts.contract_abis import NO_CONTRACT, Contract
-from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.abi_index import standard_abis
 from scan.contracts.signature_text import canonical
 from scan.errors import InvalidParameter
-from scan.hex import data, to_hex
 from scan.queries.reader import Reader
-from scan.queries.transaction_contexts import Record
 
 MAX_SELECTORS = 500  # of one name
 MAX_IN_ANY_CASE = 5_000  # of one name, in verified contracts and imported signatures each
 ADVICE = ": give its signature, such as deposit(uint256), or its selector."
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
-
-
-def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
-    """Set `method` of each call: the name from an ABI or a single imported signature, else the
-    selector.
-
-    Only the node knows the implementation of a proxy by its state: the name is then that of
-    verified contracts, where all with this selector agree.
-    """
-    calls = [transaction for transaction in transactions if transaction["methodId"]]
-    addresses = {data(call["toAddress"]) for call in calls}
-    abis = reader.sources.contract_abis
-    contracts = abis.find(addresses, DecodingBudget())
-    unknown: set[bytes] = set()
-    proxied: set[bytes] = set()
-    for call in calls:
-        contract, selector = _called(call, contracts)
-        call["method"] = _function_name(contract, selector)
-        if call["method"] is None:
-            (proxied if contract.delegates else unknown).add(selector)
-    verified = abis.of_verified_contracts(proxied)
-    imported = abis.imported(unknown | (proxied - verified.keys()))
-    for call in calls:
-        if call["method"] is None:
-            contract, selector = _called(call, contracts)
-            signatures = contract.delegates and verified.get(selector)
-            signatures = signatures or imported.get(selector, [])
-            only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
-            call["method"] = only or to_hex(selector)
-
-
-def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:
-    to_address, selector = data(transaction["toAddress"]), data(transaction["methodId"])
-    return contracts.get(to_address, NO_CONTRACT), selector
-
-
-def _function_name(contract: Contract, selector: bytes) -> str | None:
-    function = next(functions_of(selector, contract.abis, contract.token_type), None)
-    return None if function is None else function.name
 
 
 def selectors(reader: Reader, text: str) -> list[bytes]:

@@ -11,15 +11,12 @@ import orjson
 
 from scan import registry
 from scan.contracts.account_state import AccountStates
-from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
-from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.request_node import NodeGateway, NodeSession
-from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places
 
@@ -155,10 +152,7 @@ class Sources:
     unbounded_statements: ConcurrencyLimit
     account_states: AccountStates
     read_calls: ReadCalls
-    contract_abis: ContractAbis
     node_transactions: TransactionReader
-    transaction_details: TransactionDetailsReader
-    transaction_traces: TransactionTraces
     finality: FinalityReader
     chain_id: ChainId
     first_block: FirstBlock

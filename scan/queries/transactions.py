@@ -1,15 +1,12 @@
-"""Transactions: their lists, records, and the details that the node has."""
+"""Transactions: their lists, records and events."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from scan.contracts.transaction_details import LogWindow, TransactionDetails
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.queries.filters import Value
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
-
-MAX_SMALL_GAS = 2_000_000  # a log takes at least 375
 
 
 class TransactionEvents(NamedTuple):
@@ -44,23 +41,6 @@ def status(reader: Reader, transaction_hash: bytes) -> bool | None:
     succeeded: bool | None
     [succeeded] = reader.row("queries/transactions_get_status", hash=transaction_hash)
     return succeeded
-
-
-def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:
-    """Return the node's details, with the logs of a window decoded; the response is not cached
-    where a retry may get more."""
-    bound_work(reader, record)
-    details = reader.sources.transaction_details.read(reader.node, indexed(record), window)
-    if details.passing:
-        reader.do_not_cache()
-    return details
-
-
-def bound_work(reader: Reader, record: Mapping[str, Any]) -> None:
-    """Hold a place until the request ends where what the node has of a transaction may be large:
-    12,000 logs take the processor 0.1 s to read, and 0.3 s to decode all."""
-    if int(record["gasUsed"]) > MAX_SMALL_GAS:
-        reader.hold_processor()
 
 
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:

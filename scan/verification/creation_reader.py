@@ -1,10 +1,9 @@
 """The code that created a contract: the input of its transaction, or of a traced call."""
 
+from scan import registry
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.request_node import NodeGateway, NodeSession
-from scan.ethereum.trace_reader import TransactionTraces
-from scan.ethereum.traces import is_creation
+from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
@@ -24,12 +23,14 @@ class CreationReader:
         database: Database,
         gateway: NodeGateway,
         transactions: TransactionReader,
-        traces: TransactionTraces,
+        traces: str,
     ) -> None:
+        """`traces` is as SCAN_TRACES."""
         self._database = database
         self._gateway = gateway
         self._transactions = transactions
-        self._traces = traces
+        of_extensions = registry.values("creation_input", "TracedInputs")
+        self._traced_inputs = [reader(traces) for reader in of_extensions]
 
     def input_of(self, address: bytes, block_number: int) -> bytes | None:
         """Return the creation code, with constructor arguments, of a contract whose code is indexed
@@ -47,24 +48,9 @@ class CreationReader:
         node = self._gateway.session(_CLIENT)
         try:
             if is_by_contract:
-                return self._traced_input(node, indexed, address)
+                inputs = (t.input_of(node, indexed, address) for t in self._traced_inputs)
+                return next(inputs, None)
             sent = self._transactions.read(node, [(indexed, Content.INPUT)])
             return sent[indexed.hash].input
         except (TransactionUnavailable, TracesUnavailable, UpstreamFailed, Unavailable):
             return None
-
-    def _traced_input(
-        self, node: NodeSession, indexed: IndexedTransaction, address: bytes
-    ) -> bytes | None:
-        """Return the input of the last creation at the address; None if there is none, or the trace
-        was cut."""
-        trace = self._traces.calls(node, indexed)
-        frames = [
-            frame
-            for frame in trace.frames
-            if is_creation(frame.type) and frame.to_address == address and not frame.is_undone
-        ]
-        is_whole = trace.frame_count == len(trace.frames) and bool(frames)
-        if not is_whole or frames[-1].input_size != len(frames[-1].input):
-            return None
-        return frames[-1].input

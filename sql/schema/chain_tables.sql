@@ -259,19 +259,6 @@ CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, addre
 CREATE INDEX IF NOT EXISTS tokens_by_symbol
     ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
--- Finds similar names: serves queries/search_list_similar, where the extension is available and may be
--- created. PostgreSQL's own packages have it, the embedded one does not.
-DO $$
-BEGIN
-    IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_trgm') THEN
-        CREATE EXTENSION IF NOT EXISTS pg_trgm;
-        CREATE INDEX IF NOT EXISTS tokens_by_similar_name
-            ON tokens USING gist (lower(name) gist_trgm_ops);
-    END IF;
-EXCEPTION WHEN insufficient_privilege OR undefined_object THEN
-    RAISE NOTICE 'search finds no similar names: %', SQLERRM;
-END
-$$;
 -- serves indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);

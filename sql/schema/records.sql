@@ -173,19 +173,6 @@ RETURN format(
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
 
--- The record of a search's result. Its holders and first block tell tokens of one name apart, and are null
--- for anything else.
-CREATE OR REPLACE FUNCTION search_record(
-    type text, value text, name text, symbol text, match text, holders bigint,
-    seen_at timestamptz, is_verified boolean, namesake bytea)
-RETURNS json LANGUAGE sql STABLE
-RETURN format(
-    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s","holderCount":%s,"firstSeen":%s,'
-    '"verified":%s,"largerNamesake":%s}',
-    type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
-    coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'),
-    json_hex(namesake))::json;
-
 -- Whether tokens moved into the pool and out of it, in the same transaction, in the amounts of its trades
 -- there, as a contract can emit any event. Null where at least half of an amount moved, as with tokens that
 -- take a fee of their transfers or are rebased, and where the pool has 200 or more rows in the block, which

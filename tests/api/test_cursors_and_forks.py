@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
-from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from tests.support import brute_force
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for

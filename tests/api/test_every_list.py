@@ -20,11 +20,11 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.column_types import annotated_columns
 from scan.ethereum.contract_creations import ContractCreation
-from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.indexer.block_rows import TABLES
 from scan.queries.filters import FILTER_KEYS, FILTERS
 from tests.extensions.audit import auditing
-from tests.indexer.test_retention import remove
+from tests.extensions.retention.test_retention import remove
 from tests.support.brute_force import without_bounds
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import settings_for

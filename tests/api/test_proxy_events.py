@@ -8,7 +8,7 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.api.test_transaction_contents import (
+from tests.extensions.transaction_details.test_transaction_contents import (
     BEACON,
     BEACON_SLOT,
     NEXT,

@@ -8,7 +8,6 @@ import pytest
 from eth_utils.crypto import keccak
 
 from app import create_app
-from scan.contracts.contract_abis import Block, ContractAbis, Emitter
 from scan.contracts.proxy_contracts import (
     BY_CODE,
     BY_STATE,
@@ -20,6 +19,7 @@ from scan.contracts.proxy_contracts import (
 )
 from scan.ethereum.client import Call
 from scan.extensions.contract_details import contract_values
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy

@@ -21,7 +21,7 @@ from scan.ethereum.blocks import (
     read_json,
 )
 from scan.ethereum.client import NodeError, RpcError
-from scan.ethereum.traces import read_call_traces
+from scan.extensions.internal_transfers.traces import read_call_traces
 
 pytestmark = pytest.mark.check
 

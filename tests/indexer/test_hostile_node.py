@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from scan.ethereum.client import AnswerTooLarge, Call, Node, NodeError
-from scan.indexer import block_traces
+from scan.extensions.internal_transfers import block_traces
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import execute

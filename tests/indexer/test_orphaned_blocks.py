@@ -10,7 +10,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.blocks import EventLog
-from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.queries.reader import Reader
 from scan.queries.reorganisations import newest_common_block
 from tests.support.database import execute

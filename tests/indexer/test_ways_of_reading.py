@@ -80,7 +80,7 @@ class Way(NamedTuple):
 QUICK = {
     "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
     "flat traces": Way(fault=lambda: faulty_node.refuse_method("debug_traceBlockByHash")),
-    "few transfers at a time": Way({"indexer.block_traces.MAX_TRANSFERS": 0}),
+    "few transfers at a time": Way({"extensions.internal_transfers.block_traces.MAX_TRANSFERS": 0}),
 }
 LONG = {
     "batches together, nothing forgotten": Way(batches(2) | TOGETHER),

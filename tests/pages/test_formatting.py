@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from scan.contracts.abi_decoding import Argument
+from scan.extensions.transaction_details.argument_values import shown_value
 from scan.pages import formatting, site
-from scan.pages.argument_values import shown_value
 from scan.pages.formatting import percent, short_price, worth
 from scan.queries.network import name_of, token_standard
 

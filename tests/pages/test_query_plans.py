@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app import create_app
-from scan.contracts.contract_abis import ContractAbis
 from scan.extensions.chain_statistics import largest_transfers
+from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.hex import to_hex
 from scan.http.services import Services
 from scan.parameters import BIGINT_MAX
@@ -212,7 +212,8 @@ def test_a_pending_transaction_reads_little(
         node.fault = every_result(json.dumps(sent))
         app = create_app(settings_for(url, node.url))
         served: Services = app.extensions["scan"]
-        sources = replace(served.sources, database=database, contract_abis=ContractAbis(database))
+        of_extensions = {**served.sources.of_extensions, ContractAbis: ContractAbis(database)}
+        sources = replace(served.sources, database=database, of_extensions=of_extensions)
         app.extensions["scan"] = replace(served, sources=sources)
         database.plans.clear()
         page = app.test_client().get(f"/tx/{sent['hash']}")

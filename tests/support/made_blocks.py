@@ -11,7 +11,7 @@ from scan.ethereum.block_decoder import with_fees
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
 from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
-from scan.ethereum.traces import InternalTransfer
+from scan.ethereum.internal_transfers import InternalTransfer
 from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock

@@ -6,7 +6,7 @@ from xdist.scheduler import LoadFileScheduling
 SHARED = {
     "query plans": ("/test_query_plans.py", "/test_search.py"),
     "demo": (
-        *("api/test_back_in_time.py", "api/test_transaction_details.py"),
+        *("api/test_back_in_time.py", "transaction_details/test_transaction_details.py"),
         *("demo/test_demo.py", "mcp/test_mcp.py"),
     ),
 }

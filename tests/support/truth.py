@@ -40,7 +40,7 @@ ELSEWHERE = {
     "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
     **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
     "largerNamesake": "of a token: tests/contracts/test_misleading_transactions.py",
-    "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
+    "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "blobCount": "of a block alone: tests/extensions/blobs",
     **dict.fromkeys(
@@ -53,7 +53,7 @@ ELSEWHERE = {
     ),
     **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),
-        "of a transaction alone, from the node and decoded: tests/api/test_transaction_details.py",
+        "of a transaction alone, from the node and decoded: test_transaction_details.py",
     ),
 }
 

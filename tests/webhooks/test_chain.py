@@ -15,7 +15,7 @@ from typing import IO, Any
 import pytest
 import requests
 
-from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.webhooks.sender import signature_header
 from tests.support.anvil import Anvil

@@ -3,7 +3,7 @@
 from typing import Any
 
 from scan.ethereum.blocks import EventLog
-from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.webhooks.registration import EVENT_TYPES
 from tests.support.made_blocks import TOKEN, Move, address

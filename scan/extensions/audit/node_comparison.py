@@ -19,7 +19,7 @@ from scan.ethereum.blocks import (
     read_json,
 )
 from scan.ethereum.client import Node, NodeError
-from scan.ethereum.coin_transfers import contract_logs
+from scan.ethereum.coin_logs import contract_logs
 from scan.ethereum.column_types import Column
 from scan.ethereum.events import WRAPPING, Transfer, trade, transfers
 from scan.ethereum.forms.form import BURN
@@ -35,13 +35,7 @@ from scan.indexer.block_rows import (
     table_rows,
 )
 from scan.indexer.block_source import BlockSource, FetchedBlock
-from scan.indexer.block_traces import (
-    TRACE_ATTEMPTS,
-    UNTRACED,
-    TracedBlock,
-    TraceReader,
-    with_logged_transfers,
-)
+from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, make_trace_reader
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -98,7 +92,7 @@ class NodeComparison:
         self._checked = checked
         self._database = database
         self._source = BlockSource(node, traces="off")
-        self._traces = TraceReader(node, threading.Lock(), traces=settings.traces)
+        self._traces = make_trace_reader(node, threading.Lock(), traces=settings.traces)
         self._logs = log_selection.read_stored(database)
         rows = database.rows("queries/filled_tables_list", tables=[*WRITTEN])
         self._incomplete: dict[str, int] = dict(rows)
@@ -173,7 +167,7 @@ class NodeComparison:
             if traced.is_complete is False:
                 self.untraced += 1
             if not has_traces.get(block.number):
-                traced = with_logged_transfers(block, UNTRACED)
+                traced = self._traces.without_traces(block)
             elif traced.is_complete is False:
                 unknown.add(block.number)
             fetched = FetchedBlock(block.with_failed(traced.failed), *traced[:3])

@@ -6,4 +6,6 @@ them took effect).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("authorizations of accounts (EIP-7702), and whose code an account runs")
+EXTENSION = Extension(
+    "authorizations of accounts (EIP-7702), and whose code an account runs",
+)

@@ -9,5 +9,14 @@ objects.toml (fields under Blockscout's names); *_objects.py make objects of rec
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "the Blockscout-compatible API at /api/v2", needs=("chain_statistics", "explanations", "logs")
+    "the Blockscout-compatible API at /api/v2",
+    needs=(
+        "chain_statistics",
+        "explanations",
+        "internal_transfers",
+        "logs",
+        "openapi",
+        "search",
+        "transaction_details",
+    ),
 )

@@ -15,6 +15,7 @@ from scan.extensions.blockscout.lists import (
     ROWS,
     address,
     ascending,
+    contexts_of,
     list_response,
     number,
     one_of,
@@ -34,7 +35,6 @@ from scan.http.responses import Response, json_value
 from scan.queries import addresses, blocks, contract_creations, contracts, tokens
 from scan.queries.contract_creations import IndexedCreation
 from scan.queries.pages import Window
-from scan.queries.transaction_contexts import contexts
 
 SIDES = ("to", "from")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
@@ -134,7 +134,7 @@ def list_logs(address_hash: str) -> Response:
     block_number = number("block_number")
     position = None if block_number is None else (block_number, number("index") or 0)
     records, _, following = logs.records(reader(), Window(ROWS, 0, position=position), log_filter)
-    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    context_of = contexts_of(records)
     hashes = {
         transaction_hash: context["blockHash"] for transaction_hash, context in context_of.items()
     }

@@ -10,9 +10,10 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_objects,
     transaction_position,
 )
+from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.requests import reader
 from scan.http.responses import Response
-from scan.queries import internal_transfers, token_transfers, transactions
+from scan.queries import token_transfers, transactions
 from scan.queries.pages import Window
 
 

@@ -1,7 +1,7 @@
 """Pages of lists: 50 rows, and as next_page_params the position of the last one, in parameters that
 clients send back, or make of an item themselves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -9,6 +9,7 @@ from flask import request
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.parameters import BIGINT_MAX
@@ -138,3 +139,8 @@ def before_block(limit: int = ROWS) -> Window:
     block_number = number("block_number")
     last = BIGINT_MAX if block_number is None else block_number - 1
     return Window(limit, 0, block_to=last)
+
+
+def contexts_of(records: Iterable[Record]) -> dict[str, Record]:
+    """Return the places and called functions of the records' transactions, by hash."""
+    return contexts(reader(), (record["transactionHash"] for record in records))

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from scan.api.openapi.renamed_fields import Renaming
 from scan.ethereum.checksums import checksummed
+from scan.extensions.openapi.renamed_fields import Renaming
 from scan.queries.filters import TOKEN_TYPES
 from scan.queries.network import token_standard
 
@@ -27,5 +27,12 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "text": str,
     "time": timestamp,
 }
+
+
+def renaming(module: str, **formats: Callable[[Any], Any]) -> Renaming:
+    """Return what makes objects by the table beside a module's file; `formats` are more of them."""
+    return Renaming(Path(module).with_suffix(".toml"), {**FORMATS, **formats})
+
+
 # An address's object is made by `address`, a format that is given with the record.
-renamed = Renaming(Path(__file__).with_suffix(".toml"), FORMATS)
+renamed = renaming(__file__)

@@ -8,10 +8,11 @@ from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.lists import ROWS, Record, list_response, text
 from scan.extensions.blockscout.objects import renamed, timestamp
 from scan.extensions.blockscout.routing import routes
+from scan.extensions.search import queries as search
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import blocks, search, tokens, transactions
+from scan.queries import blocks, tokens, transactions
 
 LEAST_LENGTH = 3
 

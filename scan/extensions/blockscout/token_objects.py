@@ -5,13 +5,12 @@ from typing import Any, NamedTuple
 
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.blockscout.lists import Position, Record, text
+from scan.extensions.blockscout.lists import Position, Record, contexts_of, text
 from scan.extensions.blockscout.objects import STANDARDS, Object, renamed
+from scan.extensions.transaction_details.method_names import add_methods
 from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import tokens
-from scan.queries.method_names import add_methods
-from scan.queries.transaction_contexts import contexts
 
 ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984")
 OURS = {standard: ours for ours, standard in STANDARDS.items()}
@@ -70,7 +69,7 @@ def token_object(record: Mapping[str, Any]) -> Object:
 
 
 def transfer_objects(records: Sequence[Record]) -> list[Object]:
-    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    context_of = contexts_of(records)
     add_methods(reader(), context_of.values())
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     token_objects = TokenObjects(record["tokenAddress"] for record in records)

@@ -18,10 +18,11 @@ from scan.extensions.blockscout.lists import (
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.token_objects import ALL_TYPES, token_object, token_types
+from scan.extensions.search import queries as search
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import search, tokens
+from scan.queries import tokens
 from scan.queries.pages import Window
 
 blueprint = routes("tokens")

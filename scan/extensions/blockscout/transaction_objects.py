@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scan.ethereum.traces import is_creation
 from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.blockscout.lists import Position, Record
+from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.objects import Object, renamed
+from scan.extensions.internal_transfers.traces import is_creation
+from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.transaction_contexts import contexts, inputs
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import blocks
-from scan.queries.method_names import add_methods
-from scan.queries.transaction_contexts import contexts, inputs
 
 # Bytes in lists: anybody can send transactions that would fill a page with megabytes.
 LONGEST_INPUT = 16_384
@@ -98,7 +98,7 @@ def _kinds(record: Record, context: Mapping[str, Any]) -> list[str]:
 
 def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Position | None]:
     """Return the objects of internal transactions, and the position of the last one."""
-    context_of = contexts(reader(), (record["transactionHash"] for record in records))
+    context_of = contexts_of(records)
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     items = [
         _internal(record, context_of[record["transactionHash"]]["transactionIndex"], objects)

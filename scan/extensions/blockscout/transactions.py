@@ -6,7 +6,6 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.contracts.transaction_details import NO_LOGS, LogWindow
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.entity_lists import (
@@ -32,14 +31,17 @@ from scan.extensions.blockscout.transaction_objects import (
 )
 from scan.extensions.explanations import queries as explanations
 from scan.extensions.explanations.transaction_failures import TransactionFailure
+from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.transaction_details import queries as transaction_details
+from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
+from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.hex import data, to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import blocks, internal_transfers, network, token_transfers, transactions
+from scan.queries import blocks, network, token_transfers, transactions
 from scan.queries.ordinals import ordinal_at
 from scan.queries.pages import Window
-from scan.queries.transaction_contexts import contexts
 
 SHOWN_TRANSFERS = 10  # with their transaction
 NOT_INDEXED = "This transaction is not indexed."
@@ -76,7 +78,7 @@ def get_stats() -> Response:
 def get_transaction(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     context = contexts(reader(), [record["hash"]])[record["hash"]]
-    details = transactions.details(reader(), record, NO_LOGS)
+    details = transaction_details.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
     shown = transaction_object(
         record,
@@ -157,7 +159,7 @@ def list_logs(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     after = number("index")
     window = LogWindow(-1 if after is None else after, ROWS + 1)
-    details = transactions.details(reader(), record, window)
+    details = transaction_details.details(reader(), record, window)
     if details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give these logs.")
     shown = details.decoded_logs[:ROWS]
@@ -197,7 +199,7 @@ def list_state_changes(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/summary")
 def get_summary(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    details = transactions.details(reader(), record, NO_LOGS)
+    details = transaction_details.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
     return json_value(summary_object(explanations.summary(reader(), record, details, failure)))
 

@@ -7,5 +7,7 @@ Input: the core's daily_stats and the newest blocks. Output: /stats/daily, /stat
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "statistics by day, gas prices, largest transfers", needs=("charts",), paths=("charts", "gas")
+    "statistics by day, gas prices, largest transfers",
+    needs=("charts", "transaction_details"),
+    paths=("charts", "gas"),
 )

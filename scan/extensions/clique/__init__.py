@@ -6,4 +6,6 @@ from the seal at the end of extraData, which signs the header without the seal.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("blocks, fees and fields of Clique chains and Linea")
+EXTENSION = Extension(
+    "blocks, fees and fields of Clique chains and Linea",
+)

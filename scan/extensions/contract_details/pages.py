@@ -136,7 +136,8 @@ def call_function(address: str) -> Response:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
-        value = contracts.call(reader(), key, name, [*map(argument_of, call["sent"])]).value
+        values = [*map(argument_of, call["sent"])]
+        value = reader().sources.read_calls.call(reader().node, key, name, values).value
         call["value"] = Value(
             name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
         )

@@ -23,7 +23,6 @@ from scan.errors import (
 )
 from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
-from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.extensions.contract_import.source_client import Malformed
 from scan.extensions.contract_import.source_records import SOLIDITY, Record, Source
@@ -74,8 +73,7 @@ class _Uncounted(StoredBytes):
 def make_verifier(settings: Settings, database: Database) -> Verifier:
     """Return a verifier for this process."""
     gateway = NodeGateway(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle), WaitingThreads())
-    traces = TransactionTraces(settings.traces)
-    creations = CreationReader(database, gateway, TransactionReader(), traces)
+    creations = CreationReader(database, gateway, TransactionReader(), settings.traces)
     return Verifier(
         database,
         creations,

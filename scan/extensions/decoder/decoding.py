@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import (
-    Decoded,
-    decode_call,
-    decode_call_by,
-    decode_error,
-    decode_log,
-    decode_log_by,
-)
+from scan.contracts.abi_decoding import Decoded, decode_call_by, decode_error
 from scan.contracts.abi_index import AbiIndex
 from scan.contracts.calldata_encoding import constructor_values
-from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.call_failures import REVERT, CallFailure
 from scan.extensions.decoder.nested_calls import NestedCall, calls_in, functions_with_calls
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
+)
+from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 from scan.hex import to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
@@ -149,7 +149,7 @@ class _Decoder:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._abis = reader.sources.contract_abis
+        self._abis = reader.sources.get(ContractAbis)
         self._budget = DecodingBudget()
         self._bytes_left = MAX_DECODED_BYTES
         self._is_cut = False

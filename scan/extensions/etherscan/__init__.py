@@ -11,6 +11,15 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Etherscan-compatible API at /api and /v2/api",
-    needs=("chain_statistics", "explanations", "form_bodies", "logs", "verification_jobs"),
+    needs=(
+        "chain_statistics",
+        "explanations",
+        "form_bodies",
+        "internal_transfers",
+        "logs",
+        "openapi",
+        "transaction_details",
+        "verification_jobs",
+    ),
     paths=("v2/",),
 )

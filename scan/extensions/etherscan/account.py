@@ -10,10 +10,11 @@ from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, RpcReply, rows_reply
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
+from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
-from scan.queries import blocks, internal_transfers, token_transfers
+from scan.queries import blocks, token_transfers
 from scan.queries import transactions as transaction_queries
 from scan.queries.addresses import get_many, tokens_held
 from scan.queries.pages import Window

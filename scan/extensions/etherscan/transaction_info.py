@@ -4,13 +4,14 @@ from datetime import datetime
 
 import orjson
 
-from scan.contracts.transaction_details import NO_LOGS, LogWindow
 from scan.errors import UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
 from scan.extensions.explanations import queries as explanations
+from scan.extensions.transaction_details import queries as transaction_details
+from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import transactions
@@ -25,7 +26,7 @@ def transaction_info(parameters: Parameters) -> Reply:
     if body is None:
         raise Failure(NOT_INDEXED)
     record = orjson.loads(body)
-    details = transactions.details(reader(), record, NO_LOGS)
+    details = transaction_details.details(reader(), record, NO_LOGS)
     if details.input is None or details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give this transaction.")
     after = parameters.integer("index", -1)

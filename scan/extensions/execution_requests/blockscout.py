@@ -1,12 +1,14 @@
 """Deposits of validators in Blockscout's form."""
 
-from pathlib import Path
-
-from scan.api.openapi.renamed_fields import Renaming
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.blocks import window_of
-from scan.extensions.blockscout.lists import list_response, path_address, read_sparse_page
-from scan.extensions.blockscout.objects import FORMATS
+from scan.extensions.blockscout.lists import (
+    contexts_of,
+    list_response,
+    path_address,
+    read_sparse_page,
+)
+from scan.extensions.blockscout.objects import renaming
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.transactions import indexed
 from scan.extensions.execution_requests.rows import DEPOSIT
@@ -14,10 +16,9 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries.filters import Value
 from scan.queries.pages import Window, filtered_page
-from scan.queries.transaction_contexts import contexts
 
 ENTITY = "execution_requests"
-renamed = Renaming(Path(__file__).with_suffix(".toml"), FORMATS)
+renamed = renaming(__file__)
 
 blueprint = routes("beacon_deposits")
 
@@ -57,7 +58,7 @@ def _deposits(
 ) -> Response:
     records, following = read_sparse_page(ENTITY, window, request_type=DEPOSIT, **filters)
     shown = [r for r in records if transaction_hash in (None, r["transactionHash"])]
-    context_of = contexts(reader(), (record["transactionHash"] for record in shown))
+    context_of = contexts_of(shown)
     deposits = [{**context_of[record["transactionHash"]], **record} for record in shown]
     objects = AddressObjects(d[name] for d in deposits for name in ("fromAddress", "address"))
     items = [renamed("deposit", deposit, address=objects.of_optional) for deposit in deposits]

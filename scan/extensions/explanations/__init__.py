@@ -8,4 +8,7 @@ Start with queries.py, then transaction_summary.py (a sentence from facts), tran
 
 from scan.registry import Extension
 
-EXTENSION = Extension("why transactions failed, their calls, changes of state, and sentences")
+EXTENSION = Extension(
+    "why transactions failed, their calls, changes of state, and sentences",
+    needs=("internal_transfers", "transaction_details"),
+)

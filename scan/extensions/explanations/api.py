@@ -1,4 +1,4 @@
-"""GET /api/v1/transactions/:hash/trace and /state-changes, and fields of /transactions/:hash."""
+"""GET /api/v1/transactions/:hash/trace and /state-changes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 from flask import Blueprint
 
 from scan.api.transactions import indexed_transaction
-from scan.contracts.transaction_details import TransactionDetails
 from scan.extensions.explanations import queries as explanations
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
@@ -14,15 +13,6 @@ from scan.http.responses import Response, json_value
 
 blueprint = Blueprint("explanations", __name__)
 BLUEPRINTS = (blueprint,)
-
-
-def transaction_fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
-    """Return why a transaction failed, and the sentence about it."""
-    failure = explanations.failure(reader(), record)
-    return {
-        "error": None if failure is None else failure.record(),
-        "summary": explanations.summary(reader(), record, details, failure).record(),
-    }
 
 
 @blueprint.get("/transactions/<transaction_hash>/trace")

@@ -5,10 +5,10 @@ from typing import Any
 
 import orjson
 
-from scan.contracts.contract_abis import NO_CONTRACT
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import decode_reason, selectors_of
 from scan.ethereum.call_failures import CallFailure
+from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.hex import data
 from scan.queries.reader import Reader
 
@@ -23,7 +23,7 @@ def add_reasons(reader: Reader, transactions: Sequence[dict[str, Any]]) -> None:
         return
     failures = _stored(reader, failed)
     codes = {code for failure in failures.values() for code in failure.code_addresses}
-    abis, budget = reader.sources.contract_abis, DecodingBudget()
+    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contracts = abis.find(codes, budget)
     imported = abis.imported(selectors_of([*failures.values()]))
     for record in failed:

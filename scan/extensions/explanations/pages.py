@@ -5,16 +5,15 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from scan.contracts.transaction_details import TransactionDetails
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.traces import is_creation
 from scan.extensions.explanations import queries as explanations
 from scan.extensions.explanations.listed_failures import add_reasons
 from scan.extensions.explanations.state_changes import AccountChange
 from scan.extensions.explanations.trace_decoding import DecodedFrame
+from scan.extensions.internal_transfers.traces import is_creation
+from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.argument_values import addresses_in
 from scan.pages.records import Record
 from scan.pages.transaction_tabs import Shown, TransactionTab
 
@@ -103,16 +102,6 @@ def _state(transaction: Record) -> ShownTraces:
 def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
     """Add why those that failed did, for lists."""
     add_reasons(reader(), transactions)
-
-
-def transaction_head(transaction: Record, details: TransactionDetails) -> Shown:
-    """Return the sentence above a transaction, and why it failed."""
-    failure = explanations.failure(reader(), transaction)
-    summary = explanations.summary(reader(), transaction, details, failure)
-    addresses: list[str] = []
-    if failure is not None:
-        addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
-    return Shown({"sentence": summary.parts, "failure": failure}, addresses)
 
 
 TRANSACTION_TABS = (

@@ -6,8 +6,6 @@ from typing import Any
 import orjson
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
-from scan.contracts.transaction_details import TransactionDetails
-from scan.ethereum.trace_reader import TransactionTrace
 from scan.extensions.explanations import event_state, transaction_summary
 from scan.extensions.explanations.state_changes import STATE_CHANGES, StateChanges
 from scan.extensions.explanations.summary_facts import Facts
@@ -22,8 +20,16 @@ from scan.extensions.explanations.transaction_failures import (
     TransactionFailures,
 )
 from scan.extensions.explanations.transaction_summary import Summary
+from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers.transaction_traces import (
+    TransactionTrace,
+    TransactionTraces,
+)
+from scan.extensions.transaction_details.contract_abis import ContractAbis
+from scan.extensions.transaction_details.details import TransactionDetails
+from scan.extensions.transaction_details.queries import bound_work
 from scan.hex import data
-from scan.queries import addresses, internal_transfers, network, transactions
+from scan.queries import addresses, network, transactions
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -66,17 +72,17 @@ def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | N
 
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
     """Return a transaction's calls, plain and decoded; raises TracesUnavailable, UpstreamFailed."""
-    transactions.bound_work(reader, record)
+    bound_work(reader, record)
     sent = transactions.indexed(record)
-    trace = reader.sources.transaction_traces.calls(reader.node, sent)
+    trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
-    return trace, decode_trace(trace, sent, reader.sources.contract_abis, reader.node)
+    return trace, decode_trace(trace, sent, reader.sources.get(ContractAbis), reader.node)
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
     """Return the changes of state that a transaction made; raises the errors of calls()."""
-    transactions.bound_work(reader, record)
-    changes: StateChanges = reader.sources.transaction_traces.read(
+    bound_work(reader, record)
+    changes: StateChanges = reader.sources.get(TransactionTraces).read(
         reader.node, transactions.indexed(record), STATE_CHANGES
     )
     return changes

@@ -1,6 +1,8 @@
 """What lives as long as the process: the reader of why transactions failed."""
 
 from scan.extensions.explanations.transaction_failures import TransactionFailures
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.http.services import Services
 
 
@@ -9,7 +11,7 @@ def service(core: Services) -> object:
     return TransactionFailures(
         core.writes,
         core.reads,
-        sources.transaction_traces,
-        sources.contract_abis,
+        sources.get(TransactionTraces),
+        sources.get(ContractAbis),
         sources.node_transactions,
     )

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.ethereum.trace_reader import CACHE_BYTES, TraceKind
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceKind
 from scan.hex import BadHex, data, quantity, to_hex
 
 MAX_ACCOUNTS = 500

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.transaction_details import TransactionDetails
 from scan.extensions.explanations.summary_events import address_of, words_of
 from scan.extensions.explanations.summary_parts import COIN, ZERO, Asset, Part
+from scan.extensions.transaction_details.details import TransactionDetails
 from scan.hex import to_hex
 
 MAX_NAMED = 400  # addresses that are looked up

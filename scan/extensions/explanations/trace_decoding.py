@@ -3,22 +3,27 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.abi_decoding import (
-    Argument,
-    Decoded,
-    decode_call,
-    decode_call_by,
-    decode_result,
-)
+from scan.contracts.abi_decoding import Argument, Decoded, decode_call_by
 from scan.contracts.abi_index import functions_of
-from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
-from scan.contracts.transaction_details import MAX_CONTRACTS, decode_event, decode_event_by
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.trace_reader import TraceFrame, TransactionTrace
-from scan.ethereum.traces import is_creation
 from scan.ethereum.transaction_reader import IndexedTransaction, TransactionLog
+from scan.extensions.internal_transfers.traces import is_creation
+from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTrace
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
+)
+from scan.extensions.transaction_details.decoding import decode_call, decode_result
+from scan.extensions.transaction_details.details import (
+    MAX_CONTRACTS,
+    decode_event,
+    decode_event_by,
+)
 from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.read_calls import stopped_in_contract
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
@@ -18,7 +17,6 @@ from scan.database.connection import Database
 from scan.database.errors import Conflict
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.call_failures import (
-    MAX_CODE_ADDRESSES,
     MAX_DATA,
     OUT_OF_GAS,
     CallFailure,
@@ -28,12 +26,20 @@ from scan.ethereum.call_failures import (
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
-from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
     TransactionReader,
     TransactionUnavailable,
+)
+from scan.extensions.internal_transfers.traced_failures import MAX_CODE_ADDRESSES
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
 )
 from scan.hex import data, to_hex
 

@@ -1,7 +1,7 @@
 """The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
 
-A column is a field as scan/api/openapi/renamed_fields.py writes it, in one of FORMATS, or `name()`
-for one of CELLS; TIME, PARTIES and BALANCE are several columns.
+A column is a field as renamed_fields.py of the extension openapi writes it, in one of FORMATS, or
+`name()` for one of CELLS; TIME, PARTIES and BALANCE are several columns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,8 +9,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.api.openapi.declarations import declared
-from scan.api.openapi.renamed_fields import renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.exports.csv_format import (
@@ -25,6 +23,8 @@ from scan.extensions.exports.csv_format import (
     units,
     wei,
 )
+from scan.extensions.openapi.declarations import declared
+from scan.extensions.openapi.renamed_fields import renamed_field
 from scan.queries.network import token_standard
 
 Record = Mapping[str, Any]

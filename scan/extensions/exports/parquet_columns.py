@@ -17,7 +17,7 @@ from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS, Uncle, Withdrawal
 from scan.ethereum.contract_creations import ContractCreation
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.traces import InternalTransfer
+from scan.ethereum.internal_transfers import InternalTransfer
 from scan.indexer.block_rows import TABLES
 
 LIMBS = 4

@@ -6,4 +6,7 @@ its module feeds.py: FEEDS, the `read` of what is below /address/:address/<name>
 
 from scan.registry import Extension
 
-EXTENSION = Extension("Atom feeds of addresses, tokens, events and verified contracts")
+EXTENSION = Extension(
+    "Atom feeds of addresses, tokens, events and verified contracts",
+    needs=("transaction_details",),
+)

@@ -18,15 +18,15 @@ from scan.extensions.feeds.entries import (
     of_transfer,
     of_verified,
 )
+from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.pages.formatting import short_address
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, site
 from scan.queries import contracts, entities, tokens
-from scan.queries.method_names import add_methods
 from scan.queries.pages import Window
-from scan.queries.transaction_contexts import contexts
 
 WINDOW = Window(50, 0)
 ATTEMPTS = 3  # a block may be indexed between two statements

@@ -7,5 +7,6 @@ and balances in the API, on pages and in files. Start with queries.py, then bala
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "histories of addresses, which add up to their balances over time", needs=("charts",)
+    "histories of addresses, which add up to their balances over time",
+    needs=("charts", "internal_transfers"),
 )

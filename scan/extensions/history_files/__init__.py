@@ -10,5 +10,6 @@ raw_decoder.py (the blocks that the indexer's rows are made of).
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "a chain's old blocks from era1 and ere files (scan backfill chain --history)", needs=("bulk",)
+    "a chain's old blocks from era1 and ere files (scan backfill chain --history)",
+    needs=("bulk", "uncles"),
 )

@@ -21,6 +21,7 @@ from scan.extensions.history_files.block_parts import parts_of
 from scan.extensions.history_files.e2store import BadFile, E2Writer, parse_name
 from scan.extensions.history_files.file_sources import CHECKSUMS
 from scan.extensions.history_files.raw_block import read_block
+from scan.extensions.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 
@@ -38,7 +39,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     for eras whose files are there."""
     require_node(settings)
     url = with_running_database(settings).read_database_url
-    source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle), traces="off")
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    source = BlockSource(node, traces="off")
+    uncles = BlockCompleter(node, source.chain_id)
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
     with closing(database):
         first, head = database.row("audit/blocks_get_ends") or (0, -1)
@@ -53,7 +56,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             hash_ = database.value("indexer/blocks_get_hash", number=end)
             name = file_name(network, start, bytes(hash_))
             if not (options.output / name).exists():
-                write_file(source, options.output / name, start, end, bytes(hash_))
+                write_file(source, uncles, options.output / name, start, end, bytes(hash_))
                 print(f"{name}: blocks {start} to {end}")
     return 0
 
@@ -63,7 +66,14 @@ def file_name(network: str, first_block: int, last_hash: bytes) -> str:
     return f"{network}-{era:05}-{last_hash[:4].hex()}-{PROFILE}.ere"
 
 
-def write_file(source: BlockSource, path: Path, first: int, last: int, last_hash: bytes) -> None:
+def write_file(
+    source: BlockSource,
+    uncles: BlockCompleter,
+    path: Path,
+    first: int,
+    last: int,
+    last_hash: bytes,
+) -> None:
     """Write a file and its digest, in place of an older one of its era. Raises ScanError, OSError,
     NodeError."""
     part = path.with_suffix(".part")
@@ -72,7 +82,7 @@ def write_file(source: BlockSource, path: Path, first: int, last: int, last_hash
         for number, (header, receipts) in enumerate(_blocks(source, first, last), start=first):
             try:
                 block = decode_block(header, receipts, number)
-                parts = parts_of(header, receipts, source.uncle_headers(block, header))
+                parts = parts_of(header, receipts, uncles.headers(block, header))
                 raw = read_block(parts, number)
             except (BadFile, Unencodable, ValueError) as error:
                 raise ScanError(f"block {number} cannot be written: {error}") from None

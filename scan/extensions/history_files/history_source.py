@@ -14,10 +14,9 @@ from scan.extensions.history_files.e2store import BadFile, E2File
 from scan.extensions.history_files.file_sources import FileStore, HistoryFile, SourceFailed
 from scan.extensions.history_files.raw_block import RawBlock, read_block
 from scan.extensions.history_files.raw_decoder import decode
+from scan.extensions.uncles.block_completion import completed, is_mined
 from scan.hex import BadHex, data
-from scan.indexer.block_source import BlockSource, FetchedBlock
-from scan.indexer.block_traces import without_traces
-from scan.indexer.block_uncles import completed, is_mined
+from scan.indexer.block_source import BlockSource, FetchedBlock, with_unit
 
 log = logging.getLogger(__name__)
 
@@ -100,11 +99,11 @@ class HistorySource:
         assert self._chain_id is not None
         block, header, uncles = decode(raw, self._chain_id)
         try:
-            if block.withdrawals or is_mined(header):
+            if not block.withdrawals and is_mined(header):
                 block = completed(block, self._chain_id, len(uncles), uncles)
         except BadHex as error:
             raise BadFile(f"block {block.number}: {error}") from None
-        return FetchedBlock(block, *without_traces(block)[:3])
+        return self._blocks.untraced(with_unit(block, self._chain_id))
 
     def _require_of_node(self, number: int, hash_: bytes | None) -> None:
         """Raise BadFile where the node has another block. Nodes that drop blocks may keep their

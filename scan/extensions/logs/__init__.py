@@ -8,4 +8,7 @@ node_logs.py (logs that are not stored).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("lists of logs, by emitter and topics, stored or from the node")
+EXTENSION = Extension(
+    "lists of logs, by emitter and topics, stored or from the node",
+    needs=("transaction_details",),
+)

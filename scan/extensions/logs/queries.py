@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts.abi_decoding import Decoded
-from scan.contracts.contract_abis import Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.transaction_details import decode_event, decode_event_by
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.blocks import MAX_TOPICS
@@ -16,6 +14,8 @@ from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
+from scan.extensions.transaction_details.contract_abis import Block, Contract, ContractAbis, Emitter
+from scan.extensions.transaction_details.details import decode_event, decode_event_by
 from scan.hex import data, to_hex
 from scan.queries.cursors import ORDINAL
 from scan.queries.filters import Value, read_values
@@ -202,7 +202,7 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         )
         for record in records
     ]
-    abis, budget = reader.sources.contract_abis, DecodingBudget()
+    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
     proxies = [
         index
@@ -254,7 +254,7 @@ def _proxies_at(
             for n, transaction in zip(indexes, transactions, strict=True)
         }
         node = reader.node.within(PROXIES_TIMEOUT_S)
-        contracts = reader.sources.contract_abis.find_at({*emitters.values()}, node, budget)
+        contracts = reader.sources.get(ContractAbis).find_at({*emitters.values()}, node, budget)
     except (UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}

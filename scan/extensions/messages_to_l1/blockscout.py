@@ -4,13 +4,11 @@ A chain's messages have one of the two forms; the paths of the other form are no
 """
 
 from datetime import datetime
-from pathlib import Path
 
-from scan.api.openapi.renamed_fields import Renaming
 from scan.errors import NotFound
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import Record, list_response, read_sparse_page
-from scan.extensions.blockscout.objects import FORMATS
+from scan.extensions.blockscout.objects import renaming
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.transactions import indexed
 from scan.http.requests import reader
@@ -21,14 +19,11 @@ ENTITY = "messages_to_l1"
 OPTIMISM, ARBITRUM = "optimism", "arbitrum"
 NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
 
-renamed = Renaming(
-    Path(__file__).with_suffix(".toml"),
-    {
-        **FORMATS,
-        "nonce": lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
-        "seconds": lambda iso: int(datetime.fromisoformat(iso).timestamp()),
-        "version": lambda nonce: int(nonce) >> NONCE_BITS,
-    },
+renamed = renaming(
+    __file__,
+    nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
+    seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
+    version=lambda nonce: int(nonce) >> NONCE_BITS,
 )
 
 blueprint = routes("messages_to_l1")

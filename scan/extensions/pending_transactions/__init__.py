@@ -6,4 +6,7 @@ Start with pages.py, then queries.py and node_transaction.py (the node's answer,
 
 from scan.registry import Extension
 
-EXTENSION = Extension("pages of pending transactions")
+EXTENSION = Extension(
+    "pages of pending transactions",
+    needs=("transaction_details",),
+)

@@ -3,10 +3,10 @@
 from flask import Response
 
 from scan.extensions.pending_transactions import queries as pending_transactions
+from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages import transaction_tabs
-from scan.pages.argument_values import addresses_in
 from scan.pages.records import names_of
 from scan.pages.site import page
 

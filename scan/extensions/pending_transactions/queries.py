@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
-from scan.contracts.abi_decoding import Decoded, decode_call, decode_call_by
-from scan.contracts.contract_abis import NO_CONTRACT
+from scan.contracts.abi_decoding import Decoded, decode_call_by
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.pending_transactions.node_transaction import PendingTransaction, read_pending
+from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
+from scan.extensions.transaction_details.decoding import decode_call
 from scan.queries.reader import Reader
 
 TIMEOUT_S = 1.5
@@ -35,7 +36,7 @@ def _method(reader: Reader, sent: PendingTransaction) -> Decoded | None:
     to, calldata = sent.to_address, sent.input
     if to is None or len(calldata) < 4:
         return None
-    abis, budget = reader.sources.contract_abis, DecodingBudget()
+    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contract = abis.find([to], budget).get(to, NO_CONTRACT)
     decoded = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
     return decoded or decode_call_by(

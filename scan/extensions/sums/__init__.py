@@ -6,4 +6,6 @@ and others, the same paths of pages, and a link beside each such list. Start wit
 
 from scan.registry import Extension
 
-EXTENSION = Extension("sums of lists by month: coin and tokens in and out, fees, gas")
+EXTENSION = Extension(
+    "sums of lists by month: coin and tokens in and out, fees, gas", needs=("internal_transfers",)
+)

@@ -5,7 +5,7 @@ from typing import Any
 
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter, NotFound, Unavailable
-from scan.queries import internal_transfers
+from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.queries.cursors import read_reference
 from scan.queries.entities import read_filters
 from scan.queries.filters import Value

@@ -1,18 +1,16 @@
 """User operations (ERC-4337), which Blockscout serves by a service of its own."""
 
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from scan import parameters
-from scan.api.openapi.renamed_fields import Renaming
 from scan.errors import NotFound
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.lists import ROWS, Record, address, list_response, text
-from scan.extensions.blockscout.objects import FORMATS
+from scan.extensions.blockscout.objects import renaming
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.user_operations import queries as user_operations
 from scan.http.requests import reader
@@ -26,7 +24,7 @@ FILTERS = {
     "entry_point": "entry_point",
 }
 PATH = "/proxy/account-abstraction"
-renamed = Renaming(Path(__file__).with_suffix(".toml"), FORMATS)
+renamed = renaming(__file__)
 
 blueprint = routes("user_operations")
 

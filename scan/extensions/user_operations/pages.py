@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from flask import Blueprint, Response
 
+from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page

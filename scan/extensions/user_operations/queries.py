@@ -5,13 +5,21 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import Decoded, decode_call, decode_call_by
-from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, Emitter
+from scan.contracts.abi_decoding import Decoded, decode_call_by
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.call_failures import REVERT, CallFailure
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
+)
+from scan.extensions.transaction_details.decoding import decode_call
 from scan.extensions.user_operations.calls import (
     MAX_CALLS,
     AccountCall,
@@ -116,7 +124,7 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
         yield read[indexed.hash].input
         return
     address = data(entry_point, 20)
-    for frame in reader.sources.transaction_traces.calls(node, indexed).frames:
+    for frame in reader.sources.get(TransactionTraces).calls(node, indexed).frames:
         is_whole = len(frame.input) == frame.input_size
         if (frame.type, frame.to_address) == ("CALL", address) and is_whole and not frame.is_undone:
             yield frame.input
@@ -143,7 +151,7 @@ def _decoded(
     indexed: IndexedTransaction,
     operation: BundledOperation | None,
 ) -> UserOperationDetails:
-    budget, abis = DecodingBudget(), reader.sources.contract_abis
+    budget, abis = DecodingBudget(), reader.sources.get(ContractAbis)
     calls = [] if operation is None else account_calls(operation.sender, operation.call_data)
     shown = calls[:MAX_CALLS]
     block = Block(indexed.block_number, indexed.block_hash)

@@ -296,8 +296,10 @@
     showStars();
     setInterval(showAges, 10000);
     const search = document.querySelector(".search input");
-    prepareSearch(search);
-    prepareShortcut(search, document.getElementById("shortcut"));
+    if (search) {
+      prepareSearch(search);
+      prepareShortcut(search, document.getElementById("shortcut"));
+    }
     for (const form of document.querySelectorAll("form[data-enhance]")) form.addEventListener("submit", answerInPlace);
   });
   addEventListener("storage", (event) => {

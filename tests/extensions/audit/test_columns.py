@@ -47,7 +47,7 @@ NOT_COMPARED = {
     "transaction_failures.*": "read from the node when asked for, kept as long as there is room",
     "contract_claims.*": "what another explorer said, not what is on the chain",
     "verified_functions.*": "what verified sources said, not what is on the chain",
-    # Without rows where all is kept; tests/indexer/test_retention.py compares what follows.
+    # Without rows where all is kept; test_retention.py of retention compares what follows.
     **{
         f"{table}.*": "what removed rows said, which are there no more"
         for table in ("retention", "removed_items", "earlier_sightings")

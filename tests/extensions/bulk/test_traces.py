@@ -14,7 +14,7 @@ from scan.ethereum.client import Node
 from scan.extensions.audit import audit_command as audit
 from scan.extensions.audit.audit_command import SESSION
 from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill
-from scan.indexer.retention import Retention
+from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep, Settings
 from tests.commands.test_command import scan
 from tests.extensions.audit import auditing

@@ -10,7 +10,14 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from scan.extensions.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
-from tests.api.test_transaction_contents import SLOT, STEPS, WORK, Work, proxy_to, work
+from tests.extensions.transaction_details.test_transaction_contents import (
+    SLOT,
+    STEPS,
+    WORK,
+    Work,
+    proxy_to,
+    work,
+)
 from tests.extensions.user_operations.test_calls import PACKED, PACKED_FIELDS, call
 from tests.support.database import execute
 from tests.support.explorer import Explorer

@@ -5,7 +5,7 @@ import io
 from collections import Counter
 from typing import Any
 
-from tests.indexer.test_proof_of_work import UNCLE_MINERS, mined  # noqa: F401  # a fixture
+from tests.extensions.uncles.test_proof_of_work import UNCLE_MINERS, mined  # noqa: F401  # a fixture
 from tests.support.lists import get
 
 

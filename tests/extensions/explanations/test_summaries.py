@@ -7,12 +7,12 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import Decoded
-from scan.contracts.transaction_details import TransactionDetails
 from scan.contracts.visible_text import clean
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.explanations.summary_facts import Facts
 from scan.extensions.explanations.summary_parts import MAX_SYMBOL, Names, amount
 from scan.extensions.explanations.transaction_summary import ACTIONS, FORMS, Summary, summarise
+from scan.extensions.transaction_details.details import TransactionDetails
 
 pytestmark = pytest.mark.check
 

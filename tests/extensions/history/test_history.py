@@ -17,7 +17,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.database.lists import all_credit_types
 from scan.ethereum.blocks import Withdrawal
-from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.extensions.history import queries as history_query
 from scan.http.services import Services
 from scan.queries.reader import Reader

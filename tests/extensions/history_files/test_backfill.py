@@ -22,6 +22,7 @@ from scan.extensions.audit import audit_command as audit
 from scan.extensions.bulk.plan import CannotBackfill
 from scan.extensions.history_files.chain_files import open_files
 from scan.extensions.history_files.history_export import file_name, write_file
+from scan.extensions.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
@@ -65,11 +66,18 @@ def chain(
         signed_chain.play(anvil)
         head = anvil.head()
         node.fault = signed_chain.sized()
-        source = BlockSource(Node([node.url]), traces="off")
+        source = BlockSource(of_node := Node([node.url]), traces="off")
         last = head - KEPT // 2
         hash_ = source.hash_at(last)
         assert hash_ is not None
-        write_file(source, files / file_name("test", 0, hash_), 0, last, hash_)
+        write_file(
+            source,
+            BlockCompleter(of_node, source.chain_id),
+            files / file_name("test", 0, hash_),
+            0,
+            last,
+            hash_,
+        )
         with postgres.cloned(template) as url:
             Indexing(url, node.url, traces="off").run_until(head)
             expected = digest(url)
@@ -207,10 +215,17 @@ def test_files_of_another_chain_show_nothing(
     with Anvil() as other:
         other.call("anvil_setCoinbase", "0x" + "77" * 20)
         other.mine(chain.head)
-        source = BlockSource(Node([other.url]), traces="off")
+        source = BlockSource(of_node := Node([other.url]), traces="off")
         hash_ = source.hash_at(chain.head)
         assert hash_ is not None
-        write_file(source, tmp_path / file_name("test", 0, hash_), 0, chain.head, hash_)
+        write_file(
+            source,
+            BlockCompleter(of_node, source.chain_id),
+            tmp_path / file_name("test", 0, hash_),
+            0,
+            chain.head,
+            hash_,
+        )
     chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
     done = run_backfill(chain, database_url, tmp_path, f"--history={tmp_path}")
     assert done.returncode == 1

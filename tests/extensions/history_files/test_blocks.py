@@ -15,6 +15,7 @@ from scan.extensions.history_files.block_parts import parts_of
 from scan.extensions.history_files.e2store import BadFile
 from scan.extensions.history_files.raw_block import read_block
 from scan.extensions.history_files.raw_decoder import decode
+from scan.extensions.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.conftest import Played
@@ -89,7 +90,8 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium() -> Non
         for header, receipts in blocks:
             number = int(header.number, 16)
             expected = decode_block(header, receipts, number)
-            uncles = BlockSource(Node([proxy.url])).uncle_headers(expected, header)
+            completer = BlockCompleter(Node([proxy.url]), lambda: signed_chain.CHAIN_ID)
+            uncles = completer.headers(expected, header)
             raw = read_block(parts_of(header, receipts, uncles), number)
             decoded = decode(raw, signed_chain.CHAIN_ID)
             assert decoded.block == expected._replace(size=raw.size)

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import join_list, string_prefix_bytes
@@ -18,6 +19,7 @@ from scan.extensions.history_files.e2store import MAX_PART_BYTES, E2File, E2Writ
 from scan.extensions.history_files.file_sources import list_files
 from scan.extensions.history_files.history_source import RangeHistory
 from scan.extensions.history_files.raw_block import read_block
+from scan.indexer.block_source import FetchedBlock
 from tests.extensions.history_files import faulty_files, signed_chain
 from tests.support.anvil import Anvil
 from tests.support.solidity import NODE
@@ -108,6 +110,9 @@ class OwnChain:
 
     def hash_at(self, _: int) -> None:
         raise NodeError("pruned")
+
+    def untraced(self, block: DecodedBlock) -> FetchedBlock:
+        return FetchedBlock(block, ())
 
 
 def read_all(content: bytes, folder: Path) -> int:

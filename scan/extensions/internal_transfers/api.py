@@ -1,0 +1,40 @@
+"""GET /api/v1/internal-transfers, those of an address and of a transaction."""
+
+from flask import Blueprint
+
+from scan import parameters
+from scan.errors import NotFound
+from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.http.list_responses import LISTED, entity_list, list_response
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import Response
+from scan.queries.pages import Page, Window
+
+blueprint = Blueprint("internal_transfers", __name__)
+BLUEPRINTS = (blueprint,)
+
+
+@blueprint.get("/internal-transfers")
+def list_internal_transfers() -> Response:
+    return entity_list("internal_transfers")
+
+
+@blueprint.get("/addresses/<address>/internal")
+def list_internal_transfers_of_address(address: str) -> Response:
+    return entity_list("internal_transfers", address=address)
+
+
+@blueprint.get("/transactions/<transaction_hash>/internal")
+def list_internal_transfers_of_transaction(transaction_hash: str) -> Response:
+    key = parameters.hash32(transaction_hash)
+
+    def read(window: Window) -> Page:
+        page, is_traced = internal_transfers.of_transaction(reader(), key, window)
+        if is_traced is None:
+            raise reader().not_indexed("This transaction is not indexed.")
+        if not is_traced:
+            reason = internal_transfers.without_traces(reader())
+            raise NotFound(f"This transaction's block was indexed without traces. {reason}")
+        return page
+
+    return list_response("internalTransfers", query_arguments(*LISTED), read, direction="asc")

@@ -1,0 +1,246 @@
+"""Internal transfers and created contracts, from a node's traces of blocks and transactions."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any
+
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.client import (
+    MAX_ANSWER_BYTES,
+    AnswerTooLarge,
+    Call,
+    Node,
+    NodeError,
+    RpcError,
+    TimedOut,
+)
+from scan.ethereum.internal_transfers import InternalTransfer
+from scan.extensions.internal_transfers.coin_transfers import logged_transfers, require_logged
+from scan.extensions.internal_transfers.step_traces import read_steps
+from scan.extensions.internal_transfers.traces import (
+    BlockTraces,
+    read_call_trace,
+    read_call_traces,
+    read_flat_trace,
+    read_flat_traces,
+)
+from scan.hex import BadHex, to_hex
+from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
+
+log = logging.getLogger(__name__)
+
+TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
+MAX_TRANSFERS = 50_000  # of one read(), which returns fewer blocks beyond that
+# debug_traceBlockByHash with callTracer, trace_block, debug_traceTransaction without a tracer.
+TRACERS = ("debug", "trace", "steps")
+STEPS = {"disableMemory": True, "disableStorage": True}
+# The bound on a transaction's trace: 100,000 calls, or some 80,000 steps. Larger ones are not read.
+MAX_TRACE_BYTES = 32 * 1024 * 1024
+
+
+class IncompleteTraces(BlockTraces):
+    """Traces that lack transfers or created contracts."""
+
+
+UNTRACED = TracedBlock([], [], False)
+
+
+class NodeTraceReader(TraceReader):
+    """Reads traces, and remembers which methods the node offers."""
+
+    def __init__(self, node: Node, large_lock: threading.Lock, *, traces: str) -> None:
+        self._node = node
+        self._large_lock = large_lock  # held while a large response is read and decoded
+        self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
+        self._has_traced = False
+        self._trace_errors: dict[str, int] = {}
+        self._trace_failures: dict[bytes, int] = {}  # failures by block hash
+        self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
+
+    @property
+    def can_trace(self) -> bool:
+        return bool(self._tracers)
+
+    def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
+        tracers = self._tracers  # other threads may remove one meanwhile
+        if not tracers:
+            return super().read(blocks)
+        with_code = [block for block in blocks if ran_code(block)]
+        traced = {b.number: TracedBlock([], [], None) for b in blocks if not ran_code(b)}
+        if tracers == ("steps",):
+            traced |= {block.number: self._of_transactions("steps", block) for block in with_code}
+        elif with_code:
+            transfers = 0
+            for block, answer in self._block_traces(tracers[0], with_code):
+                if self._is_unsupported(tracers[0], answer):
+                    method = _trace_call(tracers[0], block).method
+                    log.info("the node does not offer %s: %s", method, answer)
+                    self._tracers = tuple(t for t in self._tracers if t != tracers[0])
+                    return self.read(blocks)
+                traced[block.number] = self._traced(tracers[0], block, answer)
+                transfers += len(traced[block.number].transfers)
+                if transfers > MAX_TRANSFERS:
+                    break
+        leading = takewhile(lambda block: block.number in traced, blocks)
+        return [
+            with_logged_transfers(block, traced[block.number]) for block in leading
+        ] or self.read(blocks[:1])
+
+    def without_traces(self, block: DecodedBlock) -> TracedBlock:
+        return with_logged_transfers(block, super().without_traces(block))
+
+    def _block_traces(
+        self, tracer: str, blocks: list[DecodedBlock]
+    ) -> Iterator[tuple[DecodedBlock, Any]]:
+        slow = [block for block in blocks if block.hash in self._slow_blocks]
+        yield from self._of_blocks(tracer, [b for b in blocks if b.hash not in self._slow_blocks])
+        for block in slow:
+            yield block, AnswerTooLarge(0, "it took too long before")
+
+    def _traced(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
+        if isinstance(answer, AnswerTooLarge) or (tracer == "debug" and _is_incomplete(answer)):
+            return self._of_transactions(tracer, block)
+        if not self._is_traced(block, answer):
+            return UNTRACED
+        self._has_traced = True
+        read = read_call_traces if tracer == "debug" else read_flat_traces
+        traces = read(block, answer)
+        return TracedBlock(traces.created, traces.transfers, True, traces.failed)
+
+    def _of_blocks(
+        self, tracer: str, blocks: list[DecodedBlock]
+    ) -> Iterator[tuple[DecodedBlock, Any]]:
+        """Yield blocks with their traces, or with AnswerTooLarge, also where tracing times out."""
+        calls = [_trace_call(tracer, block) for block in blocks]
+        timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
+        read_count = 0
+        try:
+            for answer in self._node.results(calls, timeout_s, MAX_ANSWER_BYTES):
+                read_count += 1
+                yield blocks[read_count - 1], answer
+        except TimedOut as error:
+            if len(blocks) == 1:
+                self._slow_blocks.add(blocks[0].hash)
+                yield blocks[0], AnswerTooLarge(0, str(error))
+                return
+            for block in blocks[read_count:]:
+                yield from self._of_blocks(tracer, [block])
+
+    def _of_transactions(self, tracer: str, block: DecodedBlock) -> TracedBlock:
+        """Trace a block by its transactions, where the block's own trace is too large.
+
+        Transactions after one that the node fails to trace are not traced: a block of many would
+        hold up the head for as many time-outs.
+        """
+        created: list[bytes] = []
+        transfers: list[InternalTransfer] = []
+        failed: frozenset[int] = frozenset()
+        is_complete = True
+        read = {"debug": read_call_trace, "trace": read_flat_trace, "steps": _read_steps}[tracer]
+        for transaction in block.transactions:
+            if transaction.ran_code:
+                with self._large_lock:
+                    answer = self._transaction_trace(tracer, transaction.hash)
+                    if tracer == "steps" and self._is_unsupported(tracer, answer):
+                        log.info("the node does not trace transactions: %s", answer)
+                        self._tracers = ()
+                        return UNTRACED
+                    if isinstance(answer, AnswerTooLarge):
+                        hash_ = to_hex(transaction.hash)
+                        log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
+                        is_complete = False
+                    elif self._is_traced(block, answer):
+                        traces = read(block, transaction, answer)
+                        created += traces.created
+                        transfers += traces.transfers
+                        failed |= traces.failed
+                        is_complete = is_complete and not isinstance(traces, IncompleteTraces)
+                        self._has_traced = True
+                    else:
+                        is_complete = False
+                        break
+        return TracedBlock(created, transfers if is_complete else [], is_complete, failed)
+
+    def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
+        hash_ = to_hex(transaction_hash)
+        call = {
+            "steps": Call("debug_traceTransaction", (hash_, STEPS)),
+            "debug": Call("debug_traceTransaction", (hash_, {"tracer": "callTracer"})),
+            "trace": Call("trace_transaction", (hash_,)),
+        }[tracer]
+        try:
+            [answer] = self._node.results([call], TRACE_TIMEOUT_S, MAX_TRACE_BYTES)
+        except TimedOut as error:
+            return RpcError(0, str(error))
+        return answer
+
+    def _is_unsupported(self, tracer: str, answer: Any) -> bool:
+        """Return whether the node has no such method, or has failed at it from the start. A node
+        that has pruned old state is not unsupported: it may trace new blocks."""
+        if tracer == "debug" and _has_steps(answer):
+            return True  # the node ignores the tracer without an error
+        if not isinstance(answer, RpcError) or isinstance(answer, AnswerTooLarge):
+            return False
+        if self._has_traced or answer.is_missing_state:
+            return False
+        self._trace_errors[tracer] = self._trace_errors.get(tracer, 0) + 1
+        return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
+
+    def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
+        """Return whether an answer has traces; False if the node will never trace the block. Raises
+        NodeError if a retry may succeed."""
+        if isinstance(answer, list | dict):
+            return True
+        if isinstance(answer, RpcError) and answer.is_missing_state:
+            return False
+        failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
+        if failures < TRACE_ATTEMPTS:
+            raise NodeError(f"the node cannot trace block {block.number} now: {answer}")
+        log.warning("block %d cannot be traced: %s", block.number, answer)
+        return False
+
+
+def with_logged_transfers(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
+    """Return the traces; where they are not complete, with the transfers by logs of coin, if the
+    block has such logs (EIP-7708). Raises MalformedBlock where traces and logs differ."""
+    if not block.coin_logs:
+        return traced
+    if traced.is_complete:
+        require_logged(block, traced.transfers)
+        return traced
+    return traced._replace(transfers=logged_transfers(block))
+
+
+def _trace_call(tracer: str, block: DecodedBlock) -> Call:
+    if tracer == "debug":
+        options = {"tracer": "callTracer"}
+        return Call("debug_traceBlockByHash", (to_hex(block.hash), options))
+    return Call("trace_block", (hex(block.number),))
+
+
+def _has_steps(answer: Any) -> bool:
+    return isinstance(answer, list) and any(
+        isinstance(entry, dict) and "structLogs" in (entry.get("result") or ()) for entry in answer
+    )
+
+
+def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: Any) -> BlockTraces:
+    if not block.has_statuses and answer.get("failed") is True:
+        return BlockTraces([], [], frozenset((transaction.transaction_index,)))
+    try:
+        frame, is_complete = read_steps(transaction, answer["structLogs"])
+    except (BadHex, KeyError, TypeError, IndexError, ValueError) as error:
+        hash_ = to_hex(transaction.hash)
+        log.warning("the steps of transaction %s cannot be read: %r", hash_, error)
+        return IncompleteTraces([], [])
+    traces = read_call_trace(block, transaction, frame)
+    return traces if is_complete else IncompleteTraces(*traces)
+
+
+def _is_incomplete(answer: Any) -> bool:
+    """Return whether a transaction has an error in place of its trace, as after geth's time-out."""
+    return isinstance(answer, list) and any(
+        isinstance(entry, dict) and entry.get("error") and "result" not in entry for entry in answer
+    )

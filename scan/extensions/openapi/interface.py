@@ -1,0 +1,21 @@
+"""The document, and the pages that show it, beside the API."""
+
+import functools
+from collections.abc import Sequence
+
+from flask import Flask
+
+from scan.extensions.openapi import documentation
+from scan.extensions.openapi.document import document
+from scan.http.interfaces import Interface
+from scan.http.services import Services
+
+OPEN_PATHS = documentation.paths()
+
+
+def register(app: Flask, services: Services) -> Sequence[Interface]:
+    made = functools.cache(lambda: document(services.settings.base_path))
+    app.extensions["scan.document"] = made
+    app.register_blueprint(documentation.describe(made))
+    app.register_blueprint(documentation.docs(made), url_prefix="/docs")
+    return ()

@@ -1,0 +1,88 @@
+"""/search: redirects for a hash, an address, a block's number or an operator's label; otherwise
+lists the results; /search/suggestions."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from urllib.parse import quote
+
+from flask import Blueprint, Response, request
+
+from scan import registry
+from scan.errors import InvalidParameter
+from scan.extensions.search import queries as search_queries
+from scan.extensions.search.queries import Record
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.site import page
+
+# The title of results and the beginning of their pages' paths, by type.
+RESULTS = {
+    "block": ("Blocks", "/block/"),
+    "transaction": ("Transactions", "/tx/"),
+    "address": ("Addresses", "/address/"),
+    "token": ("Tokens", "/token/"),
+    "contract": ("Verified contracts", "/address/"),
+}
+MAX_SUGGESTIONS = 8
+ADDRESS_BYTES = 20
+
+blueprint = Blueprint("pages_search", __name__)
+BLUEPRINTS = (blueprint,)
+PATHS = ("/search", "/search/suggestions")
+
+
+@blueprint.get("/search")
+def search() -> Response:
+    text = request.args.get("q", "").strip()
+    try:
+        results = search_queries.results(reader(), text) if text else []
+    except InvalidParameter as error:
+        error.message = f"The search{error.message.removeprefix('q')}"
+        raise
+    destination = search_queries.destination(text, results)
+    if destination is not None:
+        return _redirect(RESULTS[destination["type"]][1], destination["value"])
+    searches = registry.merged("pages", "SEARCHES").items()
+    others = {template: records for template, of in searches if (records := of(text))}
+    named = search_queries.hash_or_address(text)
+    if named and not results:  # its page says why it is not indexed
+        return _redirect(_path_of_unindexed(named), to_hex(named))
+    return page("search.html", query=text, others=others, groups=_grouped(results), paths=_paths())
+
+
+@blueprint.get("/search/suggestions")
+def suggest() -> Response:
+    """Return the suggestions that a script shows below the search box."""
+    text = request.args.get("q", "").strip()
+    results = search_queries.results(reader(), text, with_similar=False) if text else []
+    groups = _grouped(results[:MAX_SUGGESTIONS])
+    return page("suggestions.html", groups=groups, paths=_paths())
+
+
+def _redirect(path: str, value: str) -> Response:
+    return Response(status=302, headers={"Location": f"{path}{quote(value)}"})
+
+
+def _path_of_unindexed(named: bytes) -> str:
+    """Return the path of the page for an address, or for a hash of no block or transaction."""
+    if len(named) == ADDRESS_BYTES:
+        return RESULTS["address"][1]
+    of_extensions = (path_of(named) for path_of in registry.values("pages", "path_of_hash"))
+    return next(filter(None, of_extensions), RESULTS["transaction"][1])
+
+
+@cache
+def _all_results() -> Mapping[str, tuple[str, str]]:
+    return RESULTS | registry.merged("pages", "SEARCH_RESULTS")
+
+
+def _paths() -> Mapping[str, str]:
+    return {type_: path for type_, (_, path) in _all_results().items()}
+
+
+def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
+    """Return the results by kind, the kind of the best result first."""
+    groups: dict[str, list[Record]] = {}
+    for result in results:
+        groups.setdefault(result["type"], []).append(result)
+    return [(_all_results()[kind][0], results) for kind, results in groups.items()]

@@ -1,0 +1,12 @@
+-- The record of a search's result. Its holders and first block tell tokens of one name apart, and are null
+-- for anything else.
+CREATE OR REPLACE FUNCTION search_record(
+    type text, value text, name text, symbol text, match text, holders bigint,
+    seen_at timestamptz, is_verified boolean, namesake bytea)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s","holderCount":%s,"firstSeen":%s,'
+    '"verified":%s,"largerNamesake":%s}',
+    type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
+    coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'),
+    json_hex(namesake))::json;

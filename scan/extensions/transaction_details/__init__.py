@@ -1,0 +1,10 @@
+"""A transaction's input, method and logs from the node, decoded by ABIs; names of methods in lists.
+
+Input: an indexed transaction, the node, and ABIs of verified contracts, standards and imports.
+Output: fields of GET /transactions/:hash, and on its page the call, the input and the tab of
+events. Start with queries.py, then details.py, and contract_abis.py (a contract's ABIs at a block).
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension("input, method and events of transactions, decoded; methods in lists")

@@ -1,0 +1,234 @@
+"""ABIs for decoding calls and logs of contracts: their own and their implementations'."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.contracts.abi_index import AbiIndex, functions_of, index_abi
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, by_code, state_kinds
+from scan.contracts.signature_text import parse_signature
+from scan.database.connection import Database
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.coin_logs import COIN_EMITTER
+from scan.ethereum.request_node import NodeSession
+from scan.ethereum.sized_cache import SizedCache
+from scan.hex import BadHex, data, to_hex
+
+CACHE_BYTES = 32 * 1024 * 1024
+BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
+SMALL_ENTRY_BYTES = 400
+FACET_BYTES = 60  # memory of a diamond's facet
+MAX_PROXIES = 100  # proxies whose implementations are read from the node at once
+
+
+class Block(NamedTuple):
+    number: int
+    hash: str
+
+
+class Emitter(NamedTuple):
+    """A contract at a block, which emitted a log or was called."""
+
+    address: bytes
+    block: Block
+
+
+class Contract(NamedTuple):
+    """A contract's ABIs, its own before its implementation's, and its token type.
+
+    `state_kinds` are the kinds of proxies that it may be. Only the node knows the implementation of
+    such a proxy at a block.
+    """
+
+    abis: tuple[AbiIndex, ...] = ()
+    token_type: str | None = None
+    state_kinds: tuple[StateKind, ...] = ()
+
+    @property
+    def delegates(self) -> bool:
+        """Whether its state may make it a proxy."""
+        return bool(self.state_kinds)
+
+
+NO_CONTRACT = Contract()
+NO_PROXY = Proxy("", b"")
+
+
+@cache
+def _coin_abi() -> AbiIndex:
+    """Return the event by which the protocol itself logs transfers of coin (EIP-7708)."""
+    event = parse_signature("Transfer(address indexed from, address indexed to, uint256 value)")
+    return index_abi([{"type": "event", **event}], "protocol")
+
+
+class _Proxying(NamedTuple):
+    """The proxy that a code is, or the kinds of proxies that it may be by its state."""
+
+    proxy: Proxy | None = None
+    state_kinds: tuple[StateKind, ...] = ()
+
+
+class ContractAbis:
+    """The ABIs of contracts, looked up for all contracts of a transaction or page at once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._abis: SizedCache[AbiIndex] = SizedCache(CACHE_BYTES)
+        self._codes: SizedCache[_Proxying] = SizedCache(CACHE_BYTES // 8)
+        self._implementations: SizedCache[Proxy] = SizedCache(CACHE_BYTES // 8)
+
+    def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
+        """Return the contracts by address. ABIs beyond the budget are not read.
+
+        Proxies whose code has the implementation also get its ABI, others only their own.
+        """
+        rows = self._rows(addresses)
+        proxying = self._proxying({row["codeHash"] for row in rows.values()})
+        codes = {address: proxying[row["codeHash"]] for address, row in rows.items()}
+        clones = {a: code.proxy.implementation for a, code in codes.items() if code.proxy}
+        abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
+        contracts = {
+            address: Contract(
+                _first_two(abis, address, clones.get(address)),
+                row["tokenType"],
+                codes[address].state_kinds,
+            )
+            for address, row in rows.items()
+        }
+        if COIN_EMITTER in addresses and self._database.prepared_value("contracts/coin_logs_exist"):
+            contracts[COIN_EMITTER] = Contract((_coin_abi(),))
+        return contracts
+
+    def find_at(
+        self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
+    ) -> dict[Emitter, Contract]:
+        """Return the contracts by emitter, as find() does, with the ABIs of all proxies'
+        implementations at the emitter's block, or now if the node has no state of that block.
+        Raises the errors of NodeSession."""
+        contracts = self.find({emitter.address for emitter in emitters}, budget)
+        known = {
+            emitter: contracts[emitter.address]
+            for emitter in emitters
+            if emitter.address in contracts
+        }
+        targets = self._implementations_of(
+            {e: contract.state_kinds for e, contract in known.items() if contract.state_kinds}, node
+        )
+        abis = self._abis_of(
+            self._rows({code for proxy in targets.values() for code in proxy.implementations}),
+            budget,
+        )
+        for emitter, proxy in targets.items():
+            own = known[emitter]
+            lent = (abis[code] for code in proxy.implementations if code in abis)
+            known[emitter] = own._replace(abis=(*own.abis, *lent))
+        return known
+
+    def find_at_or_now(
+        self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
+    ) -> dict[bytes, Contract]:
+        """Return the contracts by address, as find_at() does, or as find() does where the node does
+        not respond."""
+        try:
+            contracts = self.find_at(emitters, node, budget)
+        except (UpstreamFailed, Unavailable):
+            if not node.failed:
+                raise
+            return self.find({emitter.address for emitter in emitters}, budget)
+        return {emitter.address: contract for emitter, contract in contracts.items()}
+
+    def function_text(self, selector: bytes, contract: Contract) -> str | None:
+        """Return the signature of a contract's function; None where it is unknown or ambiguous."""
+        if len(selector) < 4:
+            return None
+        entry = next(functions_of(selector, contract.abis, contract.token_type), None)
+        if entry is not None:
+            return entry.signature
+        signatures = self.imported([selector]).get(selector, [])
+        return signatures[0] if len(signatures) == 1 else None
+
+    def imported(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
+        """Return the signatures that operators imported, by selector."""
+        return self._signatures("contracts/signatures_find", selectors)
+
+    def of_verified_contracts(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
+        """Return the signatures that any verified contracts have, by selector, at most two of
+        each."""
+        return self._signatures("contracts/verified_functions_find", selectors)
+
+    def _signatures(self, statement: str, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
+        if not selectors:
+            return {}
+        signatures = self._database.prepared_value(statement, selectors=sorted(selectors))
+        return {data(selector): texts for selector, texts in orjson.loads(signatures).items()}
+
+    def _rows(self, addresses: Collection[bytes]) -> dict[bytes, Mapping[str, Any]]:
+        if not addresses:
+            return {}
+        rows = self._database.prepared_value(
+            "contracts/contracts_find", addresses=sorted(addresses)
+        )
+        return {data(row["address"]): row for row in orjson.loads(rows)}
+
+    def _abis_of(
+        self, rows: Mapping[bytes, Mapping[str, Any]], budget: DecodingBudget
+    ) -> dict[bytes, AbiIndex]:
+        """Return the ABIs of verified contracts by address. Addresses with the same code share an
+        ABI, which is read once."""
+        abis: dict[bytes, AbiIndex] = {}
+        read: dict[tuple[Any, ...], AbiIndex] = {}
+        for address, row in rows.items():
+            if row["verifiedAddress"]:
+                key = tuple(row[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
+                index = read.get(key) or self._abis.get(key)
+                if index is None and budget.allows():
+                    entries = self._database.value(
+                        "contracts/verified_contracts_get_interface",
+                        code_hash=data(row["codeHash"]),
+                        address=data(row["verifiedAddress"]),
+                    )
+                    index = index_abi(entries or ())
+                    self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
+                if index is not None:
+                    abis[address] = read[key] = index
+        return abis
+
+    def _proxying(self, code_hashes: Iterable[str]) -> dict[str, _Proxying]:
+        by_hash = {code_hash: self._codes.get(code_hash) for code_hash in code_hashes}
+        missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
+        if missing:
+            for code_hash, code in self._database.rows("contracts/codes_list", code_hashes=missing):
+                proxy = by_code(bytes(code))
+                proxying = _Proxying(proxy, () if proxy else state_kinds(bytes(code)))
+                by_hash[to_hex(bytes(code_hash))] = proxying
+                self._codes.store(to_hex(bytes(code_hash)), proxying, SMALL_ENTRY_BYTES)
+        no_proxy = _Proxying()
+        return {code_hash: proxying or no_proxy for code_hash, proxying in by_hash.items()}
+
+    def _implementations_of(
+        self, emitters: Mapping[Emitter, Sequence[StateKind]], node: NodeSession
+    ) -> dict[Emitter, Proxy]:
+        """Return the proxies among emitters. They are cached by emitter, as the state at a block's
+        hash cannot change."""
+        cached = {emitter: self._implementations.get(emitter) for emitter in emitters}
+        missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
+        try:
+            read = at_blocks(node, [(e.address, emitters[e], e.block.number) for e in missing])
+        except BadHex:
+            missing, read = [], []  # a malformed answer is not cached
+        for emitter, proxy in zip(missing, read, strict=True):
+            cached[emitter] = stored = proxy or NO_PROXY
+            size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)
+            self._implementations.store(emitter, stored, size)
+        return {emitter: proxy for emitter, proxy in cached.items() if proxy and proxy != NO_PROXY}
+
+
+def _first_two(
+    abis: Mapping[bytes, AbiIndex], address: bytes, implementation: bytes | None
+) -> tuple[AbiIndex, ...]:
+    """Return at most two ABIs of a contract, its own before its implementation's."""
+    keys = [address] if implementation is None else [address, implementation]
+    return tuple(abis[key] for key in keys if key in abis)

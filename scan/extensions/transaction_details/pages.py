@@ -1,0 +1,51 @@
+"""The call, the input and the events on a transaction's page, and the methods in lists."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from scan import registry
+from scan.contracts.abi_decoding import Decoded
+from scan.extensions.transaction_details import method_names
+from scan.extensions.transaction_details.argument_values import addresses_in, shown_value
+from scan.extensions.transaction_details.details import DecodedLog, LogWindow
+from scan.extensions.transaction_details.queries import details
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.records import Record
+from scan.pages.transaction_tabs import Shown, TransactionTab
+
+MAX_LOGS = 100
+SECTIONS = {
+    "transaction_call": "transaction_call.html",
+    "transaction_end": "transaction_input.html",
+}
+TRANSACTION_TABS = (TransactionTab("events", "Events", opens=True),)
+GLOBALS = {"shown_value": shown_value}
+
+
+def add_to_transactions(records: Iterable[Record]) -> None:
+    method_names.add_methods(reader(), records)
+
+
+def transaction_head(transaction: Record) -> Shown:
+    """Return the details, and what extensions show that follows from them."""
+    of_node = details(reader(), transaction, LogWindow(most=MAX_LOGS))
+    logs = None if of_node.logs is None else of_node.decoded_logs
+    heads: list[Shown] = [
+        head(transaction, of_node)
+        for head in registry.values("transaction_details", "transaction_head")
+    ]
+    values = {name: value for head in heads for name, value in head.values.items()}
+    addresses = [address for head in heads for address in head.addresses]
+    return Shown(
+        {"details": of_node, "logs": logs, **values},
+        [*_addresses(of_node.method, logs), *addresses],
+        {} if of_node.log_count is None else {"events": of_node.log_count},
+    )
+
+
+def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Iterator[str]:
+    """Yield the addresses in calls and logs that the page shows by their names."""
+    for log, event in logs or ():
+        yield to_hex(log.address)
+        yield from addresses_in(event)
+    yield from addresses_in(method)

@@ -1,0 +1,313 @@
+"""Internal transfers and withdrawals: beside the node, through forks, without some traces."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blocks import Withdrawal
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.extensions.audit import audit_command as audit
+from scan.hex import to_hex
+from tests.extensions.audit.test_audit import run
+from tests.extensions.blockscout.published import faults
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method
+from tests.support.indexing import Indexing, settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.scenario import STRANGERS, Stage, creations, purses
+from tests.support.table_digest import digest, fresh_digest
+from tests.support.truth import read_truth
+
+NOBODY = "http://127.0.0.1:9"
+TRACERS = ("debug_traceBlockByHash", "trace_block")
+GWEI = 10**9
+
+
+@pytest.mark.parametrize("hardfork", ["paris", "shanghai", "cancun"])
+def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(database_url, hardfork):
+    """Its code is ADDRESS SELFDESTRUCT. The node names both parties where the coin is gone."""
+    with Anvil(hardfork=hardfork) as node:
+        node.call("evm_setNextBlockTimestamp", 1_800_000_000)  # long after Ethereum's Cancun
+        creation = node.send(node.accounts[0], None, data="0x6130ff6000526002601ef3")
+        node.mine()
+        contract = node.receipt_of(creation)["contractAddress"]
+        node.send(node.accounts[0], contract, value=5)
+        node.mine()
+        with Indexing(database_url, node.url, until=2) as indexing:
+            path = f"/api/v1/addresses/{contract}/history"
+            body = create_app(indexing.settings).test_client().get(path).get_json()
+        burnt = 5 - int(node.call("eth_getBalance", contract, "latest"), 16)
+        assert burnt == (0 if hardfork == "cancun" else 5)
+        burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
+        assert (burns, body["unexplained"]) == ([burnt] if burnt else [], "0")
+        assert run(indexing.settings, node=True) == audit.EXACT
+
+
+class Untraceable:
+    """Fails at the traces of some blocks, and of their transactions."""
+
+    def __init__(self, anvil: Anvil, numbers: set[int]) -> None:
+        blocks = [anvil.call("eth_getBlockByNumber", hex(n), True) for n in numbers]
+        self._hashes = {block["hash"] for block in blocks}
+        self._hashes |= {t["hash"] for block in blocks for t in block["transactions"]}
+
+    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+        answers: Answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"].startswith("debug_trace") and call["params"][0] in self._hashes:
+                answer.pop("result", None)
+                answer["error"] = {"code": -32000, "message": "execution timeout"}
+        return Reply(body=answers)
+
+
+def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
+    stage = Stage(anvil)
+    purses(stage)
+    head = anvil.head()
+    truth = read_truth(anvil)
+    numbers = {head - 3, head - 1}
+    purse = stage.contracts["purse"].address
+    missing = [t for t in truth.internal_transfers if t["blockNumber"] in numbers]
+    assert {t["blockNumber"] for t in missing} == numbers
+    with FaultyNode(anvil.url) as node:
+        node.fault = Untraceable(anvil, numbers)
+        with Indexing(database_url, node.url, until=head) as indexing:
+            client = create_app(indexing.settings).test_client()
+            body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
+            assert body["untracedBlocks"] == len(numbers)
+            asked = {"entity": "internal_transfers", "limit": 100, "orderBy": "asc"}
+            found = client.post("/api/v1/query", json=asked).get_json()
+            assert found["untracedBlocks"] == len(numbers)
+            expected = [t for t in truth.internal_transfers if t["blockNumber"] not in numbers]
+            assert found["data"] == expected[::-1][:100]
+            answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
+            assert answer.status_code == 404
+            assert "indexed without traces" in answer.get_json()["error"]
+        assert run(indexing.settings) == audit.EXACT
+        assert run(indexing.settings, node=True) == audit.EXACT
+
+
+def without_traces(settings: dict[str, Any]) -> Any:
+    def fault(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] in TRACERS:
+                assert not settings, "traces were asked for"
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "the method does not exist"}
+        return Reply(body=answers)
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [({"traces": "off"}, "SCAN_TRACES is off"), ({}, "debug_traceBlockByHash")],
+    ids=["off", "not offered"],
+)
+def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
+    anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
+    with FaultyNode(anvil.url) as node:
+        node.fault = without_traces(settings)
+        with Indexing(database_url, node.url, until=anvil.head(), **settings) as indexing:
+            client = create_app(indexing.settings).test_client()
+            plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
+            # Payments to people run no code, so no traces are needed to know it.
+            assert plain.get_json() == {
+                "internalTransfers": [],
+                "total": 0,
+                "untracedBlocks": 0,
+                "next": None,
+            }
+            purses(Stage(anvil))
+            indexing.wait_for(anvil.head())
+            last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
+            answers = [
+                client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal"),
+                client.get(f"/api/v1/transactions/{last}/internal"),
+                client.post("/api/v1/query", json={"entity": "internal_transfers"}),
+            ]
+            for answer in answers:
+                assert answer.status_code == 404 and reason in answer.get_json()["error"]
+            for form in (f"address={STRANGERS[0]}", f"txhash={last}", "startblock=1&endblock=9"):
+                asked = f"/api?module=account&action=txlistinternal&{form}"
+                body = client.get(asked).get_json()
+                assert body["status"] == "0" and reason in body["result"]
+            page = client.get(f"/address/{STRANGERS[0]}?tab=internal")
+            assert page.status_code == 200 and reason in page.text
+        assert run(indexing.settings) == audit.EXACT
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    found = Database(database_url, statement_timeout_ms=0)
+    yield found
+    found.close()
+
+
+def a_withdrawal(index: int, who: str, gwei: int) -> Withdrawal:
+    return Withdrawal(index, 7, address(who), gwei * GWEI)
+
+
+def a_transfer(sender: str, recipient: str, value: int, index: int = 0) -> InternalTransfer:
+    parties = address(sender), address(recipient)
+    return InternalTransfer(0, index, TransferType.CALL, *parties, value)
+
+
+PAID = Move(address("person"), address("purse"))
+
+
+def require_withdrawals(client: FlaskClient) -> None:
+    """Those above in the forms of Etherscan and Blockscout."""
+    staker = to_hex(address("staker"))
+    query = f"module=account&action=txsBeaconWithdrawal&address={staker}"
+    rows = (client.get(f"/api?{query}&sort=desc").json or {})["result"]
+    assert [(row["withdrawalIndex"], row["amount"]) for row in rows] == [("2", "6"), ("1", "5")]
+    assert (client.get(f"/api?{query}&page=2&offset=1").json or {})["result"] == rows[:1]
+    for path, indexes in {
+        "/withdrawals": [3, 2, 1],
+        "/withdrawals?index=3": [2, 1],
+        "/withdrawals?index=3&block_number=1": [2, 1],
+        "/blocks/1/withdrawals": [2, 1],
+        f"/addresses/{staker}/withdrawals": [2, 1],
+        f"/addresses/{staker}/withdrawals?index=2": [1],
+    }.items():
+        body = client.get(f"/api/v2{path}").json
+        route = path.partition("?")[0].replace(staker, "{}").replace("/1/", "/{}/")
+        assert body is not None and not faults(f"/api/v2{route}", body)
+        assert [item["index"] for item in body["items"]] == indexes, path
+
+
+def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, database_url):
+    chain = Chain(database)
+    chain.append(withdrawals=[])
+    chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
+    chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
+    seen = client.get(f"/api/v1/addresses/{to_hex(address('staker'))}").get_json()
+    assert (seen["firstSeen"], seen["txCount"]) == ("2023-11-14T22:13:32Z", 0)
+    block = client.get("/api/v1/blocks/1").get_json()
+    assert block["withdrawals"][1] == {
+        "index": 2,
+        "validatorIndex": 7,
+        "address": to_hex(address("staker")),
+        "amount": "6000000000",
+    }
+    assert to_hex(address("staker")) in client.get("/block/1").text
+    require_withdrawals(client)
+    before = digest(database_url)
+    chain.append(withdrawals=[a_withdrawal(4, "staker", 1), a_withdrawal(5, "new", 1)])
+    # What it withdrew is not in the balance that was stored.
+    stale = database.rows("indexer/addresses_list_stale", limit=100)
+    assert {bytes(row[0]) for row in stale} >= {address("staker"), address("new")}
+    chain.unwind(2)
+    assert digest(database_url) == before
+    page = client.get(f"/address/{to_hex(address('new'))}").text
+    assert 'First seen</dt><dd><span class="quiet">never' in page
+    assert run(settings_for(database_url, NOBODY)) == audit.EXACT
+
+
+def balance_block(client: FlaskClient, who: str) -> Any:
+    asked = to_hex(address(who))
+    alone = client.get(f"/api/v1/addresses/{asked}").get_json()["balanceBlock"]
+    listed = client.get(f"/api/v1/addresses?addresses={asked}").get_json()["addresses"][0]
+    assert listed["balanceBlock"] == alone
+    page = client.get(f"/address/{asked}").text
+    assert f'href="/block/{alone}"' in page
+    return alone
+
+
+def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(database, database_url):
+    """The node does not answer here."""
+    chain = Chain(database)
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    chain.append([PAID, Move(address("x"), address("y"))], is_traced=True)
+    chain.store_balances({address(name): 5 for name in ("person", "purse", "x", "y")})
+    chain.append([Move(address("x"), address("y"))], is_traced=True)
+    chain.append()
+    assert balance_block(client, "person") == 2
+    asked = f"/api?module=account&action=balance&address={to_hex(address('person'))}"
+    assert client.get(asked).get_json()["result"] == "5"
+    # Inside a transaction of somebody else, so that a balance read before does not stand.
+    inside = [a_transfer("y", "purse", 1)]
+    chain.append([Move(address("x"), address("y"))], internal_transfers=inside, is_traced=True)
+    assert client.get(f"/api/v1/addresses/{to_hex(address('purse'))}").get_json()["balance"] == "5"
+    assert balance_block(client, "person") == 3
+    stale = database.rows("indexer/addresses_list_stale", limit=100)
+    assert address("purse") in {bytes(row[0]) for row in stale}
+    # Where traces are missing, anything may have happened.
+    chain.append([Move(address("x"), address("y"))], is_traced=False)
+    assert balance_block(client, "person") == 0
+    assert client.get(asked).get_json()["status"] == "0"
+    chain.store_balances({address("person"): 5})
+    chain.append()
+    assert balance_block(client, "person") == 5
+
+
+def steps_alone(calls: Calls, forward: Forward) -> Reply:
+    """As Hardhat's node, which knows no tracer."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"]:
+            answer.pop("result", None)
+            answer["error"] = {
+                "code": -32004,
+                "message": f"Method {call['method']} is not supported",
+            }
+    return Reply(body=answers)
+
+
+def steps_for_calls(calls: Calls, forward: Forward) -> Reply:
+    """As a node that does not know the tracer asked for, and traces without it."""
+    asked = [dict(call) for call in calls]
+    for call in asked:
+        if call["method"] == "debug_traceBlockByHash":
+            call["params"] = call["params"][:1]
+    return refuse_method("trace_block")(asked, forward)
+
+
+@pytest.fixture
+def recording() -> Iterator[Anvil]:
+    """A node that records steps."""
+    with Anvil("--steps-tracing") as node:
+        yield node
+
+
+@pytest.mark.parametrize("fault", [steps_alone, steps_for_calls], ids=lambda fault: fault.__name__)
+def test_a_node_that_traces_steps_alone_shows_the_same(
+    postgres, template, database_url, recording, fault
+):
+    stage = Stage(recording)
+    creations(stage, mayfly=False)
+    stage.deploy("purse", "Purse")
+    for kind in ("payAroundRevert", "offer"):
+        stage.do(1, "purse", kind, STRANGERS[0], 5, value=100, gas=1_000_000)
+    stage.do(2, "maker", "makeNest", gas=800_000)
+    stage.mine()
+    with FaultyNode(recording.url) as node:
+        node.fault = fault
+        Indexing(database_url, node.url).run_until(recording.head())
+    assert digest(database_url) == fresh_digest(postgres, template, recording)
+
+
+def test_steps_do_not_show_what_a_destroyed_contract_had(database_url, recording):
+    stage = Stage(recording)
+    creations(stage)
+    truth = read_truth(recording)
+    with FaultyNode(recording.url) as node:
+        node.fault = steps_alone
+        with Indexing(database_url, node.url, until=recording.head()) as indexing:
+            client = create_app(indexing.settings).test_client()
+            body = client.post("/api/v1/query", json={"entity": "internal_transfers"}).get_json()
+            assert body["untracedBlocks"] == 1
+            for each, expected in truth.addresses.items():
+                found = client.get(f"/api/v1/addresses/{each}").get_json()
+                assert (found["isContract"], found["txCount"]) == (
+                    expected["isContract"],
+                    expected["txCount"],
+                )

@@ -1,0 +1,269 @@
+"""Geth's frames and flat traces decoded: both give the same, and neither is believed blindly."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
+from scan.extensions.internal_transfers.traces import (
+    BlockTraces,
+    read_call_trace,
+    read_call_traces,
+    read_flat_trace,
+    read_flat_traces,
+)
+from scan.hex import to_hex
+
+pytestmark = pytest.mark.check
+
+BLOCK_HASH = bytes.fromhex("bb" * 32)
+Frame = dict[str, Any]
+
+
+def at(number: int) -> str:
+    return f"0x{number:040x}"
+
+
+SENDER, PURSE, LIBRARY, MADE, PAID, NESTED = map(at, range(1, 7))
+
+
+def a_transaction(index: int, *, status: bool = True) -> DecodedTransaction:
+    hash_ = bytes([index]) * 32
+    return DecodedTransaction(index, hash_, bytes(20), bytes(20), None, 0, 1, 50_000, status, 0)
+
+
+def a_block(*statuses: bool) -> DecodedBlock:
+    transactions = [a_transaction(n, status=s) for n, s in enumerate(statuses or (True,))]
+    return DecodedBlock(7, BLOCK_HASH, bytes(32), 0, bytes(20), 0, 0, transactions, [])
+
+
+def frame(kind: str, sender: str, to: str | None, value: int = 0, **more: Any) -> Frame:
+    return {"type": kind, "from": sender, "to": to, "value": hex(value), **more}
+
+
+def flat_of(outermost: Frame, index: int = 0) -> list[Frame]:
+    """The same calls as trace_block has them."""
+    found: list[Frame] = []
+
+    def add(call: Frame, path: list[int]) -> None:
+        inner = call.get("calls", [])
+        kind, value = call["type"], call["value"]
+        trace: Frame = {
+            "blockHash": to_hex(BLOCK_HASH),
+            "transactionHash": to_hex(bytes([index]) * 32),
+            "transactionPosition": index,
+            "traceAddress": path,
+            "subtraces": len(inner),
+        }
+        if "error" in call:
+            trace["error"] = call["error"]
+        if kind.startswith("CREATE"):
+            action = {"from": call["from"], "value": value, "creationMethod": kind.lower()}
+            result = None if "error" in call else {"address": call["to"], "code": "0x"}
+            found.append({**trace, "type": "create", "action": action, "result": result})
+        elif kind == "SELFDESTRUCT":
+            action = {"address": call["from"], "refundAddress": call["to"], "balance": value}
+            found.append({**trace, "type": "suicide", "action": action, "result": None})
+        else:
+            action = {"from": call["from"], "to": call["to"], "value": value}
+            action["callType"] = kind.lower()
+            found.append({**trace, "type": "call", "action": action, "result": {"output": "0x"}})
+        for place, each in enumerate(inner):
+            add(each, [*path, place])
+
+    add(outermost, [])
+    return found
+
+
+def both(outermost: Frame, *, status: bool = True) -> BlockTraces:
+    """What either form gives, which has to be the same."""
+    block = a_block(status)
+    hash_ = to_hex(block.transactions[0].hash)
+    geth = read_call_traces(block, [{"txHash": hash_, "result": outermost}])
+    flat = flat_of(outermost)
+    assert geth == read_flat_traces(block, flat)
+    assert geth == read_call_trace(block, block.transactions[0], outermost)
+    assert geth == read_flat_trace(block, block.transactions[0], flat)
+    assert geth == read_flat_traces(block, flat[::-1])  # in whatever order
+    return geth
+
+
+def moved(traces: BlockTraces) -> list[tuple[str, str, str, int]]:
+    assert [t.transfer_index for t in traces.transfers] == [*range(len(traces.transfers))]
+    return [
+        (t.type.name.lower(), to_hex(t.from_address), to_hex(t.to_address), t.value)
+        for t in traces.transfers
+    ]
+
+
+def outer(*calls: Frame, **more: Any) -> Frame:
+    return frame("CALL", SENDER, PURSE, 100, calls=list(calls), **more)
+
+
+def test_every_kind_of_movement_in_the_order_of_the_calls():
+    traces = both(
+        outer(
+            frame("CALL", PURSE, PAID, 1, calls=[frame("CALL", PAID, PURSE, 2)]),
+            frame("CREATE", PURSE, MADE, 3, calls=[frame("CREATE2", MADE, NESTED, 4)]),
+            frame("CALL", PURSE, MADE, 0, calls=[frame("SELFDESTRUCT", MADE, PAID, 5)]),
+            frame("CALL", PURSE, PURSE, 6),
+        )
+    )
+    assert moved(traces) == [
+        ("call", PURSE, PAID, 1),
+        ("call", PAID, PURSE, 2),
+        ("create", PURSE, MADE, 3),
+        ("create2", MADE, NESTED, 4),
+        ("selfdestruct", MADE, PAID, 5),
+        ("call", PURSE, PURSE, 6),
+    ]
+    assert [to_hex(each) for each in traces.created] == [MADE, NESTED]
+
+
+@pytest.mark.parametrize("error", [{"error": "execution reverted"}, {}])
+def test_failed_transactions_move_nothing(error):
+    """Some nodes report the failure in the frame, the receipt always does."""
+    traces = both(outer(frame("CALL", PURSE, PAID, 1), **error), status=False)
+    assert traces == BlockTraces([], [])
+
+
+def test_a_failure_that_the_receipt_does_not_know_is_refused():
+    """Otherwise its movements would be missing of a block that counts as traced."""
+    failed = outer(frame("CALL", PURSE, PAID, 1), error="execution reverted")
+    for read, traces in (
+        (read_call_traces, [{"result": failed}]),
+        (read_flat_traces, flat_of(failed)),
+    ):
+        with pytest.raises(MalformedBlock, match="did not fail by its receipt"):
+            read(a_block(), traces)
+    before_byzantium = a_block()._replace(has_statuses=False)
+    assert read_call_traces(before_byzantium, [{"result": failed}]).failed == {0}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"to": None}, {"from": PAID}]
+)
+def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes):
+    """The transfer before it again, or nobody: EIP-6780 leaves the coins where they are."""
+    destroyed = frame("SELFDESTRUCT", PURSE, PURSE, 5) | changes
+    assert moved(both(outer(destroyed))) == []
+
+
+def test_a_destruction_in_ones_own_favour_is_one_to_oneself():
+    traces = both(outer(frame("SELFDESTRUCT", PURSE, PURSE, 5)))
+    assert moved(traces) == [("selfdestruct", PURSE, PURSE, 5)]
+
+
+def test_values_may_be_missing_and_as_large_as_a_uint256():
+    most = 2**256 - 1
+    inner = frame("CALL", PURSE, PAID, most)
+    silent = {key: value for key, value in inner.items() if key != "value"}
+    assert moved(both(outer(inner))) == [("call", PURSE, PAID, most)]
+    assert moved(read_call_traces(a_block(), [{"result": outer(silent)}])) == []
+
+
+def test_indexes_begin_anew_in_each_transaction():
+    block = a_block(True, True)
+    calls = outer(frame("CALL", PURSE, PAID, 1), frame("CALL", PURSE, PAID, 2))
+    entries = [{"result": calls}, {"result": calls}]  # without txHash, as older nodes
+    traces = read_call_traces(block, entries)
+    assert traces == read_flat_traces(block, flat_of(calls, 0) + flat_of(calls, 1))
+    places = [(t.transaction_index, t.transfer_index) for t in traces.transfers]
+    assert places == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_a_blocks_reward_is_no_transaction():
+    reward = {"blockHash": to_hex(BLOCK_HASH), "type": "reward", "transactionPosition": None}
+    assert read_flat_traces(a_block(), [*flat_of(outer()), reward]) == BlockTraces([], [])
+
+
+def test_deep_calls_are_no_recursion():
+    inner = frame("CALL", PURSE, PURSE, 1)
+    for _ in range(20_000):
+        inner = frame("CALL", PURSE, PURSE, 1, calls=[inner])
+    assert len(read_call_traces(a_block(), [{"result": inner}]).transfers) == 20_000
+
+
+OTHER = to_hex(bytes.fromhex("cc" * 32))
+CALL = frame("CALL", PURSE, PAID, 1)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        [{"result": outer()}, {"result": outer()}],
+        [{"txHash": OTHER, "result": outer()}],
+        [{"txHash": 5, "result": outer()}],
+        [{}],
+        [{"result": None}],
+        [None],
+        [[]],
+        ["0x"],
+        [{"result": []}],
+        [{"result": {}}],
+        [{"result": outer({})}],
+        [{"result": outer(None)}],  # type: ignore[arg-type]
+        [{"result": outer(CALL | {"to": None})}],
+        [{"result": outer(CALL | {"to": "0x12"})}],
+        [{"result": outer(CALL | {"from": PURSE.upper()})}],
+        [{"result": outer(CALL | {"value": 1})}],
+        [{"result": outer(CALL | {"value": "0x" + 65 * "f"})}],
+        [{"result": outer(CALL | {"value": "-0x1"})}],
+        [{"result": outer(CALL | {"type": []})}],
+        [{"result": outer() | {"calls": 5}}],
+        [{"result": outer() | {"calls": {"0": CALL}}}],
+        [{"result": outer() | {"calls": "CALL"}}],
+    ],
+    ids=str,
+)
+def test_frames_of_another_shape_are_refused(entries):
+    with pytest.raises(MalformedBlock, match=r"^block 7: "):
+        read_call_traces(a_block(), entries)
+
+
+def changed(place: int, **changes: Any) -> list[Frame]:
+    traces = flat_of(outer(CALL))
+    traces[place] = {**traces[place], **changes}
+    return traces
+
+
+@pytest.mark.parametrize(
+    "traces",
+    [
+        [],
+        flat_of(outer(CALL))[1:],  # without the outermost
+        flat_of(outer(CALL), 1),
+        [*flat_of(outer(CALL)), *flat_of(outer(CALL), 1)],
+        [*flat_of(outer(CALL)), flat_of(outer(CALL))[1]],
+        changed(1, blockHash=OTHER),
+        changed(1, blockHash=None),
+        changed(1, transactionHash=OTHER),
+        changed(1, traceAddress=[0, 5]),
+        changed(1, traceAddress=["0"]),
+        changed(1, traceAddress=None),
+        changed(1, traceAddress=[[]]),
+        changed(1, transactionPosition="0x0"),
+        changed(1, transactionPosition=[]),
+        changed(1, action=None),
+        changed(1, action={}),
+        changed(1, action={"callType": "call", "from": PURSE, "to": None, "value": "0x1"}),
+        changed(1, type="create", result=None),
+        changed(1, type="create", result={"address": "0x1"}),
+        [None],
+        ["0x"],
+        [5],
+    ],
+    ids=str,
+)
+def test_flat_traces_of_another_shape_are_refused(traces):
+    with pytest.raises(MalformedBlock, match=r"^block 7: "):
+        read_flat_traces(a_block(), traces)
+
+
+def test_decoding_changes_nothing_of_what_was_read():
+    outermost = outer(CALL, frame("CREATE", PURSE, MADE, 1, calls=[CALL]))
+    before = copy.deepcopy(outermost)
+    both(outermost)
+    assert outermost == before

@@ -1,0 +1,285 @@
+"""SCAN_KEEP_DAYS over two months of blocks: what is kept, forks near the head, kills."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import psycopg2
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.database.errors import LockNotGranted
+from scan.errors import PositionLost
+from scan.ethereum.client import Node
+from scan.extensions.audit.audit_command import DIFFERS, EXACT
+from scan.extensions.retention import maintenance as retention
+from scan.extensions.retention.maintenance import Retention
+from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
+from scan.indexer import partitions
+from scan.indexer.block_source import BlockSource
+from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
+from scan.indexer.writer import IndexedHead, RowCounts, Writer
+from scan.settings import Keep, Settings
+from tests.extensions.audit.auditing import run, spoil
+from tests.indexer.test_partitions import PARTS
+from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.forked_python import Forked
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.table_digest import digest
+
+ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
+DAY_S = 86_400
+DAYS, KEPT_DAYS, BLOCKS_A_DAY = 60, 30, 1
+FINALITY = 4
+ROWS = "SELECT count(*)::int FROM transactions"
+FIRST = "SELECT first_block::int FROM retention"
+REMOVED = """
+    SELECT i::text FROM removed_items i UNION ALL SELECT r::text FROM retention r ORDER BY 1
+"""
+NOWHERE = "http://127.0.0.1:1"
+STEPS = """
+import sys
+from scan.database.connection import Database
+from scan.database.errors import LockNotGranted
+from scan.extensions.retention import maintenance as retention
+from scan.settings import Keep
+retention.REMOVED_TRANSACTIONS = 15
+own = retention.Retention(Database(sys.argv[1], statement_timeout_ms=0), Keep(10**9, None), 0)
+while own.step(10**9):
+    print("step", flush=True)
+print("done", flush=True)
+"""
+
+
+class Followed(NamedTuple):
+    """A chain of two months of which one is kept; `rows` were stored after each block."""
+
+    settings: Settings
+    chain: Chain
+    retention: Retention
+    hashes: list[list[bytes]]  # of each block's transactions
+    rows: list[int]
+    first: int
+
+
+def moves(number: int) -> list[Move]:
+    """Two transactions of which one is a transfer; CARL is seen in block 3 alone."""
+    other = CARL if number == 3 else address(f"somebody {number % 40}")
+    return [Move(ANNA, BERT, tokens=2), Move(BERT, other)]
+
+
+def remove(retention: Retention, head: int) -> None:
+    while retention.step(head):
+        pass
+
+
+@pytest.fixture(scope="module")
+def followed(postgres: Postgres, template: str) -> Iterator[Followed]:
+    first_s = int(time.time()) - DAYS * DAY_S
+    with (
+        postgres.cloned(template) as url,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        use_short_checkpoints(url)
+        patch.setattr(retention, "WAIT_S", 0.0)
+        patch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
+        keep = Keep(None, KEPT_DAYS * DAY_S)
+        own = Retention(database, keep, FINALITY)
+        chain = Chain(database, Writer(database, 10**6, keep))
+        hashes, rows = [], []
+        for number in range(DAYS * BLOCKS_A_DAY):
+            at_s = first_s + number * DAY_S // BLOCKS_A_DAY
+            hashes.append(chain.append(moves(number), timestamp_s=at_s))
+            remove(own, number)
+            rows.append(execute(url, ROWS)[0][0])
+        [(first,)] = execute(url, FIRST)
+        settings = settings_for(url, NOWHERE)
+        yield Followed(settings, chain, own, hashes, rows, first)
+
+
+@pytest.fixture
+def client(followed: Followed) -> FlaskClient:
+    return create_app(followed.settings).test_client()
+
+
+def test_a_month_is_kept_and_the_disk_stays_flat(followed, client):
+    kept_from = client.get("/api/v1/transactions").json["keptFrom"]
+    newest = client.get("/api/v1/blocks?limit=1").json["blocks"][0]
+    since, until = (
+        datetime.fromisoformat(text) for text in (kept_from["timestamp"], newest["timestamp"])
+    )
+    assert kept_from["blockNumber"] == followed.first
+    assert KEPT_DAYS * DAY_S <= (until - since).total_seconds() <= KEPT_DAYS * DAY_S * 18 / 16
+    a_month = KEPT_DAYS * BLOCKS_A_DAY * 2
+    assert max(followed.rows[a_month // 2 :]) <= a_month * 4 // 3
+    assert min(followed.rows[a_month // 2 + 20 :]) >= a_month
+
+
+def test_blocks_are_kept_by_their_number(postgres, template, monkeypatch):
+    monkeypatch.setattr(retention, "WAIT_S", 0.0)
+    keep = Keep(16, None)
+    with (
+        postgres.cloned(template) as url,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+    ):
+        own = Retention(database, keep, FINALITY)
+        chain = Chain(database, Writer(database, 10**6, keep))
+        for number in range(40):
+            chain.append(moves(number), timestamp_s=1_700_000_000 + number * 3600)
+        remove(own, 40 + FINALITY)
+        assert execute(url, FIRST) == [(24,)]
+        steps = database.row("indexer/retention_get_step", **keep._asdict())
+        assert steps[partitions.TABLES.index("transactions")] == 4  # of two blocks
+
+
+def test_a_removed_transaction_is_told_apart(followed, client):
+    removed = client.get(f"/api/v1/transactions/0x{followed.hashes[2][0].hex()}")
+    assert removed.status_code == 404
+    assert f"before block {followed.first} are not kept" in removed.text
+    edge = followed.first - 1
+    for number, status in ((edge, 404), (followed.first, 200)):
+        one = f"0x{followed.hashes[number][0].hex()}"
+        assert client.get(f"/api/v1/transactions/{one}").status_code == status
+        assert client.get(f"/api/v1/transactions/{one}/internal").status_code == status
+        block = client.get(f"/api/v1/blocks/{number}").json
+        assert block["txCount"] == 2
+        of_block = client.get(f"/api/v1/transactions?blockFrom={number}&blockTo={number}").json
+        assert of_block["total"] == (2 if status == 200 else 0)
+
+
+def test_pages_and_files_tell_where_lists_begin(followed, client):
+    note = f"block {followed.first}</a> are not kept"
+    assert note in client.get("/txs").text
+    assert note not in client.get("/blocks").text
+    file = client.get("/api/v1/transactions?format=ndjson")
+    assert file.headers["X-Scan-Kept-From"] == str(followed.first)
+    assert file.text.count("\n") == 2 * (DAYS * BLOCKS_A_DAY - followed.first)
+
+
+def test_streams_begin_at_the_first_kept_block(followed):
+    with closing(Database(followed.settings.database_url, statement_timeout_ms=0)) as database:
+        orphaned = OrphanedEvents(database)
+        positions = [
+            Position(number, database.value("indexer/blocks_get_hash", number=number), 0)
+            for number in (followed.first - 1, followed.first)
+        ]
+        with pytest.raises(PositionLost):
+            read_next(database, positions[0], TYPES, orphaned)
+        events = read_next(database, positions[1], TYPES, orphaned).events
+        assert [event.type for event in events][:3] == ["heads", "transactions", "transactions"]
+
+
+def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
+    url, chain = followed.settings.database_url, followed.chain
+    seen = "SELECT first_seen::int, last_seen::int FROM addresses WHERE address = %s"
+    before, head = digest(url), chain.number
+    now_s = int(time.time())
+    chain.append([Move(ANNA, CARL)], timestamp_s=now_s)
+    assert execute(url, seen, CARL) == [(3, head + 1)]
+    chain.append(moves(7), timestamp_s=now_s)
+    chain.unwind(head)
+    assert execute(url, seen, CARL) == [(3, 3)]
+    assert digest(url) == before
+    assert run(followed.settings) == EXACT
+
+
+def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypatch):
+    number, url = followed.chain.number, followed.settings.database_url
+    source = BlockSource(Node([NOWHERE]))
+    monkeypatch.setattr(source, "hash_at", lambda number: number.to_bytes(32))
+    with closing(Database(url, statement_timeout_ms=0)) as database:
+        for finality, advice in (
+            (1, "raise SCAN_FINALITY or index anew into an empty database"),
+            (10**6, "index anew into an empty database: older rows are not kept"),
+        ):
+            finder = ForkFinder(source, database, 0, finality)
+            with pytest.raises(ForkTooDeep, match=f"if it is right, {advice}$"):
+                finder.find(IndexedHead(number, bytes(32), RowCounts()), number)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE list_checkpoints SET ordinal = ordinal + 1 WHERE place = 90",
+        "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (50, 51)",
+    ],
+)
+def test_an_audit_finds_what_was_changed(followed, change):
+    spoil(followed.settings, change)
+    try:
+        assert run(followed.settings) == DIFFERS
+    finally:
+        spoil(followed.settings, change.replace(" + 1", " - 1"))
+    assert run(followed.settings) == EXACT
+
+
+def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed):
+    in_years_s = int(time.time()) + 10_000 * DAY_S
+    for number in range(3 * FINALITY):
+        followed.chain.append(moves(number), timestamp_s=in_years_s + number)
+        remove(followed.retention, followed.chain.number)
+    [(first,)] = execute(followed.settings.database_url, FIRST)
+    assert first <= (DAYS - KEPT_DAYS) * BLOCKS_A_DAY + 1
+
+
+def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, client):
+    url, head = followed.settings.database_url, followed.chain.number
+    partitions = execute(url, PARTS, "transactions")
+    execute(url, "UPDATE retention SET first_block = first_block + 10, decided_block = 0")
+    with closing(psycopg2.connect(url)) as reader, reader.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM transactions")
+        with pytest.raises(LockNotGranted):
+            remove(followed.retention, head)
+        assert execute(url, PARTS, "transactions") == partitions
+        assert client.get("/api/v1/transactions?limit=1").status_code == 200
+        followed.retention.advance(head)  # logs it, and tries again later
+    remove(followed.retention, head)
+    assert execute(url, PARTS, "transactions") < partitions
+    assert run(followed.settings) == EXACT
+
+
+def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
+    with postgres.cloned(template) as killed:
+        with closing(Database(killed, statement_timeout_ms=0)) as database:
+            chain = Chain(database, Writer(database, 20))
+            for number in range(30):
+                chain.append(moves(number))
+        execute(
+            killed,
+            "INSERT INTO retention (first_block, decided_block, decided_at, removed_to)"
+            " VALUES (25, 0, '2020-01-01', 0)",
+        )
+        with postgres.cloned(urlsplit(killed).path.removeprefix("/")) as whole:
+            kills = 0
+            while not removed_in_process(killed, steps=kills % 3):
+                kills += 1
+            assert kills > 2
+            assert removed_in_process(whole, steps=10**9)
+            assert digest(killed) == digest(whole)
+            assert execute(killed, REMOVED) == execute(whole, REMOVED)
+        assert run(settings_for(killed, NOWHERE)) == EXACT
+
+
+def removed_in_process(url: str, steps: int) -> bool:
+    """Whether a process came to the end that is killed while it takes the step after so many."""
+    with Forked([sys.executable, "-c", STEPS, url], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line == "done\n":
+                return True
+            if steps == 0:
+                os.kill(process.pid, signal.SIGKILL)
+                return False
+            steps -= 1
+    raise AssertionError("the process ended by itself")

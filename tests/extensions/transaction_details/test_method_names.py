@@ -1,0 +1,129 @@
+"""The method that lists of transactions show."""
+
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+from flask import Flask
+from flask.testing import FlaskClient
+
+from scan.errors import InvalidParameter
+from scan.extensions.transaction_details.method_names import add_methods
+from scan.hex import to_hex
+from scan.queries import method_names
+from scan.queries.method_names import selectors
+from scan.queries.reader import Reader
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.many_functions import PROXY, deploy
+
+TRANSFER = "transfer(address,uint256)"
+NOBODY = "0x" + 40 * "e"
+SLOT = bytes.fromhex("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc")
+
+
+def selector(signature: str) -> str:
+    return "0x" + keccak(text=signature)[:4].hex()
+
+
+def reader_of(app: Flask) -> Reader:
+    return Reader(app.extensions["scan"].sources, lambda: "test")
+
+
+def methods(explorer: Explorer, *calls: tuple[str | None, str | None]) -> list[Any]:
+    records = [{"toAddress": to, "methodId": method} for to, method in calls]
+    add_methods(reader_of(explorer.app), records)
+    return [each.get("method") for each in records]
+
+
+def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(
+    explorer: Explorer, many: str
+) -> None:
+    clone = explorer.place(f"363d3d373d3d3d363d73{many[2:]}5af43d82803e903d91602b57fd5bf3")
+    assert methods(
+        explorer,
+        (many, selector("over(address)")),
+        (clone, selector("over(uint256)")),
+        (NOBODY, selector(TRANSFER)),
+        (NOBODY, "0x01020304"),
+        (NOBODY, None),
+        (None, None),
+    ) == ["over", "over", "transfer", "0x01020304", None, None]
+
+
+def test_what_a_proxy_calls_is_named_without_the_node(explorer: Explorer, many: str) -> None:
+    """By verified contracts, where they agree: a transaction's page asks where the proxy leads."""
+    proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + SLOT.hex())
+    called = selector("over(address)")
+    assert methods(explorer, (proxy, called), (NOBODY, called)) == ["over", called]
+    url = explorer.settings.database_url
+    execute(url, "INSERT INTO verified_functions VALUES (%s, 'z()')", bytes.fromhex(called[2:]))
+    assert methods(explorer, (proxy, called)) == [called]
+    execute(url, "DELETE FROM verified_functions WHERE signature = 'z()'")
+
+
+def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer) -> None:
+    url = explorer.settings.database_url
+    for number, name in ((1, "first"), (2, "second"), (2, "third")):
+        execute(
+            url, "INSERT INTO signatures VALUES (%s, %s)", bytes([9, 9, 9, number]), f"{name}()"
+        )
+    found = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
+    assert found == ["first", "0x09090902"]
+    assert selectors(reader_of(explorer.app), "first") == [bytes([9, 9, 9, 1])]
+    assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
+
+
+def test_a_name_that_no_function_has_is_taken_in_any_case(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of standards, of verified contracts, and of imported signatures. Names in other letter case
+    do not make one a name of too many functions."""
+    reader, url = reader_of(explorer.app), explorer.settings.database_url
+    transfers = selectors(reader, "transferFrom")
+    assert selectors(reader, "TRANSFERFROM") == selectors(reader, "transferfrom") == transfers
+    for insert, delete in (
+        ("INSERT INTO verified_functions VALUES (%s, %s)", "DELETE FROM verified_functions"),
+        ("INSERT INTO signatures VALUES (%s, %s)", "DELETE FROM signatures"),
+    ):
+        for number, signature in enumerate(("oneCase(uint8)", "ONECASE(address)", "oneCasex()")):
+            execute(url, insert, bytes([8, 8, 8, number]), signature)
+        assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
+        assert selectors(reader, "onecase") == [bytes([8, 8, 8, 0]), bytes([8, 8, 8, 1])]
+        with monkeypatch.context() as patch:
+            patch.setattr(method_names, "MAX_SELECTORS", 2)
+            assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
+            patch.setattr(method_names, "MAX_IN_ANY_CASE", 2)
+            for name in ("onecase", "oneCase"):  # of what was not read nothing is known
+                with pytest.raises(InvalidParameter, match="too many"):
+                    selectors(reader, name)
+        execute(url, f"{delete} WHERE substr(selector, 1, 3) = '\\x080808'")
+    sent = explorer.client.get("/api/v1/transactions?method=TRANSFERFROM")
+    assert sent.status_code == 200
+
+
+def test_a_name_means_all_functions_that_have_it(
+    explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = reader_of(explorer.app)
+    over = {bytes.fromhex(selector(f"over({types})")[2:]) for types in ("address", "uint256")}
+    assert over <= {*selectors(reader, "over")}
+    assert selector("safeTransferFrom(address,address,uint256)") in {
+        to_hex(each) for each in selectors(reader, "safeTransferFrom")
+    }
+    monkeypatch.setattr(method_names, "MAX_SELECTORS", 2)
+    with pytest.raises(InvalidParameter, match="too many"):
+        selectors(reader, "over")
+    for text in ("f" + 1000 * "(", "f(" + 990 * "a b,", "f(" + 1990 * " ", "_" * 2000):
+        with pytest.raises(InvalidParameter):
+            selectors(reader, text)
+
+
+@pytest.mark.parametrize("path", ["/", "/live", "/txs", "/block/{block}", "/address/{to}"])
+def test_lists_of_transactions_show_it(client: FlaskClient, path: str) -> None:
+    """Of the scenario's chain."""
+    newest = client.get("/api/v1/transactions?limit=8").json["transactions"]
+    called = next(each for each in newest if each["methodId"])
+    add_methods(reader_of(client.application), [called])
+    text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
+    assert f'<code class="badge" title="{called["methodId"]}">{called["method"]}</code>' in text

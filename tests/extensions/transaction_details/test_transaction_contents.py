@@ -1,0 +1,413 @@
+"""GET /transactions/:hash: through proxies, of hostile contracts, of nodes that lie or are gone."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.ethereum import transaction_reader
+from scan.extensions.transaction_details import details as transaction_details
+from scan.extensions.transaction_details.details import decode_event
+from scan.queries import reader as queries_reader
+from tests.support import faulty_node
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.many_functions import PROXY, VERSION, deploy, verified
+from tests.support.serving import wait_until
+from tests.support.solidity import artifact
+
+SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
+BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
+WORKER = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract Worker {
+    struct Step { uint256 amount; string note; }
+    event Worked(address indexed who, string indexed note, Step[] steps);
+    event Quiet(uint256 indexed number, bytes32 word) anonymous;
+    function work(Step[] calldata steps, string calldata note) external {
+        emit Worked(msg.sender, note, steps);
+        emit Quiet(7, bytes32(uint256(9)));
+    }
+    function fail(uint256 code) external pure { require(code == 0, "no"); }
+    function shout(uint256 times) external {
+        for (uint256 n = 0; n < times; n++) { assembly { log0(0, 0) } }
+    }
+    function raw(bytes32[] calldata topics, bytes calldata content) external {
+        bytes memory copy = content;
+        bytes32 a = topics[0]; bytes32 b = topics[1]; bytes32 c = topics[2];
+        assembly { log3(add(copy, 32), mload(copy), a, b, c) }
+    }
+    receive() external payable {}
+}
+"""
+NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
+BEACON = """pragma solidity ^0.8.20;
+contract Beacon { address public implementation; constructor(address to) { implementation = to; } }
+"""
+STEPS = "(uint256,string)[]"
+WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
+TRANSFER = keccak(text="Transfer(address,address,uint256)")
+
+
+class Work(NamedTuple):
+    """Contracts of one code: verified, and what stands before it."""
+
+    explorer: Explorer
+    worker: str
+
+    def send(self, to: str | None, data: bytes | str = b"", **fields: Any) -> str:
+        """The hash of a transaction once it is indexed."""
+        text = data if isinstance(data, str) else "0x" + data.hex()
+        return self.explorer.send(to, text, **fields)
+
+    def get(self, transaction: str, client: FlaskClient | None = None) -> tuple[int, Any]:
+        answer = (client or self.explorer.client).get(f"/api/v1/transactions/{transaction}")
+        return answer.status_code, answer.json
+
+    def details(self, transaction: str) -> Any:
+        status, found = self.get(transaction)
+        assert status == 200 and found["unavailable"] is None
+        return found
+
+
+@pytest.fixture(scope="module")
+def work(explorer: Explorer) -> Work:
+    return Work(explorer, verified(explorer, WORKER, "Worker"))
+
+
+def proxy_to(work: Work, address: str, slot: str = SLOT) -> str:
+    arguments = encode(["address", "bytes32"], [address, bytes.fromhex(slot[2:])]).hex()
+    return deploy(work.explorer, PROXY, "Proxy", arguments)
+
+
+def check_work(found: Any) -> None:
+    assert found["method"] == {
+        "name": "work",
+        "signature": f"work({STEPS},string)",
+        "arguments": [
+            {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+            {"name": "note", "type": "string", "value": "note"},
+        ],
+        "source": "verified",
+    }
+    worked, quiet = found["logs"]
+    assert worked["event"]["source"] == "verified"
+    assert worked["event"]["arguments"][1:] == [
+        {
+            "name": "note",
+            "type": "string",
+            "value": "0x" + keccak(text="note").hex(),
+            "hashed": True,
+        },
+        {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+    ]
+    assert (quiet["event"]["name"], found["logCount"]) == ("Quiet", 2)
+    assert [each["value"] for each in quiet["event"]["arguments"]] == [
+        "7",
+        "0x" + (9).to_bytes(32, "big").hex(),
+    ]
+
+
+def test_a_call_of_a_verified_contract_is_decoded(work: Work) -> None:
+    sent = work.send(work.worker, WORK)
+    found = work.details(sent)
+    check_work(found)
+    receipt = work.explorer.anvil.call("eth_getTransactionReceipt", sent)
+    assert found["input"] == "0x" + WORK.hex()
+    for log, given in zip(found["logs"], receipt["logs"], strict=True):
+        assert (log["address"], log["topics"], log["data"]) == (
+            given["address"].lower(),
+            given["topics"],
+            given["data"],
+        )
+        assert log["logIndex"] == int(given["logIndex"], 16)
+
+
+def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work: Work) -> None:
+    proxy = proxy_to(work, work.worker)
+    before = work.send(proxy, WORK)
+    check_work(work.details(before))
+    other = deploy(work.explorer, NEXT, "Next")
+    anvil = work.explorer.anvil
+    anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
+    after = work.send(proxy, WORK)
+    assert work.details(after)["method"] is None
+    check_work(work.details(before))
+
+
+def test_reverted_created_and_plain_transactions(work: Work) -> None:
+    code = keccak(text="fail(uint256)")[:4] + encode(["uint256"], [3])
+    failed = work.details(work.send(work.worker, code))
+    assert (failed["status"], failed["method"]["name"], failed["logs"]) == (False, "fail", [])
+    creation = "0x" + artifact("Coin").bytecode.hex()
+    created = work.details(
+        work.send(
+            None,
+            creation + encode(["string", "string", "uint8"], ["a", "b", 3]).hex(),
+            gas=8_000_000,
+        )
+    )
+    assert created["method"] is None and created["input"].startswith(creation)
+    plain = work.details(work.send(work.worker, value=1))
+    assert (plain["input"], plain["method"], plain["logs"]) == ("0x", None, [])
+
+
+def test_garbage_behind_a_known_selector_is_not_decoded(work: Work) -> None:
+    for selector in (WORK[:4], keccak(text="transfer(address,uint256)")[:4]):
+        for garbage in (b"", b"\xff", b"\xff" * 64, b"\0" * 31):
+            assert work.details(work.send(work.worker, selector + garbage))["method"] is None
+
+
+def test_logs_that_lie_about_their_form_are_given_undecoded(work: Work) -> None:
+    dirty = b"\1" * 32
+    for topics, content in (
+        ([TRANSFER, dirty, dirty], b"\0" * 32),
+        ([TRANSFER, b"\0" * 32, b"\0" * 32], b"\0" * 31),
+        ([TRANSFER, b"\0" * 32, b"\0" * 32], b""),
+        (
+            [keccak(text="TransferSingle(address,address,address,uint256,uint256)"), dirty, dirty],
+            b"",
+        ),
+    ):
+        raw = keccak(text="raw(bytes32[],bytes)")[:4]
+        sent = work.send(work.worker, raw + encode(["bytes32[]", "bytes"], [topics, content]))
+        [log] = work.details(sent)["logs"]
+        assert log["event"] is None and log["data"] == "0x" + content.hex()
+
+
+def test_many_logs_and_long_calldata_are_given_whole(work: Work) -> None:
+    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
+    found = work.details(work.send(work.worker, shout, gas=16_000_000))
+    indexes = [log["logIndex"] for log in found["logs"]]
+    assert indexes == [*range(10_000)] and found["logCount"] == 10_000
+    long = WORK + bytes(128 * 1024 - len(WORK) - 200)
+    found = work.details(work.send(work.worker, long, gas=16_000_000))
+    assert found["input"] == "0x" + long.hex() and found["method"]["name"] == "work"
+
+
+def test_interfaces_decode_the_logs_that_they_show(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a transaction with 10,000 logs, whose receipt is read from the node once."""
+    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
+    sent = work.send(work.worker, shout, gas=16_000_000)
+    client = create_app(work.explorer.settings).test_client()
+    decoded: list[object] = []
+
+    def decode(*given: Any) -> Any:
+        decoded.append(given)
+        return decode_event(*given)
+
+    monkeypatch.setattr(transaction_details, "decode_event", decode)
+    node = transaction_reader.TransactionReader._read_singly
+    read: list[object] = []
+    monkeypatch.setattr(
+        transaction_reader.TransactionReader,
+        "_read_singly",
+        lambda *given: read.append(given) or node(*given),
+    )
+    for path, most in {
+        f"/tx/{sent}": 100,
+        f"/api/v2/transactions/{sent}": 0,
+        f"/api/v2/transactions/{sent}/logs": 51,
+        f"/api/v2/transactions/{sent}/logs?index=9000&block_number=1": 51,
+        f"/api/v2/transactions/{sent}/summary": 0,
+        f"/api?module=transaction&action=gettxinfo&txhash={sent}": 0,
+        f"/api/v1/transactions/{sent}": 10_000,
+    }.items():
+        decoded.clear()
+        assert client.get(path).status_code == 200
+        assert len(decoded) == most, path
+    assert len(read) == 1
+    following = client.get(f"/api/v2/transactions/{sent}/logs?index=9000&block_number=1").json
+    assert [log["index"] for log in following["items"]] == [*range(9001, 9051)]
+
+
+def test_a_client_makes_one_large_answer_at_a_time(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
+    sent = work.send(work.worker, shout, gas=16_000_000)
+    client = create_app(work.explorer.settings).test_client()
+    monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
+    places = client.application.extensions["scan"].sources.processor_places
+    paths = [
+        *(f"/api/v1/transactions/{sent}", f"/tx/{sent}", f"/api/v2/transactions/{sent}/logs"),
+        f"/api/v1/transactions/{sent}/trace",
+    ]
+    with places.place("127.0.0.1"):
+        assert [client.get(path).status_code for path in paths] == [429] * 4
+        others = {"REMOTE_ADDR": "192.0.2.7"}
+        assert client.get(paths[0], environ_base=others).status_code == 200
+        assert client.get("/api/v1/transactions?limit=3").status_code == 200
+    assert client.get(paths[1]).status_code == 200
+    assert places._taken == 0
+
+
+def test_too_many_logs_are_counted_and_left_out(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [30])
+    sent = work.send(work.worker, shout, gas=1_000_000)
+    monkeypatch.setattr(transaction_reader, "MAX_LOGS", 20)
+    status, found = work.get(sent, create_app(work.explorer.settings).test_client())
+    assert (status, found["logs"], found["logCount"]) == (200, None, 30)
+    assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
+    monkeypatch.setattr(transaction_reader, "MOST_BYTES", 8_000)
+    status, found = work.get(sent, create_app(work.explorer.settings).test_client())
+    assert (status, found["logs"], found["logCount"]) == (200, None, None)
+    assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
+
+
+def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
+    source = WORKER.replace("contract Worker", "contract Later").replace("work(Step", "toil(Step")
+    address = deploy(work.explorer, source, "Later")
+    calldata = keccak(text=f"toil({STEPS},string)")[:4] + WORK[4:]
+    sent = work.send(address, calldata)
+    assert work.details(sent)["method"] is None
+    url = work.explorer.settings.database_url
+    execute(url, "INSERT INTO signatures VALUES (%s, %s)", *(calldata[:4], f"toil({STEPS},string)"))
+    wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
+    imported = work.details(sent)["method"]
+    assert (imported["name"], imported["source"]) == ("toil", "imported")
+    assert [each["name"] for each in imported["arguments"]] == ["", ""]
+    answer = work.explorer.verify(
+        address, source, VERSION, contractName="Later", optimizationUsed=0
+    )
+    assert answer.status_code == 200, answer.json
+    wait_until(lambda: work.details(sent)["method"]["source"] == "verified")
+
+
+class Faulty(NamedTuple):
+    node: FaultyNode
+    client: FlaskClient
+
+
+@pytest.fixture
+def faulty(work: Work) -> Iterator[Faulty]:
+    """A service of its own, which remembers nothing, behind a node that fails when told to."""
+    with FaultyNode(work.explorer.anvil.url) as node:
+        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
+        yield Faulty(node, create_app(settings).test_client())
+
+
+def answers(change: Callable[[Any], None]) -> Fault:
+    """The node's own, with something changed in what is an object."""
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        found: Answers = forward(calls)
+        for each in found:
+            if isinstance(each.get("result"), dict):
+                change(each["result"])
+        return Reply(body=found)
+
+    return reply
+
+
+def log_with(**fields: Any) -> Fault:
+    return answers(lambda found: found["logs"][1].update(fields) if "logs" in found else None)
+
+
+def field_with(**fields: Any) -> Fault:
+    return answers(lambda found: found.update(fields))
+
+
+FAULTS = {
+    "cut": faulty_node.cut_connection,
+    "slow": faulty_node.hang(3.0),
+    "null": faulty_node.null_results,
+    "no receipt": faulty_node.null_receipts,
+    "refused": faulty_node.node_error(-32000, "no"),
+    "no JSON": faulty_node.html,
+    "HTTP 503": faulty_node.status(503),
+    "dripping": faulty_node.dripping_body,
+    "endless": faulty_node.endless_body,
+    "text": faulty_node.every_result('"0x"'),
+    "a list": faulty_node.every_result("[]"),
+    "an empty object": faulty_node.every_result("{}"),
+    "another block": field_with(blockHash="0x" + 64 * "b"),
+    "another number": field_with(blockNumber="0x1"),
+    "another transaction": field_with(hash="0x" + 64 * "a", transactionHash="0x" + 64 * "a"),
+    "another recipient": field_with(to="0x" + 40 * "a"),
+    "no input": field_with(input=None),
+    "odd input": field_with(input="0x123"),
+    "logs as text": field_with(logs="0x"),
+    "a log as text": field_with(logs=["0x"]),
+    "no topics": log_with(topics=None),
+    "five topics": log_with(topics=["0x" + 64 * "0"] * 5),
+    "a short topic": log_with(topics=["0x00"]),
+    "a topic in a text": log_with(topics="0x" + 64 * "0"),
+    "a short address": log_with(address="0x12"),
+    "data that is no hex": log_with(data="0xzz"),
+    "an index before the one before": log_with(logIndex="0x0"),
+    "an index of no number": log_with(logIndex="one"),
+    "an endless index": log_with(logIndex="0x" + 64 * "f"),
+    "a log of another transaction": log_with(transactionHash="0x" + 64 * "a"),
+    "a removed log": log_with(removed=True),
+}
+
+
+@pytest.fixture(scope="module")
+def sent(work: Work) -> str:
+    """A call that is indexed."""
+    return work.send(work.worker, WORK)
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_a_node_that_fails_or_lies_leaves_what_is_stored(
+    work: Work, faulty: Faulty, sent: str, fault: str
+) -> None:
+    faulty.node.fault = FAULTS[fault]
+    status, found = work.get(sent, faulty.client)
+    assert status == 200 and found["hash"] == sent
+    assert (found["input"], found["method"], found["logs"]) == (None, None, None)
+    assert found["unavailable"].endswith(".")
+    page = faulty.client.get(f"/tx/{sent}")
+    assert page.status_code == 200 and "not shown" in page.text
+    faulty.node.fault = None
+    status, found = work.get(sent, faulty.client)
+    check_work(found)
+    requests = faulty.node.requests
+    faulty.node.fault = FAULTS[fault]  # what was read stays true
+    check_work(work.get(sent, faulty.client)[1])
+    assert faulty.node.requests == requests
+
+
+def test_a_node_that_does_not_name_implementations_is_asked_again(
+    work: Work, faulty: Faulty
+) -> None:
+    sent = work.send(proxy_to(work, work.worker), WORK)
+
+    def slow_storage(calls: Calls, forward: Forward) -> Reply:
+        if any(call["method"] == "eth_getStorageAt" for call in calls):
+            return Reply(503)
+        return Reply(body=forward(calls))
+
+    faulty.node.fault = slow_storage
+    status, found = work.get(sent, faulty.client)
+    assert (status, found["input"]) == (200, None) and found["unavailable"]
+    faulty.node.fault = None
+    check_work(work.get(sent, faulty.client)[1])
+
+
+def test_a_node_without_old_state_gives_the_present_implementation(
+    work: Work, faulty: Faulty
+) -> None:
+    sent = work.send(proxy_to(work, work.worker), WORK)
+
+    def pruned(calls: Calls, forward: Forward) -> Reply:
+        found = forward(calls)
+        for call, each in zip(calls, found, strict=True):
+            if call["method"] == "eth_getStorageAt" and call["params"][2] != "latest":
+                each.pop("result")
+                each["error"] = {"code": -32000, "message": "missing trie node"}
+        return Reply(body=found)
+
+    faulty.node.fault = pruned
+    check_work(work.get(sent, faulty.client)[1])
