@@ -36,7 +36,6 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |
 | deliveries.py | SCHEME of URLs of webhooks that the extension delivers to; connect(settings, database), which returns what connects to them (Connect) |
 | shared_windows.py | windows(settings): the store of rate limits that processes share, by SCAN_RATE_LIMIT_STORAGE |
-| metadata_search.py | find_variant() of a metadata file, by which verification makes a partial match full |
 | contract_comparison.py | compare(reader, address): compares a contract that has a verified contract's runtime code; whether its record may have changed |
 | service.py | service(core): what lives as long as the process, by type |
 

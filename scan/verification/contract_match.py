@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan import registry
 from scan.verification.bytecode_comparison import (
     Comparison,
     assembly_auxdata,
@@ -21,6 +20,7 @@ from scan.verification.creation_comparison import (
     DeployedCode,
     compare_creation,
 )
+from scan.verification.metadata_search import find_variant
 from scan.verification.request import Submission
 from scan.verification.settings_search import CompilerSettings
 from scan.verification.submission_compilations import (
@@ -32,7 +32,7 @@ from scan.verification.submission_compilations import (
     evm_output,
 )
 
-_VARIED = ("optimizer", "evmVersion")  # settings that a search for metadata varies
+_VARIED = ("optimizer", "evmVersion")  # settings that metadata_search.py varies
 _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]
 
 
@@ -195,15 +195,13 @@ class ContractMatcher(NamedTuple):
         return linked._replace(libraries=match.libraries)
 
     def _with_deployed_metadata(self, match: Match) -> Match:
-        """Return the match as a full one if an extension finds another path or other settings that
-        give a metadata file with the deployed hash; otherwise unchanged."""
+        """Return the match as a full one if another path or other settings give a metadata file
+        with the deployed hash; otherwise unchanged."""
         is_known = self.submission.path_is_known
         names = () if is_known else (*dict.fromkeys([match.contract.name, *self.names]),)
         deployed = read_metadata(self.code.runtime)
-        for find in registry.values("metadata_search", "find_variant"):
-            if variant := find(deployed, match.metadata, match.contract.path, names):
-                return match._replace(level=FULL, metadata=variant)
-        return match
+        variant = find_variant(deployed, match.metadata, match.contract.path, names)
+        return match._replace(level=FULL, metadata=variant) if variant else match
 
 
 def _match(contract: CompiledContract, comparison: Comparison, settings: CompilerSettings) -> Match:

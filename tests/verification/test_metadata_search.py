@@ -2,10 +2,10 @@
 
 import pytest
 
-from scan.extensions.metadata_search.metadata_hash import bzzr0, bzzr1, ipfs
-from scan.extensions.metadata_search.metadata_search import find_variant
 from scan.verification.bytecode_comparison import uses_push0
 from scan.verification.bytecode_metadata import read_metadata
+from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
+from scan.verification.metadata_search import find_variant
 
 pytestmark = pytest.mark.check
 

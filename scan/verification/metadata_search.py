@@ -8,9 +8,9 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from scan.extensions.metadata_search.metadata_hash import BY_KIND
 from scan.verification.bytecode_metadata import BytecodeMetadata, hash_kind
 from scan.verification.compiler_releases import EVM_VERSIONS
+from scan.verification.metadata_hash import BY_KIND
 from scan.verification.settings_search import RARER_RUNS
 
 # The most that is hashed: SHA-256 of 3 KB takes 10 µs, Swarm's hashes 1 to 2 ms.
