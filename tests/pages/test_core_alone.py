@@ -1,0 +1,47 @@
+"""The core's pages without any extension."""
+
+import json
+import os
+import subprocess
+import sys
+
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+from tests.support.serving import ROOT
+
+GET = """
+import json, sys
+from app import create_app
+from tests.support.indexing import settings_for
+client = create_app(settings_for(sys.argv[1], "http://127.0.0.1:9")).test_client()
+print(json.dumps([client.get(path).status_code for path in sys.argv[2:]]))
+"""
+
+
+def test_without_extensions_the_pages_of_the_core_are_served(
+    client: FlaskClient, scenario: Played
+) -> None:
+    token = scenario.stage.contracts["keepers"].address
+    sent = next(row for row in scenario.truth.transactions if not row["status"])
+    paths = (
+        *("/", "/live", "/blocks", "/txs?status=false", "/tokens", "/contracts"),
+        *(f"/token/{token}", f"/token/{token}?tab=holders", f"/address/{token}"),
+        *(
+            f"/address/{sent['fromAddress']}",
+            f"/tx/{sent['hash']}",
+            f"/block/{sent['blockNumber']}",
+        ),
+        *("/search?q=lamp+1", "/search/suggestions?q=lamp+1", "/api/v1/search?q=lamp+1"),
+    )
+    url = client.application.extensions["scan"].settings.database_url
+    result = subprocess.run(
+        [sys.executable, "-c", GET, url, *paths],
+        cwd=ROOT,
+        env=os.environ | {"SCAN_EXTENSIONS": "none"},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    statuses = dict(zip(paths, json.loads(result.stdout.splitlines()[-1]), strict=True))
+    assert {path: status for path, status in statuses.items() if status != 200} == {}
