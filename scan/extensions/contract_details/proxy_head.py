@@ -1,6 +1,7 @@
 """What the head of an address's page says of a proxy: where its calls go."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from scan.contracts.proxy_contracts import Proxy, at_blocks, by_code, state_kinds
@@ -31,8 +32,8 @@ def _at_head(key: bytes, block: int | None) -> Proxy | None:
     kinds = state_kinds(code)
     if (known := by_code(code)) or not kinds:
         return known
-    try:
-        return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, kinds, block or 0)])[0]
-    except (UpstreamFailed, BadHex, Unavailable):
-        reader().do_not_cache()
-        return None
+    if block is not None:
+        with suppress(UpstreamFailed, BadHex, Unavailable):
+            return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, kinds, block)])[0]
+    reader().do_not_cache()
+    return None
