@@ -72,31 +72,6 @@ def test_a_call_is_tried_for_its_sender(explorer, vault):
     assert (poor.status_code, poor.json["code"]) == (422, "call_reverted"), poor.json
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "functionName"),
-        ({"functionName": "absent"}, "functionName"),
-        ({"functionName": "withdraw", "args": 5}, "args"),
-        ({"functionName": "withdraw", "args": [1, 2]}, "args"),
-        ({"functionName": "withdraw", "args": ["0x" + "f" * 65]}, "args"),
-        ({"functionName": "withdraw", "args": [1], "value": 1}, "value"),
-        ({"functionName": "total", "value": "1"}, "value"),
-        ({"functionName": "deposit", "args": ["", []], "value": -1}, "value"),
-        ({"functionName": "deposit", "args": ["", []], "value": 1.5}, "value"),
-        ({"functionName": "deposit", "args": ["", []], "value": str(2**256)}, "value"),
-        ({"functionName": "deposit", "args": ["", []], "value": None}, "value"),
-        ({"functionName": "deposit", "args": ["", []], "value": "1" * 100_000}, "value"),
-        ({"functionName": "deposit", "args": ["", []], "from": "me"}, "from"),
-        ({"functionName": "deposit", "args": ["", []], "gas": 1}, "gas"),
-    ],
-)
-def test_a_call_that_cannot_be_encoded_is_a_bad_request(explorer, vault, body, field):
-    answer = encoded(explorer, vault, **body)
-    assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
-    assert answer.json["field"] == field and len(answer.json["error"]) < 2500
-
-
 def test_a_proxy_is_written_as_its_implementation(explorer, vault):
     proxy = deploy(explorer, PROXY, "Proxy", vault[2:].rjust(64, "0") + SLOT)
     call = encoded(explorer, proxy, functionName="withdraw", args=[1]).json

@@ -70,25 +70,6 @@ def test_a_pending_transaction_becomes_the_mined_one(
     page.wait("!document.getElementById('pending') && document.querySelector('nav.tabs')")
 
 
-def test_from_a_hash_to_a_token_and_its_holders(
-    page: Page, over_http: str, scenario: Played
-) -> None:
-    dollar = scenario.stage.contracts["dollar"].address
-    transfers = scenario.truth.token_transfers
-    hash_ = next(each["transactionHash"] for each in transfers if each["tokenAddress"] == dollar)
-    page.open(over_http)
-    page.fill("input[name=q]", hash_)
-    page.click(".search button")
-    page.wait(f"location.pathname === '/tx/{hash_}'")
-    page.click(f"a[href='/token/{dollar}']")
-    page.wait(f"location.pathname === '/token/{dollar}' && document.querySelector('h1')")
-    assert "Meridian Dollar" in page.text("h1")
-    page.click("a[href$='tab=holders']")
-    page.wait("location.search === '?tab=holders' && document.readyState === 'complete'")
-    assert page.evaluate("document.querySelectorAll('tbody tr').length") == 25
-    assert "%" in page.text("tbody tr td:last-child")
-
-
 def test_the_search_box_suggests_and_is_used_by_keyboard(
     page: Page, over_http: str, scenario: Played
 ) -> None:
@@ -196,6 +177,7 @@ def test_a_contract_is_verified_and_read(
     assert page.evaluate("location.pathname") == f"/address/{address}"
 
 
+@pytest.mark.long
 def test_a_folder_of_sources_is_verified_by_its_paths(
     page: Page, explorer: Explorer, explorer_url: str, tmp_path: Path
 ) -> None:
@@ -319,21 +301,6 @@ def test_the_csv_link_of_a_list_downloads_the_file_of_the_api(
         assert file.read_bytes() == expected.content
         assert len(expected.content.splitlines()) > 2
         assert urlsplit(page.evaluate("location.href")).path == path.partition("?")[0]
-
-
-def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: str) -> None:
-    for path in (
-        *("/", "/tokens", "/contracts", "/search?q=script", f"/token/{hostile}"),
-        *(f"/address/{hostile}", f"/address/{hostile}?tab=contract"),
-    ):
-        page.open(explorer_url + path)
-        assert page.evaluate("window.ran") is None, path
-        foreign = "[...document.scripts].filter(s => !s.src.startsWith(location.origin)).length"
-        assert page.evaluate(foreign) == 0
-    page.open(f"{explorer_url}/address/{hostile}?tab=contract&view=read")
-    assert "<script>" in page.text(".values")
-    assert page.evaluate("window.ran") is None
-    assert requested_from(page) == {urlsplit(explorer_url).netloc}
 
 
 def test_axe_finds_nothing_on_pages_used_daily(
@@ -572,6 +539,7 @@ def test_instructions_have_a_line_each(page: Page, explorer_url: str, hostile: s
     assert page.evaluate(f"{instructions}.split('\\n').length") > 100
 
 
+@pytest.mark.long
 def test_long_names_are_reached_in_full(
     page: Page, explorer_url: str, explorer: Explorer, hostile: str
 ) -> None:
@@ -765,9 +733,8 @@ def test_padlocks_are_shown_where_a_key_may_be_required(
     assert "getStats" not in shown
 
 
-@pytest.mark.parametrize(
-    ("theme", "width"), [("light", 360), pytest.param("dark", 1280, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1280)])
 def test_the_documentation_is_whole_accessible_and_from_here_alone(
     page: Page, over_http: str, theme: str, width: int
 ) -> None:

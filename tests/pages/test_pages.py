@@ -390,18 +390,6 @@ def test_a_contract_without_code_any_more_is_told_as_such(
         assert told == (not shown["isContract"])
 
 
-def test_internal_transfers_are_those_stored(client: FlaskClient, scenario: Played) -> None:
-    for transfer in scenario.truth.internal_transfers[::20]:
-        row = rf">{transfer['type']}</code>.*{transfer['fromAddress']}.*{transfer['value']}"
-        for path in (
-            f"/tx/{transfer['transactionHash']}",
-            f"/address/{transfer['fromAddress']}?tab=internal",
-        ):
-            page = client.get(path).text
-            assert "Internal" in page and "Internal calls" not in page
-        assert re.search(row, client.get(f"/tx/{transfer['transactionHash']}").text, re.S)
-
-
 def test_calls_and_state_changes_are_tabs_read_from_the_node(
     client: FlaskClient, scenario: Played
 ) -> None:
@@ -420,28 +408,12 @@ def test_calls_and_state_changes_are_tabs_read_from_the_node(
     assert "accounts changed" in state and "Storage" in state and trade["pairAddress"] in state
 
 
-def test_a_failed_transaction_says_why(client: FlaskClient, scenario: Played) -> None:
-    failed = [each["hash"] for each in scenario.truth.transactions if not each["status"]]
-    pages = [client.get(f"/tx/{hash_}").text for hash_ in failed]
-    assert all("<dt>Reason</dt>" in page for page in pages)
-    for reason in ("no reason to go on", "Out of gas", "ran an invalid instruction", "panic 0x12"):
-        assert any(reason in page for page in pages), reason
-    assert any(">ERC20InsufficientBalance<" in page.replace("reverted: ", ">") for page in pages)
-
-
 def test_a_node_without_traces_is_told_on_the_tabs(indexed: Indexing, scenario: Played) -> None:
     client = create_app(replace(indexed.settings, traces="off")).test_client()
     hash_ = scenario.truth.dex_trades[0]["transactionHash"]
     for tab in ("calls", "state"):
         answer = client.get(f"/tx/{hash_}?tab={tab}")
         assert answer.status_code == 200 and "SCAN_TRACES is off" in answer.text
-
-
-def test_pages_are_cached_until_the_index_changes(client: FlaskClient, scenario: Played) -> None:
-    for path in ("/blocks", f"/tx/{scenario.truth.transactions[0]['hash']}", "/live"):
-        tag = client.get(path).headers["ETag"]
-        again = client.get(path, headers={"If-None-Match": tag})
-        assert (again.status_code, again.data) == (304, b"")
 
 
 @pytest.mark.parametrize(
@@ -582,22 +554,10 @@ def test_an_address_has_a_qr_code(client: FlaskClient, scenario: Played) -> None
     assert client.get("/address/0x12/qr.svg").status_code == 400
 
 
-def test_what_the_api_has_not_is_json_for_browsers_too(client: FlaskClient) -> None:
-    for path in ("/api/v1/blocks/99999999", "/api/v1/nothing"):
-        answer = client.get(path, headers={"Accept": "text/html"})
-        assert (answer.status_code, answer.mimetype) == (404, "application/json")
-
-
 def test_the_other_method_is_refused_as_a_page(client: FlaskClient) -> None:
     answer = client.post("/blocks")
     assert (answer.status_code, answer.mimetype) == (405, "text/html")
     assert client.post("/search").headers["Allow"]
-
-
-def test_addresses_are_taken_in_any_case(client: FlaskClient, scenario: Played) -> None:
-    person = scenario.truth.transactions[0]["fromAddress"]
-    for text in (person.upper().replace("0X", "0x"), "0X" + person[2:]):
-        assert person in client.get(f"/address/{text}").text
 
 
 def test_static_files_name_their_content(client: FlaskClient) -> None:
@@ -628,11 +588,6 @@ def test_pages_have_a_limit_of_their_own(limited: FlaskClient) -> None:
     assert limited.get("/api/v1/stats").headers["X-RateLimit-Remaining"] == "1"
     css = re.search(r"/static/[^\"]+css", refused.text)
     assert css and limited.get(css[0]).status_code == 200
-
-
-def test_a_key_does_not_change_the_limit_of_pages(limited: FlaskClient) -> None:
-    answer = limited.get("/blocks", headers={"X-API-Key": "scan_" + "0" * 64})
-    assert answer.status_code == 429
 
 
 def test_pages_can_be_left_out(indexed: Indexing) -> None:
@@ -696,27 +651,6 @@ def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str)
     form = {"function": "require_(uint256)", "argument": "5"}
     refused = explorer.client.post(f"/address/{many}/call", data=form)
     assert refused.status_code == 422 and "too small" in refused.text
-
-
-@pytest.mark.parametrize(
-    ("form", "status"),
-    [
-        ({}, 400),
-        ({"function": "nothing()", "argument": "1"}, 400),
-        ({"function": "list(uint256[])", "argument": "[1,"}, 400),
-        ({"function": "over(uint256)", "argument": "1 parsec"}, 400),
-        ({"function": "over(uint256)", "argument": "1.5 wei"}, 400),
-        ({"function": "write()"}, 400),
-        ({"function": "x" * 600}, 400),
-        ({"function": "\0"}, 400),
-        ({"function": "over(uint256)", "argument": "[" * 5000}, 400),
-    ],
-)
-def test_bad_calls_are_refused_in_words(
-    explorer: Explorer, many: str, form: dict[str, str], status: int
-) -> None:
-    answer = explorer.client.post(f"/address/{many}/call", data=form)
-    assert (answer.status_code, answer.mimetype) == (status, "text/html")
 
 
 @pytest.mark.parametrize(

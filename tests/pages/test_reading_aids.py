@@ -92,7 +92,7 @@ def test_the_balance_of_an_address_has_one_line_at_768_px(
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("width", [360, 1280])
 def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(
     page: Page, over_http: str, width: int
 ) -> None:

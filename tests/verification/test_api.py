@@ -38,11 +38,6 @@ def test_what_is_not_verified_is_not_found(explorer):
             assert (answer.status_code, answer.json["code"]) == (404, "not_found")
 
 
-def test_addresses_are_taken_in_any_case(explorer, many):
-    assert explorer.contract("0x" + many[2:].upper()).json["address"] == many
-    assert explorer.call("0x" + many[2:].upper(), "stored").status_code == 200
-
-
 @pytest.mark.parametrize(
     ("fields", "status", "field"),
     [
@@ -217,12 +212,6 @@ def test_compile_errors_are_told_with_their_place(explorer, many):
     answer = explorer.verify(many, "contract A {\n  uint x = y;\n}", VERSION)
     assert answer.status_code == 422
     assert "DeclarationError in contract.sol line 2" in answer.json["error"]
-
-
-def test_a_contract_that_the_source_does_not_have_is_told(explorer, many):
-    answer = explorer.verify(many, MANY, VERSION, contractName="Absent")
-    assert answer.status_code == 422
-    assert "no contract named Absent" in answer.json["error"]
 
 
 def test_what_is_not_indexed_cannot_be_verified(explorer):
