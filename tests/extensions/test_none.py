@@ -1,0 +1,57 @@
+"""Without extensions the core indexes a chain as with them, and serves its records and pages."""
+
+import json
+import os
+import subprocess
+import sys
+
+from app import create_app
+from tests.conftest import Played
+from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import ROOT
+
+PROGRAM = """
+import json
+import sys
+from app import create_app
+from tests.support.indexing import Indexing, settings_for
+url, node, head, *paths = sys.argv[1:]
+Indexing(url, node).run_until(int(head))
+client = create_app(settings_for(url, node)).test_client()
+responses = {path: client.get(path) for path in paths}
+print(json.dumps({path: (r.status_code, r.text) for path, r in responses.items()}))
+"""
+LISTS = ("transactions", "blocks", "tokens", "token-transfers", "dex-trades")
+
+
+def test_none_is_the_service_of_the_specification(
+    scenario: Played, indexed: Indexing, database_url: str
+) -> None:
+    client = create_app(indexed.settings).test_client()
+    lists = {f"/api/v1/{name}?limit=100": client.get(f"/api/v1/{name}?limit=100") for name in LISTS}
+    [sent, *_] = lists["/api/v1/transactions?limit=100"].json["transactions"]
+    paths = {
+        *("/", "/txs", "/blocks", "/tokens", "/token-transfers", "/trades", "/keys", "/webhooks"),
+        *(
+            f"/tx/{sent['hash']}",
+            f"/address/{sent['fromAddress']}",
+            f"/block/{sent['blockNumber']}",
+        ),
+        *("/api/v1/stats", f"/api/v1/addresses/{sent['fromAddress']}", "/readyz"),
+        f"/api/v1/transactions/{sent['hash']}",
+    }
+    arguments = (database_url, scenario.anvil.url, str(scenario.anvil.head()), *lists, *paths)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=ROOT,
+        env=os.environ | {"SCAN_EXTENSIONS": "none"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    responses = json.loads(done.stdout.splitlines()[-1])
+    assert {path for path in paths if responses[path][0] != 200} == set()
+    assert {path for path in lists if responses[path] != [200, lists[path].text]} == set()
+    late = create_app(settings_for(database_url, scenario.anvil.url)).test_client()
+    assert late.get("/api/v1/internal-transfers").status_code == 404  # no block has traces
