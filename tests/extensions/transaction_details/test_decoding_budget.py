@@ -8,6 +8,7 @@ from scan.contracts import abi, abi_decoding
 from scan.contracts.abi import AbiType
 from scan.contracts.abi_index import MAX_ALTERNATIVES, MAX_TYPES, AbiIndex, index_abi
 from scan.contracts.decoding_budget import ATTEMPT, DecodingBudget
+from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 
 pytestmark = pytest.mark.check
@@ -31,13 +32,14 @@ def events(count: int, *types: str, anonymous: bool = True, indexed: int = 0) ->
 def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The entries by which something was decoded, as far as their values."""
     made: list[str] = []
-    decode = abi_decoding._values
+    decode = abi_decoding.decoded_values
 
     def counted(types: object, data: bytes, strict: bool) -> object:
         made.append(str(types))
         return decode(types, data, strict)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(abi_decoding, "_values", counted)
+    for module in (abi_decoding, decoding):
+        monkeypatch.setattr(module, "decoded_values", counted)
     return made
 
 
