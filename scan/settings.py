@@ -25,6 +25,7 @@ from scan.environment import (
     short_text,
     storage_url,
     switch,
+    variables,
 )
 from scan.errors import SettingError
 
@@ -181,14 +182,23 @@ def declarations() -> list[type[Any]]:
     return [Settings, *of_extensions]
 
 
-def replaced_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the variables that are given and no longer read, with what replaced them."""
-    return {
-        name: instead
+def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the variables that are given and not read, each with the reason."""
+    enabled = registry.parts("settings")
+    of_extensions = {
+        variable.name: f"is of the extension {module.__name__.split('.')[-2]}, which is off"
+        for module in registry.parts("settings", of_installed=True)
+        if module not in enabled
+        for _, variable in variables(module.Settings)
+    }
+    replaced = {
+        name: f"is no longer read: {instead}"
         for name in sorted(environ)
         for prefix, instead in REPLACED.items()
-        if name.startswith(prefix) and environ[name].strip()
+        if name.startswith(prefix)
     }
+    reasons = of_extensions | replaced
+    return {name: reason for name, reason in reasons.items() if environ.get(name, "").strip()}
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
@@ -210,7 +220,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of processes that `scan run` starts."""
     return environment_with(
         {
-            **dict.fromkeys(replaced_variables(), ""),  # they are reported once
+            **dict.fromkeys(unread_variables(), ""),  # they are reported once
             "DATABASE_URL": settings.database_url,
             "READ_DATABASE_URL": settings.read_database_url,
             "RPC_URL": ",".join(settings.rpc_urls),

@@ -218,6 +218,15 @@ def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_pat
         assert text in ended.stderr
 
 
+def test_a_variable_of_an_extension_that_is_off_is_named(tmp_path):
+    environ = os.environ | {"SCAN_BRAND": "acme.toml", "SCAN_EXTENSIONS": "none"}
+    command = [sys.executable, "-m", "scan", "migrate"]
+    ended = subprocess.run(
+        command, env=environ | {"SCAN_DATA_DIR": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert "SCAN_BRAND is of the extension brand, which is off" in ended.stderr
+
+
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
     assert len(names) <= 40 and len(names) == len(set(names))

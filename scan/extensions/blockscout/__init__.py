@@ -19,4 +19,5 @@ EXTENSION = Extension(
         "search",
         "transaction_details",
     ),
+    paths=("stats-service/",),
 )
