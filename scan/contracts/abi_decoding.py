@@ -10,13 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from scan.contracts.abi import MAX_VALUES, WORD, AbiError, AbiType, decode, encode, most_bytes_of
-from scan.contracts.abi_index import (
-    AbiIndex,
-    Entry,
-    entries_of,
-    index_abi,
-    standard_abis,
-)
+from scan.contracts.abi_index import AbiIndex, Entry, entries_of, index_abi, standard_abis
 from scan.contracts.abi_json import render
 from scan.contracts.decoding_budget import DecodingBudget
 

@@ -83,7 +83,7 @@ class Application(Flask):
 def handle_errors(app: Flask) -> None:
     """Have the application answer errors in the form of the interface that was requested."""
     app.register_error_handler(errors.ScanError, _answer_error)
-    app.register_error_handler(HTTPException, _answer_http_exception)
+    app.register_error_handler(HTTPException, lambda error: _answer_error(_ours(error)))
     app.register_error_handler(Exception, _answer_bug)
 
 
@@ -94,12 +94,8 @@ def _answer_error(error: errors.ScanError) -> Response:
     return Response(refusal.body, refusal.status, refusal.headers)
 
 
-def _answer_http_exception(error: HTTPException) -> Response:
-    """The framework's own refusals, in our shape."""
-    return _answer_error(_ours(error))
-
-
 def _ours(error: HTTPException) -> errors.ScanError:
+    """Return the framework's own refusal as one of ours."""
     if isinstance(error, NotFound):
         return errors.NotFound(_nothing_at(request.path))
     if isinstance(error, MethodNotAllowed):

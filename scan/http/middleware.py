@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from scan import VERSION
-from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
+from scan.errors import InvalidParameter, RateLimited, Unavailable
 from scan.http import compression
 from scan.http.cache_keys import CACHED_FOR_S, FILE_CACHED_FOR_S, cache_key
 from scan.http.etags import is_unmodified
@@ -235,7 +235,7 @@ class Middleware:
         try:
             least_version = self._wait_for_block(state)
         except Unavailable as error:
-            return self._refuse(state, error, start_response)
+            return self._send(state, state.refuse(error), start_response)
         began_at = time.monotonic()
         version_before = self._index_version.notified()
         started: list[Any] = []
@@ -248,7 +248,8 @@ class Middleware:
         if min(versions, default=least_version) < least_version:
             # Flask may have read another replica, which is behind the one that has the block.
             _close(body)
-            return self._refuse(state, NotIndexedYet(state.required_block), start_response)
+            refusal = state.refuse(NotIndexedYet(state.required_block))
+            return self._send(state, refusal, start_response)
         headers = [*headers, *self._index_headers(state)]
         if self._base_path:
             headers = [self._below_base_path(*header) for header in headers]
@@ -294,11 +295,6 @@ class Middleware:
         block = self._indexed_block.shown_by(max(state.reader.versions))
         blocks = {SHOWN: block, "X-Scan-Balances-Since": state.reader.balances_since}
         return [(name, str(number)) for name, number in blocks.items() if number is not None]
-
-    def _refuse(
-        self, state: RequestState, error: ScanError, start_response: Any
-    ) -> Iterable[bytes]:
-        return self._send(state, state.refuse(error), start_response)
 
     def _may_cache(self, state: RequestState, status: str, version_before: int | None) -> bool:
         """Return whether a response may be cached: not if the index changed while it was made,

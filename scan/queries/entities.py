@@ -4,13 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from scan import registry
-from scan.queries import (
-    blocks,
-    contract_creations,
-    token_transfers,
-    tokens,
-    transactions,
-)
+from scan.queries import blocks, contract_creations, token_transfers, tokens, transactions
 from scan.queries.filters import Value, read_values
 from scan.queries.method_names import selectors
 from scan.queries.pages import Page, Window, filtered_page

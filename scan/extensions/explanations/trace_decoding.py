@@ -19,11 +19,7 @@ from scan.extensions.transaction_details.contract_abis import (
     Emitter,
 )
 from scan.extensions.transaction_details.decoding import decode_call, decode_result
-from scan.extensions.transaction_details.details import (
-    MAX_CONTRACTS,
-    decode_event,
-    decode_event_by,
-)
+from scan.extensions.transaction_details.details import MAX_CONTRACTS, decode_event, decode_event_by
 from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions

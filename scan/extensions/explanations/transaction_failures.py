@@ -16,13 +16,7 @@ from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_rea
 from scan.database.connection import Database
 from scan.database.errors import Conflict
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.call_failures import (
-    MAX_DATA,
-    OUT_OF_GAS,
-    CallFailure,
-    kind_of,
-    reverted_with,
-)
+from scan.ethereum.call_failures import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache

@@ -22,11 +22,7 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
     require_same,
 )
-from scan.extensions.internal_transfers.traced_failures import (
-    Undisclosed,
-    failure_in,
-    own_failure,
-)
+from scan.extensions.internal_transfers.traced_failures import Undisclosed, failure_in, own_failure
 from scan.extensions.internal_transfers.traces import nested, walk_calls
 from scan.hex import BadHex, data, quantity, quantity_or_none
 
