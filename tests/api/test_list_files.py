@@ -154,6 +154,16 @@ def test_csv_of_a_history_by_transaction(files: FlaskClient, scenario: Played) -
     assert changes == sum(Decimal(row["change"]) for row in rows if not row["token"])
 
 
+def test_csv_of_holders_has_amounts_by_the_tokens_decimals(
+    files: FlaskClient, scenario: Played
+) -> None:
+    path = f"/tokens/{scenario.stage.contracts['dollar'].address}/holders"
+    for row, record in zip(csv_rows(files, path), pages(files, path, "holders", 100), strict=True):
+        assert row["units"] == f"{record['balance']} units"
+        assert Decimal(row["amount"]) * 10**6 == int(record["balance"])
+        assert row["symbol"] == "MUSD"
+
+
 def test_a_file_has_a_name_and_is_not_shown_by_browsers(
     files: FlaskClient, scenario: Played
 ) -> None:

@@ -18,6 +18,7 @@ from tests.ethereum.test_forms import (
     Json,
     credited,
     decoded,
+    fields_of,
     received,
     sent,
 )
@@ -118,6 +119,20 @@ def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collects
     ]
     assert (block.burnt_fees, block.blob_fees) == (0, None if collects_blobs else blobs)
     assert block.producer_fees == (PRICE - BASE_FEE) * GAS
+
+
+def test_a_state_sync_brings_coin_and_no_other_transaction_does():
+    coin = f"0x{0x1010:040x}"
+    event = "4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6"
+    plain, sync = on(137), on(137, 1, "0x7f", gasPrice="0x0")
+    block = decoded(
+        (plain, received(plain, logs=[log(0, coin, event, coin, SENDER, data=5)])),
+        (sync, received(sync, logs=[log(1, coin, event, coin, OTHER, data=7)], gasUsed="0x0")),
+        number="0x4000000",
+        **SEALED,
+    )
+    assert [credit for credit in credited(block) if credit[1] == MINT] == [(1, MINT, OTHER[2:], 7)]
+    assert fields_of(block, 1) == {"typeName": "state sync"}
 
 
 @pytest.mark.parametrize("extra", [{"mixHash": HASH}, {"milliTimestamp": "0x1"}, {}])

@@ -93,6 +93,20 @@ def test_a_key_in_either_header_is_charged(server: str, url: str) -> None:
     assert (other.status, other["X-RateLimit-Limit"]) == (200, "10")
 
 
+@pytest.mark.parametrize(
+    "path", ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
+)
+def test_a_new_key_is_charged_to_the_address_whatever_key_comes(
+    server: str, url: str, path: str
+) -> None:
+    key, client = made_key(url, 100), Client(server, next(_sources))
+    more = f"X-API-Key: {key.text}\r\n"
+    found = [client.ask(path, b"{}", more) for _ in range(11)]
+    assert [one.status for one in found] == [400] * 10 + [429]
+    assert {one["X-RateLimit-Limit"] for one in found} == {"10"}
+    assert client.ask("/api/v1/keys?owner=0x" + "00" * 20, more=more).status == 200
+
+
 def test_a_key_is_charged_and_counted_exactly(server: str, url: str) -> None:
     key = made_key(url, 100)
     source = next(_sources)

@@ -12,8 +12,10 @@ import rlp
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.database.connection import Database
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.client import Node
+from scan.extensions.exports.table_export import ExportOptions, export
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
@@ -186,6 +188,24 @@ def test_lists_and_files_have_what_one_record_has(rollup):
         _, mint = rollup.deposits.get(row["transaction"], ("", 0))
         assert row["mint_wei"] == (f"{mint} wei" if "mint" in record else "")
         assert (row["type"], row["l1_fee_wei"]) == (str(record["type"]), "")
+
+
+def test_an_export_has_the_credits(rollup, tmp_path):
+    database = Database(rollup.url, statement_timeout_ms=10_000)
+    export(database, ExportOptions(("credits",), "csv", tmp_path, 5, None, None))
+    files = sorted((tmp_path / "credits").iterdir())
+    rows = [row for file in files for row in csv.DictReader(file.open(newline=""))]
+    stored = execute(
+        rollup.url,
+        "SELECT ordinal, block_number, transaction_index, type, address, amount_wei FROM credits"
+        " ORDER BY ordinal",
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        (*(("" if v is None else str(v)) for v in row[:4]), f"0x{row[4].hex()}", str(row[5]))
+        for row in stored
+    ]
+    minted = sum(int(row["amount_wei"]) for row in rows if row["type"] == "0")
+    assert minted == sum(mint for _, mint in rollup.deposits.values()) > 0
 
 
 def test_a_page_tells_a_fee_in_another_currency(rollup, postgres, template):
