@@ -56,7 +56,7 @@ FAULTS: dict[str, Fault] = {
     "Internal error": faulty_node.node_error(-32603, "Internal error"),
     "daily limit exceeded": faulty_node.node_error(-32005, "daily limit exceeded"),
     "does not have the receipts of block": faulty_node.null_receipts,
-    "a part belongs to another block": faulty_node.foreign_receipts,
+    "contradicts itself (": faulty_node.foreign_receipts,
     "a block number is beyond 63 bits": faulty_node.huge_head,
     "said � and ?": faulty_node.node_error(-32000, "said \0 and \ud800"),
     "eth_getBlockByNumber does not exist": faulty_node.refuse_method("eth_getBlockByNumber"),
