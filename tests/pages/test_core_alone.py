@@ -32,7 +32,6 @@ def test_without_extensions_the_pages_of_the_core_are_served(
             f"/tx/{sent['hash']}",
             f"/block/{sent['blockNumber']}",
         ),
-        *("/search?q=lamp+1", "/search/suggestions?q=lamp+1", "/api/v1/search?q=lamp+1"),
     )
     url = client.application.extensions["scan"].settings.database_url
     result = subprocess.run(
