@@ -1,13 +1,14 @@
 """Deliveries from the queues to real HTTPS receivers: what, in which order, how often."""
 
 import logging
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 
 from scan.database.connection import Database
 from scan.webhooks.queues import DELIVERED_KEPT, UNDELIVERED_KEPT, now
-from tests.support.made_blocks import Move, address
+from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
 from tests.support.serving import wait_until
 from tests.support.webhooks import QUICK, Webhooks
@@ -56,6 +57,26 @@ def test_a_failed_attempt_is_logged_with_the_host_alone(
         receiver.wait_for(1)
         wait_until(lambda: "HTTP 500" in caplog.text)
     assert " to localhost:" in caplog.text and "secret" not in caplog.text
+
+
+def test_each_party_is_told_once_and_nobody_else(webhooks: Webhooks, receiver: Receiver) -> None:
+    created = address("created")
+    for path, watched, types in (
+        ("/owner", OWNER, ["tx", "token_transfer"]),
+        ("/created", created, ["tx"]),
+        ("/token", TOKEN, ["tx", "token_transfer"]),
+    ):
+        webhooks.register(OTHER, receiver.url(path), types, watch_address=watched)
+    webhooks.chain.append([Move(OWNER, OWNER, tokens=1), Move(OTHER, OTHER, tokens=1)])
+    webhooks.chain.append([Move(OTHER, None, contract=created), Move(OTHER, OWNER)])
+    with webhooks.delivering():
+        receiver.wait_for(4)
+        wait_until(lambda: not webhooks.pending())
+    found = Counter((r.path, r.event["event"]) for r in receiver.received)
+    assert found == {("/owner", "tx"): 2, ("/owner", "token_transfer"): 1, ("/created", "tx"): 1}
+    [creation] = [r.event["data"] for r in receiver.received if r.path == "/created"]
+    assert creation["to"] is None
+    assert creation["contractAddress"] == f"0x{created.hex()}"
 
 
 def test_nothing_of_before_the_registration_is_told(webhooks: Webhooks, receiver: Receiver) -> None:

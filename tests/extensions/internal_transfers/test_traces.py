@@ -121,6 +121,12 @@ def test_every_kind_of_movement_in_the_order_of_the_calls():
     assert [to_hex(each) for each in traces.created] == [MADE, NESTED]
 
 
+def test_borrowed_code_pays_in_the_borrowers_name():
+    inner = [frame("CALL", PURSE, PAID, 8), frame("SELFDESTRUCT", PURSE, PAID, 9)]
+    traces = both(outer(frame("DELEGATECALL", PURSE, LIBRARY, 100, calls=inner)))
+    assert moved(traces) == [("call", PURSE, PAID, 8), ("selfdestruct", PURSE, PAID, 9)]
+
+
 @pytest.mark.parametrize("error", [{"error": "execution reverted"}, {}])
 def test_failed_transactions_move_nothing(error):
     """Some nodes report the failure in the frame, the receipt always does."""
