@@ -218,11 +218,11 @@ def test_events_are_decoded_and_paged(page: Page, explorer: Explorer, explorer_u
     block = int(anvil.receipt_of(sent)["blockNumber"], 16)
     explorer.wait_for_block(block)
     page.open(f"{explorer_url}/address/{address}?tab=events")
-    assert page.evaluate("document.querySelectorAll('section.event').length") == 25
-    assert "Deposited" in page.text("section.event h2")
-    assert "<i>note</i>" in page.text("section.event")
+    assert page.evaluate("document.querySelectorAll('article.event').length") == 25
+    assert "Deposited" in page.text("article.event h2")
+    assert "<i>note</i>" in page.text("article.event")
     page.click("a[rel=next]")
-    page.wait("document.querySelectorAll('section.event').length === 2")
+    page.wait("document.querySelectorAll('article.event').length === 2")
     assert explorer.client.get(f"/address/{address}?tab=events&cursor=x").status_code == 400
 
 
