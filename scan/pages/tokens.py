@@ -15,7 +15,8 @@ from scan.pages.records import address_of, names_of
 from scan.pages.site import page
 from scan.pages.tabs import Tab, titles, with_extensions
 from scan.pages.tabs import requested as requested_tab
-from scan.queries import tokens
+from scan.queries import contract_creations, tokens
+from scan.queries.contract_creations import creation_record
 
 _OF_CORE = (Tab("transfers", "Transfers", 10), Tab("holders", "Holders", 20))
 
@@ -62,6 +63,7 @@ def get_token(address: str) -> Response:
     return respond(
         "token.html",
         token=token,
+        creation=creation_record(contract_creations.indexed(reader(), key)),
         tab=tab,
         tab_titles=titles(_tabs(), tab, token),
         tab_template=requested.template,

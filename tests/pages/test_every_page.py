@@ -34,6 +34,7 @@ __all__ = ["chain"]
 
 MOST_BYTES = 50_000  # of a page, compressed
 WIDTHS = (360, 768, 1280, 1920)
+PAPER_WIDTH = 794  # A4 at 96 dots an inch
 OTHER = {  # answers of the pages' interface that are no pages
     *("/live", "/search/suggestions", "/verified-contracts/feed"),
     *("/address/<address>/feed", "/address/<address>/<name>/feed", "/token/<address>/feed"),
@@ -127,7 +128,8 @@ def test_every_kind_of_page_is_light_and_looked_at(sites: list[Site], explorer: 
 
 @pytest.mark.long
 def test_axe_finds_nothing_on_any_page(page: Page, sites: list[Site]) -> None:
-    """Wide and narrow, light and dark; and nothing is beside the screen at four widths."""
+    """Wide and narrow, light and dark; and nothing is beside the screen at four widths, nor beside
+    the paper."""
     faults = {}
     for site in sites:
         for path in site.paths:
@@ -138,10 +140,15 @@ def test_axe_finds_nothing_on_any_page(page: Page, sites: list[Site]) -> None:
                 show_theme(page, theme)
                 for width in WIDTHS:
                     show_at(page, width)
-                    if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                    # Where it is wider, innerWidth of a mobile screen is, too.
+                    if not page.evaluate(f"document.documentElement.scrollWidth <= {width}"):
                         faults[path, width] = ["wider than the screen"]
                     if width in (360, 1280) and (found := axe_violations(page, ALL_RULES)):
                         faults[path, width, theme] = found
+            show_at(page, PAPER_WIDTH)
+            page.call("Emulation.setEmulatedMedia", media="print")
+            if not page.evaluate(f"document.documentElement.scrollWidth <= {PAPER_WIDTH}"):
+                faults[path, PAPER_WIDTH] = ["wider than the paper"]
     page.call("Emulation.clearDeviceMetricsOverride")
     page.call("Emulation.setEmulatedMedia", features=[])
     assert faults == {}

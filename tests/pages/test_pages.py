@@ -758,6 +758,16 @@ def test_the_transfers_of_one_holder(client: FlaskClient, scenario: Played) -> N
     assert nobody.status_code == 200 and "No transfers." in nobody.text
 
 
+def test_a_tokens_page_names_who_created_it(client: FlaskClient, scenario: Played) -> None:
+    created = {t["contractAddress"]: t for t in scenario.truth.transactions if t["status"]}
+    token = next(token for token in scenario.truth.tokens if token["address"] in created)
+    sent = created[token["address"]]
+    for tab in ("", "?tab=holders", "?tab=contract"):
+        html = client.get(f"/token/{token['address']}{tab}").text
+        row = html.partition("<dt>Creator</dt>")[2].partition("</div>")[0]
+        assert f"/address/{sent['fromAddress']}" in row and f"/tx/{sent['hash']}" in row
+
+
 def test_tokens_of_blank_names_have_words_to_click(client: FlaskClient, scenario: Played) -> None:
     blank = [t["address"] for t in scenario.truth.tokens if not t["name"] and not t["symbol"]]
     assert blank
