@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import Client
 
 from app import create_app
-from scan.extensions.etherscan.actions import MODULES
+from scan.extensions.etherscan.actions import PUBLISHED
 from tests.conftest import Played
 from tests.support.indexing import Indexing
 
@@ -139,7 +139,7 @@ def test_an_unverified_contract_has_one_row(client: FlaskClient, scenario: Playe
 def test_anything_at_all_is_answered_in_form(client: FlaskClient, scenario: Played) -> None:
     draw = random.Random(15)
     people = [*scenario.stage.people, *(c.address for c in scenario.stage.contracts.values())]
-    actions = [(module, action) for module, found in MODULES.items() for action in found]
+    actions = [(module, action) for module, names in PUBLISHED.items() for action in names]
     for number in range(1500):
         module, action = actions[number % len(actions)]
         asked: dict[str, str] = {"module": module, "action": action}
