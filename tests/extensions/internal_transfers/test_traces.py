@@ -273,3 +273,50 @@ def test_decoding_changes_nothing_of_what_was_read():
     before = copy.deepcopy(outermost)
     both(outermost)
     assert outermost == before
+
+
+def test_what_moves_nothing():
+    traces = both(
+        outer(
+            frame("CALL", PURSE, PAID, 0),
+            frame("STATICCALL", PURSE, PAID, 0),
+            frame("CALLCODE", PURSE, LIBRARY, 7),
+            frame("CALL", PURSE, MADE, 0, calls=[frame("SELFDESTRUCT", MADE, PAID, 0)]),
+        )
+    )
+    assert moved(traces) == [] and traces.created == []
+
+
+def test_a_creation_counts_without_value():
+    undone = frame("CALL", PURSE, PAID, 0, error="x", calls=[frame("CREATE", PURSE, PAID, 0)])
+    traces = both(
+        outer(
+            frame("CREATE", PURSE, MADE, 0, calls=[frame("CREATE", MADE, PAID, 0)]),
+            undone,
+            frame("CALL", PURSE, PAID, 9),
+        )
+    )
+    assert [(to, value) for _, _, to, value in moved(traces)] == [(MADE, 0), (PAID, 0), (PAID, 9)]
+    assert [to_hex(each) for each in traces.created] == [MADE, PAID]
+
+
+def test_the_transaction_itself_is_no_internal_transfer():
+    assert moved(both(outer())) == []
+    created = both(frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)]))
+    assert moved(created) == [("call", MADE, PAID, 1)]
+    assert [to_hex(each) for each in created.created] == [MADE]
+
+
+def test_failed_branches_move_and_create_nothing():
+    undone = [frame("CALL", PAID, PURSE, 2), frame("CREATE", PAID, MADE, 3)]
+    traces = both(
+        outer(
+            frame("CALL", PURSE, PAID, 1),
+            frame("CALL", PURSE, PAID, 4, calls=undone, error="execution reverted"),
+            frame("CALL", PURSE, PAID, 5, error="insufficient balance for transfer"),
+            frame("CREATE", PURSE, NESTED, 6, error="out of gas"),
+            frame("CALL", PURSE, PAID, 7),
+        )
+    )
+    assert moved(traces) == [("call", PURSE, PAID, 1), ("call", PURSE, PAID, 7)]
+    assert traces.created == []
