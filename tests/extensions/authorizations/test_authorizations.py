@@ -39,6 +39,7 @@ from tests.support.table_digest import digest
 SEED, BLOCKS = 7, 30
 ALICE, BOB = key_of(1), key_of(2)  # with coin
 FRESH = new_account(1)
+TRACED = "authorizations,internal_transfers"
 EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
 
 
@@ -244,7 +245,7 @@ def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
     postgres: Postgres, template: str
 ) -> None:
     with Anvil() as node, postgres.cloned(template) as url, postgres.cloned(template) as whole:
-        for extensions in ("authorizations", "none", "authorizations"):
+        for extensions in (TRACED, "none", TRACED):
             play(node)
             index_apart(url, node, extensions)
         Indexing(whole, node.url).run_until(node.head())
