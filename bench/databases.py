@@ -22,10 +22,11 @@ SEEDED_FROM = (
     "bench/seed.py",
     "schema.sql",
     "sql/schema/*.sql*",
+    "scan/extensions/*/sql/schema/*.sql*",
     "scan/indexer/block_range.py",
     "scan/indexer/derivation.py",
     "sql/indexer/*_derive.sql*",
-    "sql/indexer/lists_insert_checkpoints.sql",
+    "sql/indexer/lists_insert_checkpoints.sql*",
 )
 
 

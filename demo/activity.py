@@ -1,7 +1,7 @@
 """What people do on the demo chain, and the loop of things and their opposites.
 
-The service repeats the loop with new nonces (scan/commands/demo_chain.py), so it has no creations,
-no mints and nothing else that could not happen twice.
+The service repeats the loop with new nonces (scan/extensions/demo/demo_chain.py), so it has no
+creations, no mints and nothing else that could not happen twice.
 """
 
 import math

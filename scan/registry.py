@@ -93,6 +93,11 @@ def values(part: str, name: str) -> list[Any]:
     return [getattr(module, name) for module in parts(part) if hasattr(module, name)]
 
 
+def first(part: str, name: str) -> Any | None:
+    """Return what the first module of a part has as `name`; None where none has it."""
+    return next(iter(values(part, name)), None)
+
+
 def has(part: str) -> bool:
     """Return whether an enabled extension has a part, without importing it."""
     return any(_has(name, part) for name in enabled())

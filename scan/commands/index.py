@@ -36,8 +36,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         threading.Thread(target=run_beside, args=(settings, stop), daemon=True).start()
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(options.metrics_port)
-    automatic = registry.values("automatic_backfill", "run")
-    is_wanted = settings.bulk_backfill_blocks is not None
-    backfill = next((partial(fill, settings, stop) for fill in automatic if is_wanted), None)
+    fill = None
+    if settings.bulk_backfill_blocks is not None:
+        fill = registry.first("automatic_backfill", "run")
+    backfill = None if fill is None else partial(fill, settings, stop)
     Follower(settings, database, node, stop, backfill).run()
     return 0

@@ -68,9 +68,10 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             return int(module.run(settings, file))
     if settings.rpc_urls:
         return run_chain(settings)
-    for run_demo in registry.values("run_option", "run_demo"):
-        return int(run_demo(settings))
-    raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
+    run_demo = registry.first("run_option", "run_demo")
+    if run_demo is None:
+        raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
+    return int(run_demo(settings))
 
 
 def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:

@@ -60,7 +60,8 @@ class Transport:
     def __init__(self, ca_bundle: str) -> None:
         self._ca_bundle = ca_bundle
         self._local = threading.local()
-        self._sockets = [make() for make in registry.values("node_sockets", "NodeSockets")]
+        sockets = registry.first("node_sockets", "NodeSockets")
+        self._sockets = None if sockets is None else sockets()
 
     @property
     def waited_s(self) -> float:
@@ -116,12 +117,12 @@ class Transport:
     def _post_to_socket(
         self, path: str, body: bytes, ends_at: float, most_bytes: int
     ) -> tuple[Any, int]:
-        for sockets in self._sockets:
-            answer: tuple[Any, int] = sockets.post(
-                path, body, ends_at, most_bytes, lambda text: _json(text, most_bytes)
-            )
-            return answer
-        raise NodeError("no extension reads IPC sockets: give the node's URL")
+        if self._sockets is None:
+            raise NodeError("no extension reads IPC sockets: give the node's URL")
+        answer: tuple[Any, int] = self._sockets.post(
+            path, body, ends_at, most_bytes, lambda text: _json(text, most_bytes)
+        )
+        return answer
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._local, "session", None)

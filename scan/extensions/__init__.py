@@ -29,9 +29,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | node_sockets.py | NodeSockets: requests to nodes whose URL is a path |
 | block_completion.py | BlockCompleter: what a block to index has beside its JSON: complete(block, header) |
 | creation_input.py | TracedInputs: the code that created a contract which a contract created |
-| untraced_blocks.py | CURE: what reads the traces of blocks that were indexed without them |
 | chain_watch.py | watch(settings, name, over): sets `over` once the node serves another chain than that of the database of this name |
-| doctor.py | add_arguments() and run() of `scan doctor` with options of its own |
 | indexing.py | run_beside(settings, stop): what runs in a thread of the indexer's process |
 | worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |
 | deliveries.py | SCHEME of URLs of webhooks that the extension delivers to; connect(settings, database), which returns what connects to them (Connect) |
@@ -40,11 +38,18 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | service.py | service(core): what lives as long as the process, by type |
 
 A module with the name of another extension is what it adds to that one, which alone imports it:
-exports.py has CELLS of CSV files that no field has and headers() of a file's last page, blockscout.py a
-blueprint or coin_price(), etherscan.py ACTIONS by module and name, items_held(), audit.py CHECKS_OF_KEPT_ROWS and OF_KEPT_ROWS, bulk.py the
-statements DERIVED, COPY and ACCEPT, or add_arguments() and open_history() for blocks of another
-source than the node, exports.py also FILES: what `scan export` writes besides tables. decoder.py has CALLS: functions whose
-arguments are calls; feeds.py FEEDS: more feeds of an address; transaction_details.py transaction_fields() and transaction_head() of a
-transaction's record and details. Tests are in
-tests/extensions/<name>/.
+
+| Module | What that extension takes from it |
+|---|---|
+| audit.py | CHECKS_OF_KEPT_ROWS, OF_KEPT_ROWS |
+| blockscout.py | blueprint; coin_price() |
+| bulk.py | statements DERIVED, COPY and ACCEPT; add_arguments() and open_history() for blocks of another source than the node |
+| decoder.py | CALLS: functions whose arguments are calls |
+| doctor.py | add_arguments() and run() of `scan doctor` with options of its own; CURE_OF_UNTRACED_BLOCKS |
+| etherscan.py | ACTIONS by module and name; items_held() |
+| exports.py | CELLS of CSV files that no field has; headers() of a file's last page; FILES: what `scan export` writes besides tables |
+| feeds.py | FEEDS: more feeds of an address |
+| transaction_details.py | transaction_fields() and transaction_head() of a transaction's record and details |
+
+Tests are in tests/extensions/<name>/.
 """  # noqa: E501

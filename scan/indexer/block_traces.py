@@ -53,10 +53,8 @@ class TraceReader:
 def make_trace_reader(node: Node, large_lock: threading.Lock, *, traces: str) -> TraceReader:
     """Return an extension's reader of traces, if there is one. `large_lock` is held while a large
     response is read and decoded; `traces` is as SCAN_TRACES."""
-    for reader in registry.values("block_traces", "NodeTraceReader"):
-        of_node: TraceReader = reader(node, large_lock, traces=traces)
-        return of_node
-    return TraceReader()
+    reader = registry.first("block_traces", "NodeTraceReader")
+    return TraceReader() if reader is None else reader(node, large_lock, traces=traces)
 
 
 def ran_code(block: DecodedBlock) -> bool:

@@ -7,6 +7,5 @@ from scan import registry
 
 def unit_prices() -> Any | None:
     """Return the prices of the coin and of tokens; None where there are none."""
-    for read in registry.values("pages", "unit_prices"):
-        return read()
-    return None
+    read = registry.first("pages", "unit_prices")
+    return None if read is None else read()

@@ -192,7 +192,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
 
 def _most_file_rows() -> int:
     """Return how many rows a list's file may have, 0 where lists are no files."""
-    return next(iter(registry.values("list_files", "MAX_ROWS")), 0)
+    return registry.first("list_files", "MAX_ROWS") or 0
 
 
 @cache

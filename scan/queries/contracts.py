@@ -77,9 +77,9 @@ def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) 
     """Return a contract, verified by itself or by another address with identical code."""
     contract = _get(reader, address, columns)
     is_similar = contract.match == RUNTIME and contract.verifier is not None
-    for compare in registry.values("contract_comparison", "compare") if is_similar else ():
-        if compare(reader, address):
-            contract = _get(reader, address, columns)
+    compare = registry.first("contract_comparison", "compare")
+    if is_similar and compare is not None and compare(reader, address):
+        return _get(reader, address, columns)
     return contract
 
 

@@ -83,10 +83,8 @@ def requests_per_minute(rate: str) -> int:
 def _store(settings: Settings) -> WindowStore:
     if counts_in_process(settings):
         return ProcessWindows()
-    for windows in registry.values("shared_windows", "windows"):
-        store: WindowStore = windows(settings)
-        return store
-    return LibraryWindows(settings.rate_limit_storage)
+    windows = registry.first("shared_windows", "windows")
+    return LibraryWindows(settings.rate_limit_storage) if windows is None else windows(settings)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

@@ -29,8 +29,8 @@ class CreationReader:
         self._database = database
         self._gateway = gateway
         self._transactions = transactions
-        of_extensions = registry.values("creation_input", "TracedInputs")
-        self._traced_inputs = [reader(traces) for reader in of_extensions]
+        inputs = registry.first("creation_input", "TracedInputs")
+        self._traced_inputs = None if inputs is None else inputs(traces)
 
     def input_of(self, address: bytes, block_number: int) -> bytes | None:
         """Return the creation code, with constructor arguments, of a contract whose code is indexed
@@ -48,8 +48,8 @@ class CreationReader:
         node = self._gateway.session(_CLIENT)
         try:
             if is_by_contract:
-                inputs = (t.input_of(node, indexed, address) for t in self._traced_inputs)
-                return next(inputs, None)
+                traced = self._traced_inputs
+                return traced and traced.input_of(node, indexed, address)
             sent = self._transactions.read(node, [(indexed, Content.INPUT)])
             return sent[indexed.hash].input
         except (TransactionUnavailable, TracesUnavailable, UpstreamFailed, Unavailable):

@@ -39,17 +39,17 @@ DELEGATION = "0xef0100"  # how the code of an account begins that delegates it (
 ELSEWHERE = {
     "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
     **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
-    "largerNamesake": "of a token: tests/contracts/test_misleading_transactions.py",
+    "largerNamesake": "of a token: tests/extensions/explanations",
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "blobCount": "of a block alone: tests/extensions/blobs",
     **dict.fromkeys(
         ("producerFees", "earned", "withdrawn"), "of a block alone: tests/extensions/earnings"
     ),
-    "error": "of a transaction that failed: tests/api/test_transaction_errors.py",
+    "error": "of a transaction that failed: tests/extensions/explanations",
     **dict.fromkeys(
         ("authorizations", "authorizationCount"),
-        "of a transaction alone: tests/indexer/test_authorizations.py",
+        "of a transaction alone: tests/extensions/authorizations",
     ),
     **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),
@@ -126,7 +126,7 @@ class Truth:
     # transaction hash -> the contract it created directly
     created: dict[str, str]
     logs: list[Record]
-    # of which it has none: see tests/indexer/test_user_operations.py
+    # of which it has none: see tests/extensions/user_operations
     user_operations: list[Record] = field(default_factory=list)
 
     def transactions_of(self, address: str) -> list[Record]:

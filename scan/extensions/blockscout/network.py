@@ -39,8 +39,8 @@ def get_stats() -> Response:
 
 
 def _coin_price() -> str | None:
-    prices = (price(reader()) for price in registry.values("blockscout", "coin_price"))
-    return next(prices, None)
+    price = registry.first("blockscout", "coin_price")
+    return None if price is None else price(reader())
 
 
 def _gas_prices() -> dict[str, float] | None:

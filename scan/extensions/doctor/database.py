@@ -57,8 +57,8 @@ def _check_extensions(database: Database) -> Iterator[Outcome]:
 def _check_traces(database: Database) -> Iterator[Outcome]:
     blocks = database.value("commands/doctor_count_untraced")
     if blocks:
-        cures = registry.values("untraced_blocks", "CURE")
-        advice = "; ".join(cures) or "index anew with a node that has their state"
+        cure = registry.first("doctor", "CURE_OF_UNTRACED_BLOCKS")
+        advice = cure or "index anew with a node that has their state"
         text = f"{blocks:,} blocks have no traces: internal transfers and balances may be missing"
         yield _warning(text, advice)
 

@@ -48,8 +48,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
-    for module in registry.parts("doctor"):
-        module.add_arguments(command)
+    for add in registry.values("doctor", "add_arguments"):
+        add(command)
 
 
 class Level(Enum):
@@ -72,8 +72,8 @@ Findings = Iterator[Finding]
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line for each finding, and return 1 if one of them is an error."""
-    for module in registry.parts("doctor"):
-        code: int | None = module.run(settings, options)
+    for run_own in registry.values("doctor", "run"):
+        code: int | None = run_own(settings, options)
         if code is not None:
             return code
     findings = []

@@ -1,7 +1,7 @@
 """The chain by SQL: views that stay as they are, and roles that may read them (`scan sql-role`).
 
 Input: the core's tables. Output: the schema v1, roles with rights to read, and the end of their
-sessions that run too long. Start with sql/schema/views.sql and sql_role_command.py.
+sessions that run too long. Start with views.sql of its sql/schema/, then sql_role_command.py.
 """
 
 from scan.registry import Extension
