@@ -31,7 +31,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | creation_input.py | TracedInputs: the code that created a contract which a contract created |
 | chain_watch.py | watch(settings, name, over): sets `over` once the node serves another chain than that of the database of this name |
 | indexing.py | run_beside(settings, stop): what runs in a thread of the indexer's process |
-| worker.py | threads(services): what runs beside serving in the worker, with start() and stop() |
+| worker.py | threads(services): what runs beside serving in the worker, with start() and stop(), such as WorkerThread (scan/http/worker_thread.py) |
 | deliveries.py | SCHEME of URLs of webhooks that the extension delivers to; connect(settings, database), which returns what connects to them (Connect) |
 | shared_windows.py | windows(settings): the store of rate limits that processes share, by SCAN_RATE_LIMIT_STORAGE |
 | contract_comparison.py | compare(reader, address): compares a contract that has a verified contract's runtime code; whether its record may have changed |

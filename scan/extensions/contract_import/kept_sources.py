@@ -6,20 +6,18 @@ is compiled and compared with the new contract and its creation code.
 """
 
 import logging
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from scan.database.connection import Database
-from scan.errors import InvalidParameter, NotFound, RateLimited, ScanError, TooLarge, Unavailable
+from scan.errors import InvalidParameter, NotFound, RateLimited, TooLarge, Unavailable
 from scan.extensions.contract_import.contract_file import record_of
 from scan.extensions.contract_import.source_records import Record
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
 
-EVERY_S = 2.0
 MAX_FILES = 1_000
 BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 CLIENT = "kept sources"  # the client that its jobs are charged to
@@ -30,40 +28,23 @@ log = logging.getLogger(__name__)
 
 
 class KeptSources:
-    """A thread that writes the sources that are verified in a database to files, and submits those
-    in files for verification."""
+    """Writes the sources that are verified in a database to files, and submits those in files for
+    verification."""
 
     def __init__(self, folder: Path, database: Database, jobs: VerificationJobs) -> None:
         self._folder = folder
         self._database = database
         self._jobs = jobs
         self._submitted: set[bytes] = set()  # code hashes, even if the source did not match
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="kept-sources", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.wait(EVERY_S):
-            try:
-                self.step()
-            except (ScanError, OSError) as error:
-                log.warning("verified sources are not kept: %s", error)
-            except Exception:
-                log.exception("verified sources are not kept")
-        self._database.close()
-
-    def step(self) -> None:
-        """Write new sources to files, and submit those whose code an unverified contract has."""
+    def step(self) -> bool:
+        """Write new sources to files, and submit those whose code an unverified contract has;
+        return False: the next step is not due at once."""
         self._folder.mkdir(parents=True, exist_ok=True)
         kept = {bytes.fromhex(path.stem) for path in self._folder.glob(FILES)}
         self._keep(kept)
         self._submit(kept - self._submitted)
+        return False
 
     def _keep(self, kept: set[bytes]) -> None:
         rows = self._database.rows(

@@ -5,9 +5,15 @@ from collections.abc import Iterable
 from scan.extensions.contract_import.kept_sources import KeptSources
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
+from scan.http.worker_thread import WorkerThread
+
+EVERY_S = 2.0
 
 
-def threads(core: Services) -> Iterable[KeptSources]:
+def threads(core: Services) -> Iterable[WorkerThread]:
     folder = core.settings.sources_dir
-    jobs = core.sources.get(VerificationJobs)
-    return () if folder is None else (KeptSources(folder, core.writes, jobs),)
+    if folder is None:
+        return ()
+    step = KeptSources(folder, core.writes, core.sources.get(VerificationJobs)).step
+    failure = "verified sources are not kept"
+    return (WorkerThread("kept-sources", step, EVERY_S, core.writes, failure),)

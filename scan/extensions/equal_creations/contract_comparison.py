@@ -67,18 +67,16 @@ class EqualCreations:
             self._waiting.put_nowait((address, done))
         return done
 
-    def compare_next(self, timeout_s: float) -> bool:
-        """Compare the contract that has waited longest. Return False where none came within
-        `timeout_s`."""
+    def compare_next(self, timeout_s: float) -> None:
+        """Compare the contract that has waited longest, if one comes within `timeout_s`."""
         try:
             address, done = self._waiting.get(timeout=timeout_s)
         except queue.Empty:
-            return False
+            return
         try:
             self._compare(address)
         finally:
             done.set()
-        return True
 
     def _compare(self, address: bytes) -> None:
         row = self._database.row("verification/creations_get_comparable_pair", address=address)

@@ -1,52 +1,27 @@
 """Mails that ask for a confirmation, sent beside serving: no request waits for an SMTP server."""
 
 import logging
-import threading
 from datetime import UTC, datetime
 from smtplib import SMTPRecipientsRefused
 
 from scan.database.connection import Database
-from scan.errors import ScanError
 from scan.extensions.mail.mailer import Mailer
 from scan.hex import to_hex
 
-EVERY_S = 1.0
 MOST_ATTEMPTS = 5  # within 16 minutes
-STOP_S = 1.0
 
 log = logging.getLogger(__name__)
 
 
 class Confirmations:
-    """A thread that mails waiting subscriptions one by one. Those of several processes share them;
-    a mail is lost where its process dies."""
+    """Mails waiting subscriptions one by one. Several processes share them; a mail is lost where
+    its process dies."""
 
     def __init__(self, database: Database, mails: Mailer) -> None:
         self._database = database
         self._mails = mails
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="mail", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join(STOP_S)
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                if self._send_next():
-                    continue
-            except ScanError as error:
-                log.warning("mails that ask for a confirmation wait: %s", error)
-            except Exception:
-                log.exception("mails that ask for a confirmation wait")
-            self._stop.wait(EVERY_S)
-        self._database.close()
-
-    def _send_next(self) -> bool:
+    def send_next(self) -> bool:
         """Mail the next subscription that is due; return whether there was one."""
         now = datetime.now(UTC)
         row = self._database.row(

@@ -5,8 +5,15 @@ from collections.abc import Iterable
 from scan.extensions.mail.confirmations import Confirmations
 from scan.extensions.mail.mailer import Mailer
 from scan.http.services import Services
+from scan.http.worker_thread import WorkerThread
+
+EVERY_S = 1.0
 
 
-def threads(core: Services) -> Iterable[Confirmations]:
+def threads(core: Services) -> Iterable[WorkerThread]:
     mails = core.sources.get(Mailer)
-    return () if mails.server is None else (Confirmations(core.writes, mails),)
+    if mails.server is None:
+        return ()
+    send_next = Confirmations(core.writes, mails).send_next
+    failure = "mails that ask for a confirmation wait"
+    return (WorkerThread("mail", send_next, EVERY_S, core.writes, failure),)

@@ -20,7 +20,7 @@ from app import create_app
 from scan.brand import Brand
 from scan.environment import read_variables
 from scan.errors import SettingError
-from scan.extensions.mail import confirmations, deliveries, subscriptions, worker
+from scan.extensions.mail import deliveries, subscriptions, worker
 from scan.extensions.mail.addresses import mail_address
 from scan.extensions.mail.mailer import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
@@ -89,7 +89,7 @@ class Mail(NamedTuple):
 
 @pytest.fixture
 def mail(webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mail]:
-    monkeypatch.setattr(confirmations, "EVERY_S", 0.02)
+    monkeypatch.setattr(worker, "EVERY_S", 0.02)
     inbox = Inbox()
     server = Controller(inbox, hostname="127.0.0.1", port=free_port())
     server.start()
