@@ -12,7 +12,7 @@ from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_json import MAX_NAME
 from scan.contracts.function_lookup import READ_ONLY, function_of
 from scan.errors import InvalidParameter
-from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_base_units
+from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS
 from scan.hex import to_hex
 
 MAX_SHOWN_FUNCTIONS = 300  # of each tab
@@ -21,6 +21,8 @@ LONGEST_SIGNATURE = 500  # the limit of the API's functionName
 _SYMBOL = re.compile(r"(?![0-9]+$)[^\s]{1,30}")  # of a token, accepted as a unit
 UNITS = {"wei": 0, "gwei": GWEI_DECIMALS, "ether": COIN_DECIMALS}
 MAX_SUGGESTED = 3  # units in the hint of a field
+_AMOUNT = re.compile(r"(-?)([0-9]{1,78})(?:\.([0-9]{1,78}))? +([^ ]{1,100})", re.ASCII)
+_NO_UNIT = re.compile(r"-?[0-9]{1,78}\.[0-9]{1,78}", re.ASCII)
 
 
 # Where a type has integers, for amounts with units: INTEGER, {"items": shape} of an array, or
@@ -160,6 +162,34 @@ def amount_units(coin_symbol: str, tokens: Sequence[Mapping[str, Any]]) -> Amoun
         elif symbol.casefold() == coin_symbol.casefold() and decimals != COIN_DECIMALS:
             coin.pop(coin_symbol, None)
     return AmountUnits(units, coin)
+
+
+def in_base_units(text: str, units: Mapping[str, int | None]) -> int | None:
+    """Return the base units of an amount with its unit, such as `1.5 ether`; None for other text.
+
+    `units` has the decimals of each unit, None for an ambiguous one. Raises ValueError, with a
+    sentence for people, for a fraction without a unit, for an ambiguous or unknown unit, and for
+    more digits than the unit has decimals. `amountUnits` in contract-write.js does the same.
+    """
+    text = text.strip(" ")
+    known = [unit for unit, decimals in units.items() if decimals is not None]
+    if _NO_UNIT.fullmatch(text):
+        example = next(unit for unit in known if units[unit])
+        raise ValueError(
+            f"{text} has no unit. Write one, such as {text} {example}, or a whole number."
+        )
+    amount = _AMOUNT.fullmatch(text)
+    if amount is None:
+        return None
+    sign, whole, fraction, unit = amount.groups("")
+    if unit not in units:
+        raise ValueError(f"The unit {unit} is not known here. Known are {', '.join(known)}.")
+    decimals = units[unit]
+    if decimals is None:
+        raise ValueError(f"The unit {unit} is ambiguous here: several tokens have this symbol.")
+    if len(fraction) > decimals:
+        raise ValueError(f"{unit} has {decimals} decimals, not {len(fraction)}.")
+    return int(f"{sign}{whole}{fraction.ljust(decimals, '0')}")
 
 
 def in_base_units_within(value: Any, shape: Shape, units: Mapping[str, int | None]) -> Any:

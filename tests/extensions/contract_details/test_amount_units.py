@@ -8,9 +8,9 @@ import pytest
 
 from scan.contracts.abi import parse_type
 from scan.errors import InvalidParameter
-from scan.ethereum.units import in_base_units
 from scan.extensions.contract_details.contract_functions import (
     amount_units,
+    in_base_units,
     in_base_units_within,
     shape_of,
 )
