@@ -35,7 +35,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | deliveries.py | SCHEME of URLs of webhooks that the extension delivers to; connect(settings, database), which returns what connects to them (Connect) |
 | shared_windows.py | windows(settings): the store of rate limits that processes share, by SCAN_RATE_LIMIT_STORAGE |
 | contract_comparison.py | compare(reader, address): compares a contract that has a verified contract's runtime code; whether its record may have changed |
-| service.py | service(core): what lives as long as the process, by type |
+| service.py | service(core): what lives as long as the process, where it is made of the core's; Sources.get() returns it by type, and makes what needs no arguments |
 
 A module with the name of another extension is what it adds to that one, which alone imports it:
 

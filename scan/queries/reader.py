@@ -165,9 +165,11 @@ class Sources:
     of_extensions: dict[type[Any], Any] = field(default_factory=dict)
 
     def get(self, kind: type[T]) -> T:
-        """Return what an extension provides (service.py), by its type."""
-        provided: T = self.of_extensions[kind]
-        return provided
+        """Return what an extension keeps for as long as the process lives, by its type: what its
+        service.py made, or, of a type that is made without arguments, what is made now."""
+        kept: T | None = self.of_extensions.get(kind)
+        # Of two threads that make one, both get the first.
+        return self.of_extensions.setdefault(kind, kind()) if kept is None else kept
 
 
 class Reader:
