@@ -229,24 +229,6 @@ def test_pages_and_files_have_requests(requested: Requested) -> None:
         assert line["amount"] == "" if wei == "" else Decimal(line["amount"]) * 10**18 == int(wei)
 
 
-def test_bulk_and_reorganisations_have_the_same_requests(
-    requested: Requested, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
-    node, head = requested.node, requested.node.head()
-    assert auditing.run(settings_for(requested.url, node.url), node=True) == 0
-    with postgres.cloned(template) as url:
-        settings = settings_for(url, node.url)
-        assert backfill(settings, tmp_path / "files", last_block=head - 3)
-        follow(settings, head)
-        assert digest(url) == digest(requested.url)
-        node.reorganise(6)
-        node.mine()
-        follow(settings, head + 1)
-        assert auditing.run(settings, node=True) == 0
-        total = create_app(settings).test_client().get("/api/v1/execution-requests").json["total"]
-        assert total == sum(counts[0] for counts in SUBMITTED)
-
-
 def test_deposits_in_blockscouts_form_are_the_contracts(
     requested: Requested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,3 +254,21 @@ def test_deposits_in_blockscouts_form_are_the_contracts(
     monkeypatch.setattr("scan.extensions.blockscout.lists.ROWS", 2)
     pages = [[d["index"] for d in page] for page in ask.pages("/beacon/deposits", n="two")]
     assert pages == [indexes[:2], indexes[2:]]
+
+
+def test_bulk_and_reorganisations_have_the_same_requests(
+    requested: Requested, postgres: Postgres, template: str, tmp_path: Path
+) -> None:
+    node, head = requested.node, requested.node.head()
+    assert auditing.run(settings_for(requested.url, node.url), node=True) == 0
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, node.url)
+        assert backfill(settings, tmp_path / "files", last_block=head - 3)
+        follow(settings, head)
+        assert digest(url) == digest(requested.url)
+        node.reorganise(6)
+        node.mine()
+        follow(settings, head + 1)
+        assert auditing.run(settings, node=True) == 0
+        total = create_app(settings).test_client().get("/api/v1/execution-requests").json["total"]
+        assert total == sum(counts[0] for counts in SUBMITTED)
