@@ -14,7 +14,8 @@ from tests.support.serving import in_thread
 MULTICALL = "0xac9650d8" + "".join(
     f"{word:064x}" for word in (32, 1, 32, 36, 0x42966C68 << 224, 7 << 224)
 )
-# Its name, symbol and source try to become markup, and to turn the direction of what follows.
+# Its name, symbol and source try to become markup, and to turn the direction of what follows; name,
+# symbol and supply are as wide as a list shows them.
 HOSTILE = """// SPDX-License-Identifier: MIT
 // </code></pre><script>window.ran = "source"</script> \u202e reversed \u202c
 pragma solidity ^0.8.20;
@@ -22,7 +23,7 @@ contract Hostile {
     string public name = "<script>window.ran = 'name'</script><img src=x onerror=window.ran=1>";
     string public symbol = unicode"\\u202e\\"><svg onload=window.ran=2>";
     uint8 public decimals = 18;
-    uint256 public totalSupply = 1000;
+    uint256 public totalSupply = 999999999999999999999123456789012345678;
     event Transfer(address indexed from, address indexed to, uint256 value);
     constructor() { emit Transfer(address(0), msg.sender, 1000); }
     function balanceOf(address) external pure returns (uint256) { return 1000; }
