@@ -321,6 +321,18 @@ def test_a_lying_node_gets_an_error_and_no_server_fault(played: Played, what: st
             assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), lie
 
 
+@pytest.mark.parametrize("kind", ["SELFDESTRUCT", "CALL", "CREATE"])
+def test_a_frame_without_recipient_is_shown(played: Played, kind: str) -> None:
+    """Some nodes name no beneficiary of a self-destruct, and no address of a failed creation."""
+    sender = f'"from":"0x{40 * "1"}"'
+    frames = f'{{"type":"CALL",{sender},"calls":[{{"type":"{kind}",{sender},"value":"0x1"}}]}}'
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = answering_traces(frames)
+        shown = client_over(played, node).get(f"/tx/{played.sent['fine']}?tab=calls")
+    assert shown.status_code == 200 and kind in shown.text
+    assert ("a new contract" in shown.text) == (kind == "CREATE")
+
+
 def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played: Played) -> None:
     with FaultyNode(played.anvil.url) as node:
         node.fault = answering_traces('{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}')
