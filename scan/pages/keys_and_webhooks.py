@@ -3,6 +3,7 @@
 from flask import Blueprint, Response
 
 from scan.pages.site import page
+from scan.webhooks.registration import EVENT_TYPES
 
 blueprint = Blueprint("pages_accounts", __name__)
 
@@ -14,7 +15,7 @@ def keys() -> Response:
 
 @blueprint.get("/webhooks")
 def webhooks() -> Response:
-    return page("webhooks.html")
+    return page("webhooks.html", event_types=EVENT_TYPES)
 
 
 @blueprint.get("/watchlist")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from scan import registry
 from scan.accounts.owner_authorization import Requester, require_owner
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -14,7 +15,9 @@ from scan.outbound import urls
 from scan.outbound.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
 from scan.settings import Settings
 
-EVENT_TYPES = ("tx", "token_transfer", "internal_transfer", "dex_trade", "log")
+# Without traces there are no internal transfers, and such a webhook would wait in vain.
+_OF_TRACES = ("internal_transfer",) if registry.has("block_traces") else ()
+EVENT_TYPES = ("tx", "token_transfer", *_OF_TRACES, "dex_trade", "log")
 MAX_TOPICS_PER_POSITION = 10
 # Bounds on active webhooks.
 MAX_PER_OWNER = 10

@@ -19,6 +19,9 @@ url, node, head, *paths = sys.argv[1:]
 Indexing(url, node).run_until(int(head))
 client = create_app(settings_for(url, node)).test_client()
 responses = {path: client.get(path) for path in paths}
+webhook = {"ownerAddress": "0x" + 40 * "1", "url": "https://localhost/"}
+for type_ in ("internal_transfer", "dex_trade"):
+    responses[type_] = client.post("/api/v1/webhooks", json=webhook | {"eventTypes": [type_]})
 print(json.dumps({path: (r.status_code, r.text) for path, r in responses.items()}))
 """
 LISTS = ("transactions", "blocks", "tokens", "token-transfers", "dex-trades")
@@ -53,5 +56,11 @@ def test_none_is_the_service_of_the_specification(
     responses = json.loads(done.stdout.splitlines()[-1])
     assert {path for path in paths if responses[path][0] != 200} == set()
     assert {path for path in lists if responses[path] != [200, lists[path].text]} == set()
+    # Without traces no internal transfer is ever indexed; the other one is refused for its host.
+    refused, of_host = (
+        json.loads(responses[name][1]) for name in ("internal_transfer", "dex_trade")
+    )
+    assert refused["field"] == "eventTypes" and "dex_trade" in refused["error"]
+    assert of_host["field"] == "url" and "internal transfers" not in responses["/webhooks"][1]
     late = create_app(settings_for(database_url, scenario.anvil.url)).test_client()
     assert late.get("/api/v1/internal-transfers").status_code == 404  # no block has traces
