@@ -3,8 +3,10 @@
 from flask import Response
 
 from scan.contracts.abi_decoding import Argument, Decoded
+from scan.extensions.logs import queries
 from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.hex import to_hex
+from scan.http.requests import reader
 from scan.pages.address_head import address_head, of_contract
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of
@@ -25,6 +27,7 @@ def events_page(key: bytes) -> Response:
         **address_head(key, "events"),
         names=names_of([], to_hex(key), *values),
         shown=shown,
+        are_all_stored=queries.stored_selection(reader()) == "all",
     )
 
 

@@ -130,10 +130,7 @@ def test_what_xml_cannot_have_is_replaced(
 def test_pages_link_their_feeds(client: FlaskClient, explorer: Explorer, hostile: str) -> None:
     for page, feeds in (
         (f"/address/{hostile}", [f"/address/{hostile}/feed"]),
-        (
-            f"/address/{hostile}?tab=events",
-            [f"/address/{hostile}{to}feed" for to in ("/", "/events/")],
-        ),
+        (f"/address/{hostile}?tab=events", [f"/address/{hostile}/feed"]),  # no logs are stored
         (f"/token/{hostile}", [f"/token/{hostile}/feed"]),
         ("/verified-contracts", ["/verified-contracts/feed"]),
         ("/", []),
@@ -142,6 +139,12 @@ def test_pages_link_their_feeds(client: FlaskClient, explorer: Explorer, hostile
         for feed in feeds:
             assert 'type="application/atom+xml" title=' in html and f'href="{feed}"' in html
         assert html.count("application/atom+xml") == len(feeds)
+
+
+def test_events_link_their_feed_where_all_are_stored(chain: Chain, made: FlaskClient) -> None:
+    chain.append([], [EventLog(0, 0, TOKEN, (b"\1" * 32,), b"\2")])
+    page = made.get(f"/address/0x{TOKEN.hex()}?tab=events")
+    assert (page.status_code, page.text.count(f'href="{OF_EVENTS}"')) == (200, 1)
 
 
 def test_what_has_no_feed_is_refused(client: FlaskClient, explorer: Explorer) -> None:
