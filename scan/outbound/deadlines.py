@@ -16,7 +16,12 @@ class Deadline:
         self._at = time.monotonic() + seconds
         self._lock = threading.Lock()
         self._duplicates: list[socket.socket] = []
-        self.is_over = False
+        self.has_ended = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time has passed, also where a socket's own time-out noticed it first."""
+        return self.has_ended or time.monotonic() >= self._at
 
     def remaining_s(self) -> float:
         """Return the seconds left, never 0, which would make a socket non-blocking."""
@@ -32,7 +37,7 @@ class Deadline:
 
     def end(self) -> None:
         with self._lock:
-            self.is_over = True
+            self.has_ended = True
             self._shut()
 
     def release(self) -> None:
@@ -84,9 +89,8 @@ class DeadlineTimer:
     def _run(self) -> None:
         with self._changed:
             while not self.is_closed:
-                waits = [deadline.remaining_s() for deadline in self._deadlines]
+                waits = [d.remaining_s() for d in self._deadlines if not d.has_ended]
                 self._changed.wait(min(waits, default=None))
                 for deadline in self._deadlines:
-                    # 0.001 is the minimum of remaining_s().
-                    if deadline.remaining_s() <= 0.001 and not deadline.is_over:
+                    if deadline.is_over and not deadline.has_ended:
                         deadline.end()

@@ -179,8 +179,8 @@ def _reason(error: Exception, sent: bool) -> str:
         return "TLS failed"
     if isinstance(error, ConnectionRefusedError):
         return "the connection was refused"
-    if isinstance(error, TimeoutError):
-        return "no connection in time" if not sent else "no response in time"
+    if isinstance(error, TimeoutError) and not sent:
+        return "no connection in time"
     if not sent:
         return "no connection"
     return "the connection was closed before the end of the response"
