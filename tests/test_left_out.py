@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.serving import PROGRAMS, ROOT, SERVERS
+from tests.support.serving import PROGRAMS, ROOT, SERVERS, program
 
 INSTALL = SERVERS.with_name("install_servers")
 NEEDS_REDIS = "tests/rate_limits/test_limiter.py::test_a_window_in_redis_moves"
@@ -43,28 +43,26 @@ def test_nothing_is_installed_where_nothing_is_missing(bare):
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def run_without_redis(folder: Path, ci: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip), ("true", pytest.fail)])
+def test_a_test_is_left_out_without_its_server_and_fails_in_ci(monkeypatch, bare, ci, outcome):
+    monkeypatch.setenv("PATH", bare["PATH"])
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome.Exception, match="redis-server is not installed"):
+        program("redis-server")
+
+
+@pytest.mark.long
+def test_what_was_left_out_is_named_at_the_end_of_a_run(tmp_path):
+    done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", NEEDS_REDIS],
         cwd=ROOT,
-        env={"PATH": str(folder), "CI": ci, "HOME": os.environ.get("HOME", str(folder))},
+        env={"PATH": str(tmp_path), "HOME": os.environ.get("HOME", str(tmp_path))},
         capture_output=True,
         text=True,
         timeout=120,
     )
-
-
-def test_tests_without_their_server_are_left_out_aloud(tmp_path):
-    done = run_without_redis(tmp_path, ci="")
     assert done.returncode == 0
     *_, named, command, totals = done.stdout.splitlines()
     assert "1 tests, which need redis-server" in named
     assert ROOT / command.split()[-1] == INSTALL
     assert "1 skipped" in totals
-
-
-def test_in_ci_they_fail(tmp_path):
-    done = run_without_redis(tmp_path, ci="true")
-    assert done.returncode == 1
-    assert "redis-server is not installed" in done.stdout
-    assert "1 failed" in done.stdout.splitlines()[-1]

@@ -47,49 +47,31 @@ def ask(tree: Path, url: str, node: Anvil, *paths: str) -> list[Any]:
     return [json.loads(text) if text.startswith("{") else text for text in texts]
 
 
-def ping(node: Anvil, account: int, times: int) -> None:
-    for _ in range(times):
-        node.send(node.accounts[account], PINGED, value=1)
-    node.mine()
-
-
-def test_a_table_of_blocks_rows_is_one_folder(tree, postgres):
-    shutil.copytree(MADE_UP / "pings", tree / "scan" / "extensions" / "pings")
-    with Anvil() as node, postgres.cloned("template0") as url:
+def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, postgres):
+    for name in ("pings", "ping_chain"):
+        shutil.copytree(MADE_UP / name, tree / "scan" / "extensions" / name)
+    with Anvil("--chain-id", "77777") as node, postgres.cloned("template0") as url:
         for account, times in ((0, 2), (1, 1), (0, 3)):
-            ping(node, account, times)
+            for _ in range(times):
+                node.send(node.accounts[account], PINGED, value=1)
+            node.mine()
         one = f"/api/v1/pings?pinger={node.accounts[0]}"
         paths = (
-            "/api/v1/pings",
-            one,
-            "/api/v1/blocks/1",
-            one + "&format=csv",
-            "/api/v1/openapi.json",
+            *("/api/v1/pings", one, "/api/v1/blocks/1", f"/api/v1/addresses/{VAULT}/history"),
+            *("/api/v1/transactions", one + "&format=csv", "/api/v1/openapi.json"),
         )
-        every, own, block, file, document = ask(tree, url, node, *paths)
+        every, own, block, history, sent, file, document = ask(tree, url, node, *paths)
         assert [row["blockNumber"] for row in every["pings"]] == [3, 3, 3, 2, 1, 1]
         assert (every["total"], own["total"], block["pingCount"]) == (6, 5, 2)
-        assert len(file.splitlines()) == 1 + 5 and any(
-            "/pings" in path for path in document["paths"]
-        )
-        node.reorganise(2)
-        node.mine(2)
-        every, own, block = ask(tree, url, node, *paths[:3])
-        assert [row["blockNumber"] for row in every["pings"]] == [1, 1]
-        assert (every["total"], own["total"], block["pingCount"]) == (2, 2, 2)
-
-
-def test_a_form_of_a_chain_is_one_folder(tree, postgres):
-    shutil.copytree(MADE_UP / "ping_chain", tree / "scan" / "extensions" / "ping_chain")
-    with Anvil("--chain-id", "77777") as node, postgres.cloned("template0") as url:
-        ping(node, 0, 2)
-        ping(node, 1, 1)
-        paths = ("/api/v1/blocks/1", "/api/v1/transactions", f"/api/v1/addresses/{VAULT}/history")
-        block, sent, history = ask(tree, url, node, *paths)
+        assert len(file.splitlines()) == 1 + 5
+        assert any("/pings" in path for path in document["paths"])
         assert block["chainFields"] == {"pings": 2}
         assert {t["chainFields"]["typeName"] for t in sent["transactions"]} == {"ping"}
         fees = sum(int(t["fee"]) for t in sent["transactions"])
         assert sum(int(row["amount"]) for row in history["history"]) == fees > 0
-        node.reorganise(1)
-        _, sent, history = ask(tree, url, node, *paths)
-        assert len(sent["transactions"]) == 2 and len(history["history"]) == 1
+        node.reorganise(2)
+        node.mine(2)
+        every, own, block, history = ask(tree, url, node, *paths[:4])
+        assert [row["blockNumber"] for row in every["pings"]] == [1, 1]
+        assert (every["total"], own["total"], block["pingCount"]) == (2, 2, 2)
+        assert len(history["history"]) == 1
