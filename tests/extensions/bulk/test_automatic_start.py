@@ -1,7 +1,6 @@
 """The indexer fills an empty index in bulk by itself, whatever kills it meanwhile."""
 
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,24 +13,18 @@ from tests.extensions.bulk.backfilling import follow
 from tests.support import forked_python
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexer_process import PATIENCE_S, ROOT, IndexerProcess
+from tests.support.indexer_process import ROOT, IndexerProcess
 from tests.support.indexing import settings_for
-from tests.support.serving import gunicorn
+from tests.support.serving import gunicorn, wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 FAR = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3"}
-WITHOUT_EXTRA = (
-    "import sys; sys.modules['duckdb'] = None\n"
-    "from scan.commands import main\n"
-    "sys.exit(main(['index']))"
-)
-
-
-def wait_until(is_it: Callable[[], bool], process: IndexerProcess) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_it():
-        assert time.monotonic() < deadline, process.tail()
-        time.sleep(0.01)
+WITHOUT_EXTRA = """
+import sys
+sys.modules["duckdb"] = None
+from scan.commands import main
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 def hash_of(anvil: Anvil, number: int) -> str:
@@ -62,7 +55,7 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
         IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR) as process,
     ):
         for moment in moments:
-            wait_until(moment, process)
+            wait_until(moment)
             state = requests.get(f"{api}/readyz", timeout=30)
             assert (state.status_code, state.json()["indexedBlock"]) == (200, None)
             assert state.json()["backfill"]["lastBlock"] == head - 3
@@ -78,11 +71,15 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
-def test_without_the_extra_the_log_says_how_to_install_it(database_url, anvil, tmp_path):
+def test_without_the_extra_command_and_log_say_how_to_install_it(database_url, anvil, tmp_path):
+    command = (sys.executable, "-c", WITHOUT_EXTRA)
+    environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
+    done = forked_python.run([*command, "backfill", "chain"], cwd=ROOT, env=environment)
+    assert (done.returncode, "scan[bulk]" in done.stderr) == (1, True), done.stderr
     head = 40
     anvil.mine(head)
     process = IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR)
-    process.command = (sys.executable, "-c", WITHOUT_EXTRA)
+    process.command = (*command, "index")
     with process:
         process.wait_for(head, hash_of(anvil, head))
         lines = [line for line in process.output().splitlines() if "scan[bulk]" in line]
@@ -90,31 +87,23 @@ def test_without_the_extra_the_log_says_how_to_install_it(database_url, anvil, t
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("setting", ["off", "1000000", "auto"])
-def test_an_index_that_is_not_far_behind_is_filled_block_after_block(
+@pytest.mark.parametrize("setting", ["off", "1000000", "auto", "20 and a webhook"])
+def test_an_index_is_filled_block_after_block_where_it_is_not_far_behind_or_has_webhooks(
     database_url, scenario, tmp_path, setting
 ):
     anvil, head = scenario.anvil, scenario.anvil.head()
-    environment = {**FAR, "SCAN_BULK_BACKFILL": setting, "SCAN_DATA_DIR": str(tmp_path)}
+    bulk, has_webhook, _ = setting.partition(" and ")
+    if has_webhook:
+        execute(
+            database_url,
+            "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
+            " VALUES (1, '\\x01', '\\x01', 'https://example.com', '{tx}', now())",
+        )
+    environment = FAR | {"SCAN_BULK_BACKFILL": bulk, "SCAN_DATA_DIR": str(tmp_path)}
     with IndexerProcess(database_url, anvil.url, **environment) as process:
         process.wait_for(head, hash_of(anvil, head))
-    assert not (tmp_path / "bulk").exists()
-
-
-@pytest.mark.long
-def test_webhooks_that_are_active_have_the_index_filled_block_after_block(
-    database_url, scenario, tmp_path
-):
-    anvil, head = scenario.anvil, scenario.anvil.head()
-    execute(
-        database_url,
-        "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
-        " VALUES (1, '\\x01', '\\x01', 'https://example.com', '{tx}', now())",
-    )
-    with IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR) as process:
-        process.wait_for(head, hash_of(anvil, head))
-        assert "there are active webhooks" in process.output()
-    assert rows(database_url) == []
+        assert ("there are active webhooks" in process.output()) == bool(has_webhook)
+    assert rows(database_url) == [] and not (tmp_path / "bulk").exists()
 
 
 def test_too_small_a_disk_is_refused(database_url, tmp_path):

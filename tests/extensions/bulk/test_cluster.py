@@ -1,7 +1,6 @@
 """Ranges fetched by a cluster: a scheduler and workers that are killed, frozen, or late."""
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,8 +24,8 @@ from scan.indexer.log_selection import NO_LOGS
 from tests.conftest import Played
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.dask_cluster import DaskCluster
-from tests.support.indexer_process import PATIENCE_S
 from tests.support.indexing import settings_for
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
 UNREACHABLE = "http://127.0.0.1:9"
@@ -80,7 +79,7 @@ def test_workers_are_killed_frozen_and_late(
     environment = {"RPC_URL": scenario.anvil.url}
     killed, frozen = (dask.add_worker(**environment) for _ in range(2))
     pool = ClusterPool(dask.settings(bucket), chain(scenario), files := RangeFiles(tmp_path))
-    wait_for_workers(pool, 2)
+    wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
     finished = 0
     for number, _ in enumerate(spool(pool, tasks)):
         finished += 1
@@ -99,13 +98,7 @@ def test_workers_are_killed_frozen_and_late(
     assert filesystem.get_file_info(f"{folder}/{FOLDER}").type == fs.FileType.NotFound
 
 
-def wait_for_workers(pool: ClusterPool, workers: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while pool.slots() < workers * cluster.RANGES_AHEAD:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
+@pytest.mark.long
 def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scenario, tmp_path):
     dask.add_worker(RPC_URL=scenario.anvil.url)
     other = chain(scenario)._replace(chain_id=1)
@@ -114,6 +107,7 @@ def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scena
         list(spool(pool, tasks[:1]))
 
 
+@pytest.mark.long
 def test_a_scheduler_takes_nobody_without_its_certificates(dask, scenario, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
     stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
@@ -163,7 +157,8 @@ def stored(tasks: list[RangeTask], scenario: Played, tmp_path: Path) -> tuple[Ra
     return store, store.put(written, tasks[1].blocks)
 
 
-def test_what_a_worker_has_not_written_is_refused(stored, tasks, tmp_path):
+def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_path):
+    """The same range stored twice is stored once."""
     (store, digest_), blocks = stored, tasks[1].blocks
     written, files, incoming = (RangeFiles(tmp_path / name) for name in ("written", "a", "b"))
     [archive] = (tmp_path / "shared" / FOLDER).iterdir()
@@ -175,27 +170,22 @@ def test_what_a_worker_has_not_written_is_refused(stored, tasks, tmp_path):
         assert not files.folder.exists() and not incoming.folder.exists()
         return str(error.value)
 
-    archive.write_bytes(content_[:-1] + b"x")
-    assert refusal() == "the archive is not what its worker has written"
-    archive.write_bytes(b"")
-    assert refusal() == "the archive is not what its worker has written"
+    for altered in (content_[:-1] + b"x", b""):
+        archive.write_bytes(altered)
+        assert refusal() == "the archive is not what its worker has written"
     archive.unlink()
     assert "No such file" in refusal()
+    assert [store.put(written, blocks), store.put(written, blocks)] == [digest_] * 2
+    assert [path.name for path in archive.parent.iterdir()] == [archive.name]
+    whole = RangeFiles(tmp_path / "whole")
+    whole.folder.mkdir()
+    store.take(whole, blocks, digest_, incoming.folder)
+    assert content(whole, blocks) == content(written, blocks)
     other = tasks[2].blocks
     for kind in SPOOLED:
         written.path(kind, blocks).rename(written.path(kind, other))
     digest_ = store.put(written, other)
     assert refusal(digest_, other) == "the files do not have the rows and columns of their range"
-
-
-def test_a_range_is_stored_twice_without_a_change(stored, tasks, tmp_path):
-    (store, digest_), blocks = stored, tasks[1].blocks
-    written, files = RangeFiles(tmp_path / "written"), RangeFiles(tmp_path / "files")
-    files.folder.mkdir()
-    assert store.put(written, blocks) == digest_
-    assert len(list((tmp_path / "shared" / FOLDER).iterdir())) == 1
-    store.take(files, blocks, digest_, tmp_path / "incoming")
-    assert content(files, blocks) == content(written, blocks)
 
 
 @pytest.mark.check

@@ -1,11 +1,8 @@
-"""Faults of nodes, workers and the database while a bulk backfill runs: it waits as long as it may
+"""Faults of nodes and of the database while a bulk backfill runs: it waits as long as it may
 help, says once why, and ends at once where it does not help."""
 
 import itertools
-import multiprocessing
 import threading
-import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,12 +10,8 @@ from scan.ethereum import retries
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
 from scan.ethereum.retries import Retries
-from scan.extensions.bulk.range_files import RangeFiles
-from scan.extensions.bulk.range_scheduler import spool
 from scan.extensions.bulk.spool import SpoolFailed
-from scan.extensions.bulk.worker_pool import WorkerPool
 from tests.extensions.bulk.backfilling import BackfillProcess, backfill, follow
-from tests.extensions.bulk.test_worker_pool import RANGES, TASKS, _write
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -28,31 +21,9 @@ from tests.support.table_digest import digest, fresh_digest
 
 
 @pytest.fixture(scope="module")
-def template_server() -> Iterator[tuple[Postgres, str]]:
-    """A server that a test may stop, and its template."""
-    with Postgres() as server:
-        yield server, server.make_template()
-
-
-def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
-    """Before it has a range, so that its pool is given up."""
-    files = RangeFiles(tmp_path)
-    results = spool(WorkerPool(1, files, _write), TASKS)
-    killed: set[int | None] = set()
-
-    def kill_the_first() -> None:
-        while len(killed) < 2:
-            for worker in multiprocessing.active_children():
-                if worker.pid not in killed:
-                    worker.kill()
-                    killed.add(worker.pid)
-            time.sleep(0.01)
-
-    thread = threading.Thread(target=kill_the_first)
-    thread.start()
-    assert list(results) == [7, 7]
-    thread.join()
-    assert all(map(files.has, RANGES))
+def own_template(own_postgres: Postgres) -> str:
+    """Of a server that a test may stop."""
+    return own_postgres.make_template()
 
 
 def of_blocks(fault: Fault, times: int) -> Fault:
@@ -90,8 +61,7 @@ def test_a_rate_limit_is_waited_out(postgres, template, chain, database_url, tmp
 
 @pytest.mark.long
 @pytest.mark.parametrize("stage", ["spool", "load"])
-def test_a_database_that_restarts_is_waited_for(template_server, chain, tmp_path, stage):
-    server, template = template_server
+def test_a_database_that_restarts_is_waited_for(own_postgres, own_template, chain, tmp_path, stage):
     head = chain.head()
 
     def is_at(url: str) -> bool:
@@ -99,16 +69,16 @@ def test_a_database_that_restarts_is_waited_for(template_server, chain, tmp_path
         statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
         return execute(url, statement) == [(1,)]
 
-    with server.cloned(template) as url:
+    with own_postgres.cloned(own_template) as url:
         with BackfillProcess(url, chain.url, tmp_path, head - 3) as process:
             process.wait_until(lambda: is_at(url))
-            server.halt()
+            own_postgres.halt()
             process.wait_for_output("trying again for 10 minutes")
-            server.resume()
+            own_postgres.resume()
             assert process.wait() == 0, process.tail()
             assert process.output().count("trying again for") == 1
         Indexing(url, chain.url).run_until(head)
-        assert digest(url) == fresh_digest(server, template, chain)
+        assert digest(url) == fresh_digest(own_postgres, own_template, chain)
 
 
 def altered_header(calls: Calls, forward: Forward) -> Reply:
@@ -136,7 +106,10 @@ def pruning() -> Fault:
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [(pruning(), "has pruned blocks before 30"), (altered_header, "block 30 contradicts itself")],
+    [
+        (pruning(), "has pruned blocks before 30"),
+        pytest.param(altered_header, "block 30 contradicts itself", marks=pytest.mark.long),
+    ],
 )
 def test_a_permanent_error_ends_the_backfill_at_once(
     chain, database_url, tmp_path, fault, reason, caplog

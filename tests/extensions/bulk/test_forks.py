@@ -1,19 +1,19 @@
 """Forks while a bulk backfill runs, and what it refuses to begin on."""
 
-import time
 from dataclasses import replace
 
 import pytest
 
-from scan.extensions.bulk import chain_backfill
+from scan.extensions.bulk import chain_backfill, resources
 from scan.extensions.bulk.chain_backfill import ChainBackfill
-from scan.extensions.bulk.plan import CannotBackfill
+from scan.extensions.bulk.plan import CannotBackfill, CannotBegin
 from scan.settings import Settings
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scenario import Stage, collections, honest_tokens, wrappers
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 DEPTH = 6
@@ -64,41 +64,56 @@ def test_blocks_of_another_fork_are_read_again(
     assert digest(database_url) == fresh_digest(postgres, template, stage.anvil)
 
 
-def test_an_index_with_blocks_is_left_alone(database_url, stage, tmp_path):
-    settings = settings_for(database_url, stage.anvil.url)
-    Indexing(database_url, stage.anvil.url).run_until(stage.anvil.head())
+@pytest.fixture
+def chain(anvil: Anvil) -> Anvil:
+    """A transaction in one of its blocks."""
+    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+    anvil.mine(12)
+    return anvil
+
+
+def test_an_index_with_blocks_is_left_alone(database_url, chain, tmp_path):
+    settings = Indexing(database_url, chain.url).run_until(chain.head()).settings
     before = digest(database_url)
     with pytest.raises(CannotBackfill, match="holds a chain already"):
         backfill(settings, tmp_path / "files", last_block=3)
     assert digest(database_url) == before
 
 
-def test_what_differs_from_the_node_is_read_again_and_not_accepted(
-    database_url, stage, tmp_path, monkeypatch
+def test_what_cannot_be_done_is_refused_and_can_be_continued(
+    database_url, chain, tmp_path, monkeypatch
 ):
+    """Of little memory before anything is begun, as of what the node has otherwise at the end."""
+    settings = settings_for(database_url, chain.url)
+    options = {"folder": tmp_path / "files", "last_block": 9}
+    monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
+    with pytest.raises(CannotBegin, match=r"0\.1 GB of memory is available.*lower --workers"):
+        backfill(settings, **options)
+    assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
+    assert not options["folder"].exists()
+    monkeypatch.undo()
+
     monkeypatch.setattr(chain_backfill, "READINGS", 1)
-    settings = settings_for(database_url, stage.anvil.url)
-    options = {"last_block": stage.anvil.head() - 3}
+    differences = [("transactions 1 0 is missing", 0, 9)]
     with pytest.raises(CannotBackfill, match="transactions 1 0 is missing"):
-        differences = [("transactions 1 0 is missing", 0, 19)]
-        backfill(settings, tmp_path / "files", audit=lambda _: differences, **options)
+        backfill(settings, audit=lambda _: differences, **options)
     assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
     assert problem_of_the_indexer(settings) == "a bulk backfill is not finished"
     with pytest.raises(CannotBackfill, match="begun with SCAN_LOGS=none"):
-        backfill(replace(settings, logs="all"), tmp_path / "files", **options)
+        backfill(replace(settings, logs="all"), **options)
+    monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
+    with pytest.raises(CannotBackfill, match="lower --memory"):
+        backfill(settings, **options)
     monkeypatch.undo()
     audits = [differences, []]  # of the node that had it otherwise once
-    assert backfill(settings, tmp_path / "files", audit=lambda _: audits.pop(0), **options)
+    assert backfill(settings, audit=lambda _: audits.pop(0), **options)
     assert not audits
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
 
 
 def problem_of_the_indexer(settings: Settings) -> str:
     """The first words of what it says; it writes nothing."""
+    status = "SELECT problem FROM indexer_status WHERE problem <> ''"
     with Indexing(settings.database_url, ",".join(settings.rpc_urls)):
-        while True:
-            rows = execute(settings.database_url, "SELECT problem FROM indexer_status")
-            if rows and rows[0][0]:
-                break
-            time.sleep(0.02)
-    return str(rows[0][0]).partition(":")[0]
+        wait_until(lambda: execute(settings.database_url, status))
+    return str(execute(settings.database_url, status)[0][0]).partition(":")[0]

@@ -1,14 +1,11 @@
-"""`scan backfill chain` continued after SIGKILL at each stage; one without its packages."""
+"""`scan backfill chain` continued after SIGKILL at each stage."""
 
-import sys
 from collections.abc import Callable
 
 import pytest
 
 from tests.extensions.bulk.backfilling import BackfillProcess
-from tests.support import forked_python
 from tests.support.database import execute
-from tests.support.indexer_process import ROOT
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 
@@ -39,14 +36,3 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     Indexing(database_url, scenario.anvil.url).run_until(head)
     assert digest(database_url) == digest(indexed.settings.database_url)
-
-
-def test_without_its_packages_the_command_names_the_extra(database_url):
-    code = (
-        "import sys; sys.modules['duckdb'] = None\n"
-        "from scan.commands import main\n"
-        "sys.exit(main(['backfill', 'chain']))"
-    )
-    environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
-    done = forked_python.run([sys.executable, "-c", code], cwd=ROOT, env=environment)
-    assert (done.returncode, "scan[bulk]" in done.stderr) == (1, True), done.stderr

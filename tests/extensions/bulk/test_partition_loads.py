@@ -60,73 +60,60 @@ def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted):
     assert len(before) == 5 * len(partitions.TABLES)
     with closing(Database(parted, statement_timeout_ms=0)) as database:
         for table in partitions.TABLES:
-            _replace(database, table)
+            listed = database.rows("bulk/partitions_list", table=table)
+            bounds = [(first, first + ROWS) for first in range(0, NEEDED, ROWS)]
+            assert [(first, bound) for _, first, bound in listed] == bounds
+            for name, first, bound in listed:
+                with database.transaction() as tx:
+                    for statement, _ in tx.rows(
+                        "bulk/partition_list_statements", partition=name, first=first, bound=bound
+                    ):
+                        tx.script(statement)
     assert execute(parted, DEFINITIONS) == before
 
 
-def _replace(database: Database, table: str) -> None:
-    partition_rows = database.rows("bulk/partitions_list", table=table)
-    assert [(first, bound) for _, first, bound in partition_rows] == [
-        (first, first + ROWS) for first in range(0, NEEDED, ROWS)
-    ]
-    for name, first, bound in partition_rows:
-        with database.transaction() as tx:
-            for statement, _ in tx.rows(
-                "bulk/partition_list_statements", partition=name, first=first, bound=bound
-            ):
-                tx.script(statement)
-
-
 def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted):
-    """None waits for another, up to the moment when a partition is replaced."""
+    """None waits for another, up to the moment when a partition is replaced; one takes no row of
+    another."""
     with (
-        closing(psycopg2.connect(parted)) as first,
-        closing(psycopg2.connect(parted)) as second,
+        closing(psycopg2.connect(parted)) as one,
+        closing(psycopg2.connect(parted)) as other,
         closing(psycopg2.connect(parted, options="-c lock_timeout=5s")) as reader,
     ):
-        for session, bounds in ((first, (0, 100)), (second, (100, 200))):
-            _fill(session, *bounds)
+        for session, first in ((one, 0), (other, 100)):
+            with session.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '5s'")
+                cursor.execute(f"LOCK TABLE logs_{first} IN SHARE UPDATE EXCLUSIVE MODE")
+            _run(session, first, follows_rows=False)
+            _insert(session, first, first + 99)
         with reader.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM logs")
             assert cursor.fetchone() == (0,)
         reader.commit()
-        for session, bounds in ((first, (0, 100)), (second, (100, 200))):
-            _run(session, *bounds, follows_rows=True)
+        for session, first in ((one, 0), (other, 100)):
+            _run(session, first, follows_rows=True)
             session.commit()
+        _run(one, 200, follows_rows=False)
+        with pytest.raises(psycopg2.errors.CheckViolation):
+            _insert(one, 200, 300)
     assert execute(parted, "SELECT ordinal FROM logs ORDER BY 1") == [(99,), (199,)]
 
 
-def test_a_row_of_another_partition_is_refused(parted):
-    with (
-        closing(psycopg2.connect(parted)) as session,
-        pytest.raises(psycopg2.errors.CheckViolation),
-    ):
-        _fill(session, 100, 200, ordinal=200)
-
-
-def _fill(
-    session: psycopg2.extensions.connection, first: int, bound: int, ordinal: int | None = None
-) -> None:
+def _run(session: psycopg2.extensions.connection, first: int, *, follows_rows: bool) -> None:
+    statement = load_statements()["bulk/partition_list_statements"]
+    values = {"partition": f"logs_{first}", "first": first, "bound": first + 100}
     with session.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '5s'")
-        cursor.execute(f"LOCK TABLE logs_{first} IN SHARE UPDATE EXCLUSIVE MODE")
-        _run(session, first, bound, follows_rows=False)
+        cursor.execute(statement.text, values)
+        for text, follows in cursor.fetchall():
+            if follows == follows_rows:
+                cursor.execute(text)
+
+
+def _insert(session: psycopg2.extensions.connection, first: int, ordinal: int) -> None:
+    with session.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO logs_{first}_loading"  # noqa: S608
             " (ordinal, block_number, log_index, transaction_index, address, topics, data)"
             " VALUES (%s, 1, 1, 1, '', '', '')",
-            [bound - 1 if ordinal is None else ordinal],
+            [ordinal],
         )
-
-
-def _run(
-    session: psycopg2.extensions.connection, first: int, bound: int, *, follows_rows: bool
-) -> None:
-    statement = load_statements()["bulk/partition_list_statements"]
-    with session.cursor() as cursor:
-        cursor.execute(
-            statement.text, {"partition": f"logs_{first}", "first": first, "bound": bound}
-        )
-        for text, follows in cursor.fetchall():
-            if follows == follows_rows:
-                cursor.execute(text)

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from scan.extensions.bulk.spool import RangeTask, SpoolFailed
 from scan.extensions.bulk.worker_pool import INCOMING, WorkerPool
 from scan.indexer.log_selection import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
+from tests.support.serving import wait_until
 
 RANGES = split(0, 19, 10)
 TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
@@ -69,12 +71,33 @@ def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path):
     assert all(map(files.has, RANGES)) and not (tmp_path / INCOMING).exists()
 
 
+def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
+    """Before it has a range, so that its pool is given up."""
+    files = RangeFiles(tmp_path)
+    results = spool(WorkerPool(1, files, _write), TASKS)
+    killed: set[int | None] = set()
+
+    def kill_the_first() -> None:
+        while len(killed) < 2:
+            for worker in multiprocessing.active_children():
+                if worker.pid not in killed:
+                    worker.kill()
+                    killed.add(worker.pid)
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=kill_the_first)
+    thread.start()
+    assert list(results) == [7, 7]
+    thread.join()
+    assert all(map(files.has, RANGES))
+
+
 def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 1.0)
+    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 0.3)
     files = RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
     assert list(spool(pool, TASKS)) == [7, 7]
-    assert "blocks 0 to 9 take long (1 s); a second worker takes them" in caplog.text
+    assert "blocks 0 to 9 take long (0 s); a second worker takes them" in caplog.text
     assert "key" not in caplog.text
     assert all(map(files.has, RANGES)) and not multiprocessing.active_children()
 
@@ -106,10 +129,3 @@ def test_workers_end_when_the_main_process_is_killed(tmp_path):
         assert len(workers) >= 2
         _, alive = psutil.wait_procs(workers, PATIENCE_S)
     assert not alive
-
-
-def wait_until(is_it: object) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_it():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

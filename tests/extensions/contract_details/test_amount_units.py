@@ -25,33 +25,29 @@ UNITS = amount_units(
         *({"symbol": symbol, "decimals": 18} for symbol in ("CAKE", "cake")),
     ],
 ).all
+READ = ["1.5 ether", "3 gwei", " 2.5  USDC ", "0 wei", "-1.25 ETH", "000.10 USDC", "1.5 cake"]
+REFUSED = """1|1.5|0x12|| |ether|1.5ether|.5 ether|1. ether|1e3 wei|1,5 ETH|1 Ether|1 usdc|1.5 wei
+1.0000001 USDC|1 __proto__|1 toString|\u0661 wei|1 CAKE|-1.50| 1.5 |1.5.5|1\tether|1 ether ether
+--1 wei|1 \u00a0ETH"""
 AMOUNTS = [
-    *(
-        "1.5 ether",
-        "3 gwei",
-        " 2.5  USDC ",
-        "0 wei",
-        "-1.25 ETH",
-        "000.10 USDC",
-        "7" * 78 + " ether",
-    ),
-    *(
-        "1",
-        "1.5",
-        "0x12",
-        "",
-        " ",
-        "ether",
-        "1.5ether",
-        ".5 ether",
-        "1. ether",
-        "1e3 wei",
-        "1,5 ETH",
-    ),
-    *("1 Ether", "1 usdc", "1.5 wei", "1.0000001 USDC", "1 __proto__", "1 toString", "\u0661 wei"),
-    *("1.5 cake", "1 CAKE", "-1.50", " 1.5 ", "1.5.5"),
-    *("1\tether", "1 ether\n", "1 ether ether", "--1 wei", "7" * 79 + " wei", "1 \u00a0ETH"),
+    *READ,
+    *(amount for line in REFUSED.splitlines() for amount in line.split("|")),
+    *("1 ether\n", "7" * 78 + " ether", "7" * 79 + " wei"),
 ]
+
+
+def in_script(calls: list[Any], expression: str) -> Any:
+    """What the page's script makes of each of `calls`: its value, or the text of its error."""
+    run = f"""
+    const document = {{
+      currentScript: {{src: "http://a/static/x/y.js"}}, getElementById: () => null,
+    }};
+    {(FOLDER / "contract-write.js").read_text()}
+    const units = {json.dumps(UNITS)};
+    console.log(JSON.stringify({json.dumps(calls)}.map((call) => {{
+      try {{ return [{expression}, null]; }} catch (error) {{ return [null, error.message]; }}
+    }})));"""
+    return json.loads(subprocess.check_output(["node", "-e", run], timeout=60))
 
 
 def by_server(text: str) -> list[str | None]:
@@ -60,19 +56,6 @@ def by_server(text: str) -> list[str | None]:
         return [None if number is None else str(number), None]
     except ValueError as error:
         return [None, str(error)]
-
-
-def by_script() -> Any:
-    run = f"""
-    const document = {{
-      currentScript: {{src: "http://a/static/x/y.js"}}, getElementById: () => null,
-    }};
-    {(FOLDER / "contract-write.js").read_text()}
-    console.log(JSON.stringify({json.dumps(AMOUNTS)}.map((text) => {{
-      try {{ return [amountUnits.parse(text, {json.dumps(UNITS)}), null]; }}
-      catch (error) {{ return [null, error.message]; }}
-    }})));"""
-    return json.loads(subprocess.check_output(["node", "-e", run], timeout=60))
 
 
 def test_server_and_script_read_the_same_amounts() -> None:
@@ -85,7 +68,7 @@ def test_server_and_script_read_the_same_amounts() -> None:
         "The unit CAKE is ambiguous here: several tokens have this symbol."
     )
     assert sum(number is not None for number, _ in expected) == 7
-    assert by_script() == expected
+    assert in_script(AMOUNTS, "amountUnits.parse(call, units)") == expected
 
 
 ORDER = {
@@ -125,28 +108,16 @@ def as_text(value: Any) -> Any:
 def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integers() -> None:
     shapes = [shape_of(parse_type(parameter)) for parameter, *_ in INSIDE]
     calls = [[text, shape] for (_, text, _), shape in zip(INSIDE, shapes, strict=True)]
-    run = f"""
-    const document = {{
-      currentScript: {{src: "http://a/static/x/y.js"}}, getElementById: () => null,
-    }};
-    {(FOLDER / "contract-write.js").read_text()}
-    console.log(JSON.stringify({json.dumps(calls)}.map(([text, shape]) => {{
-      try {{ return amountUnits.within(text, shape, {json.dumps(UNITS)}); }}
-      catch (error) {{ return error.message; }}
-    }})));"""
-    by_node = json.loads(subprocess.check_output(["node", "-e", run], timeout=60))
-    for (_, text, expected), shape, shown in zip(INSIDE, shapes, by_node, strict=True):
+    in_page = in_script(calls, "amountUnits.within(call[0], call[1], units)")
+    for (_, text, expected), shape, (shown, problem) in zip(INSIDE, shapes, in_page, strict=True):
         if isinstance(expected, str):
-            assert shown.startswith(expected)
+            assert problem.startswith(expected)
             with pytest.raises(InvalidParameter, match=expected):
                 in_base_units_within(json.loads(text), shape, UNITS)
             continue
         converted = in_base_units_within(json.loads(text), shape, UNITS)
         assert converted == (json.loads(text) if expected is None else expected)
-        if expected is None:
-            assert shown == text
-        else:
-            assert json.loads(shown) == as_text(expected)
+        assert shown == text if expected is None else json.loads(shown) == as_text(expected)
 
 
 @pytest.mark.parametrize(

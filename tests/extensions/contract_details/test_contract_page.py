@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 
 import pytest
 
@@ -75,6 +76,11 @@ def answer(page: Page, method: str, result: str) -> None:
     page.evaluate(f"asked.shift().resolve({result})")
 
 
+def connect(page: Page, account: str, chain: str) -> None:
+    answer(page, "eth_requestAccounts", f"['{account}']")
+    answer(page, "eth_chainId", f"'{chain}'")
+
+
 def output(page: Page) -> str:
     return str(page.evaluate("form.querySelector('output').textContent"))
 
@@ -99,8 +105,7 @@ def test_a_contract_is_written_with_a_wallet(
     page.evaluate("form.dispatchEvent(new Event('input'))")
     told = "Calls deposit with 0.000000000000000003 ETH (3 wei) sent with the call."
     assert page.evaluate("form.querySelector('.words').textContent") == told
-    answer(page, "eth_requestAccounts", f"['{sender}']")
-    answer(page, "eth_chainId", "'0x1'")  # another chain
+    connect(page, sender, "0x1")
     page.wait("form.querySelector('output button')")
     assert "chain 1" in output(page)
     page.evaluate("form.querySelector('output button').click()")
@@ -110,8 +115,7 @@ def test_a_contract_is_written_with_a_wallet(
     page.wait("form.querySelector('output').textContent.includes('Switched')")
 
     page.evaluate("form.querySelector('p button').click()")
-    answer(page, "eth_requestAccounts", f"['{sender}']")
-    answer(page, "eth_chainId", f"'{chain}'")
+    connect(page, sender, chain)
     page.wait("asked.length")
     assert page.evaluate("asked[0].method") == "eth_sendTransaction"
     transaction = page.evaluate("asked[0].params[0]")
@@ -127,12 +131,16 @@ def test_a_contract_is_written_with_a_wallet(
     assert explorer.call(vault, "note").json["result"] == "<i>note</i>"
 
 
-def test_functions_that_write_are_listed_without_a_script(explorer: Explorer, vault: str) -> None:
+def test_a_page_without_a_script_has_its_facts_and_the_functions_that_write(
+    explorer: Explorer, vault: str
+) -> None:
     page = explorer.client.get(f"/address/{vault}?tab=contract&view=write").text
     [section] = re.findall(r'<section id="write".*?</section>', page, re.DOTALL)
     assert " hidden" not in section.partition(">")[0]
     assert "<noscript><p><code>deposit(string,(uint256,address)[])</code>" in section
     assert "Sending needs JavaScript and a wallet in the browser." in page
+    facts = explorer.client.get(f"/address/{vault}?tab=contract").text
+    assert explorer.anvil.accounts[0] in facts.lower() and "&lt;b&gt;first&lt;/b&gt;" in facts
 
 
 def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explorer) -> None:
@@ -182,59 +190,41 @@ def test_what_a_wallet_refuses_is_told(
         answer(page, "eth_requestAccounts", accounts)
         page.wait("form.querySelector('output').textContent.includes('no account')")
     press(page, "withdraw(uint256)", "1000000000000 ether")
-    answer(page, "eth_requestAccounts", f"['{sender}']")
-    answer(page, "eth_chainId", f"'{chain}'")
+    connect(page, sender, chain)
     page.wait("form.querySelector('output').textContent.includes('NotEnough')")
     assert sender in output(page)
     press(page, "withdraw(uint256)", "1.5")
     page.evaluate("form.dispatchEvent(new Event('input'))")
     assert "has no unit" in page.evaluate("form.querySelector('.words').textContent")
-    answer(page, "eth_requestAccounts", f"['{sender}']")
-    answer(page, "eth_chainId", f"'{chain}'")
+    connect(page, sender, chain)
     page.wait("form.querySelector('output').textContent.startsWith('1.5 has no unit. Write one')")
     press(page, "withdraw(uint256)", "0")
-    answer(page, "eth_requestAccounts", f"['{sender}']")
-    answer(page, "eth_chainId", f"'{chain}'")
+    connect(page, sender, chain)
     page.wait("asked.length")
     page.evaluate("asked.shift().reject({code: 4001, message: 'User rejected'})")
     page.wait("form.querySelector('output').textContent.includes('refused')")
     press(page, "deposit(string,(uint256,address)[])", "x", "[broken")
-    answer(page, "eth_requestAccounts", f"['{sender}']")
-    answer(page, "eth_chainId", f"'{chain}'")
+    connect(page, sender, chain)
     page.wait("form.querySelector('output').textContent.includes('JSON')")
     assert page.errors == []
 
 
-def test_events_are_decoded_and_paged(page: Page, explorer: Explorer, explorer_url: str) -> None:
+def test_events_are_decoded_and_paged(explorer: Explorer) -> None:
     source = VAULT.replace("contract Vault", "contract Emitter")
     address = deploy(explorer, source, "Emitter", CONSTRUCTOR)
     explorer.verify(address, source, VERSION, contractName="Emitter", optimizationUsed=0)
-    anvil = explorer.anvil
     body = {"functionName": "deposit", "args": ["<i>note</i>", []]}
-    path = f"/api/v1/contracts/{address}/encode"
-    data = explorer.client.post(path, json=body).json["data"]
+    data = explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body).json["data"]
     for _ in range(27):
-        sent = anvil.send(anvil.accounts[0], address, data=data)
-    block = int(anvil.receipt_of(sent)["blockNumber"], 16)
-    explorer.wait_for_block(block)
-    page.open(f"{explorer_url}/address/{address}?tab=events")
-    assert page.evaluate("document.querySelectorAll('article.event').length") == 25
-    assert "Deposited" in page.text("article.event h2")
-    assert "<i>note</i>" in page.text("article.event")
-    page.click("a[rel=next]")
-    page.wait("document.querySelectorAll('article.event').length === 2")
-    assert explorer.client.get(f"/address/{address}?tab=events&cursor=x").status_code == 400
-
-
-def test_the_code_of_a_contract_has_a_page(explorer: Explorer, vault: str) -> None:
-    shown = explorer.client.get(f"/address/{vault}?tab=bytecode").text
-    code = explorer.anvil.call("eth_getCode", vault, "latest")
-    assert code in shown and "00000 PUSH1 0x80" in shown and f"Solidity {VERSION}" in shown
-    assert explorer.client.get(f"/address/{vault}/bytecode").text == code
-    whole = explorer.client.get(f"/address/{vault}/disassembly")
-    assert whole.mimetype == "text/plain" and whole.text.startswith("00000 PUSH1 0x80\n")
-    facts = explorer.client.get(f"/address/{vault}?tab=contract").text
-    assert explorer.anvil.accounts[0] in facts.lower() and "&lt;b&gt;first&lt;/b&gt;" in facts
+        sent = explorer.anvil.send(explorer.anvil.accounts[0], address, data=data)
+    explorer.wait_for_block(int(explorer.anvil.receipt_of(sent)["blockNumber"], 16))
+    path = f"/address/{address}?tab=events"
+    first = explorer.client.get(path).text
+    assert "Deposited" in first and "&lt;i&gt;note&lt;/i&gt;" in first
+    [following] = {*re.findall(r'rel="?next"? href="([^"]+)"|href="([^"]+)" rel="?next', first)}
+    second = explorer.client.get(unescape("".join(following))).text
+    assert [page.count('<article class="event"') for page in (first, second)] == [25, 2]
+    assert explorer.client.get(f"{path}&cursor=x").status_code == 400
 
 
 def test_lines_of_several_files_can_be_linked_to(
