@@ -71,7 +71,7 @@ class ConcurrencyLimit:
         """Return whether a place became free within the time."""
         if not self._clients_wait and not self._may_hold_more(client):
             return False
-        if self._line_is_full(client):
+        if self._line_is_full(client, wait_s):
             return False
         self._waiting.append(client)
         try:
@@ -79,7 +79,7 @@ class ConcurrencyLimit:
         finally:
             self._waiting.remove(client)
 
-    def _line_is_full(self, client: Hashable) -> bool:
+    def _line_is_full(self, client: Hashable, wait_s: float) -> bool:
         if self._places_in_line is None:
             return False
         return len(self._waiting) >= self._places_in_line or client in self._waiting
@@ -133,7 +133,8 @@ class WaitingThreads(ConcurrencyLimit):
     They wait for the node, compilers, running verifications, future blocks, and the place of large
     forms. Even if none of these become free, half of the threads
     still serve requests from the database. A thread waits for a place only while places are given
-    back, as they are every few milliseconds when the node responds, and only a few may wait.
+    back, as they are every few milliseconds when the node responds. Only a few may wait, or as many
+    as get a place in time if each is held as long as the last one was.
     """
 
     def __init__(
@@ -149,6 +150,7 @@ class WaitingThreads(ConcurrencyLimit):
             retry_after_s=1,
         )
         self._changed_hands_at = 0.0
+        self._held_s = 0.0  # by the last one who gave a place back
 
     def are_in_use(self) -> bool:
         return self._taken > 0
@@ -167,10 +169,23 @@ class WaitingThreads(ConcurrencyLimit):
         if self._is_free_for(client):
             return False
         idle_s = time.monotonic() - self._changed_hands_at
-        return idle_s >= wait_s or self._line_is_full(client)
+        return idle_s >= wait_s or self._line_is_full(client, wait_s)
+
+    def _line_is_full(self, client: Hashable, wait_s: float) -> bool:
+        turns = (len(self._waiting) + 1) / self._places_per_client
+        return turns * self._held_s > wait_s and super()._line_is_full(client, wait_s)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
         return self._taken + 1 < self._places and self._is_free_for(client)
+
+    @contextmanager
+    def place(self, client: Hashable = None, *, wait_s: float = 0.0) -> Iterator[None]:
+        with super().place(client, wait_s=wait_s):
+            began_at = time.monotonic()
+            try:
+                yield
+            finally:
+                self._held_s = time.monotonic() - began_at
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:
