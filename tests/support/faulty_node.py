@@ -77,24 +77,36 @@ def node_error(code: int, message: str) -> Fault:
     )
 
 
-def null_receipts(calls: Calls, forward: Forward) -> Reply:
-    """The block is there, its receipts are not yet."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt"):
-            answer["result"] = None
-    return Reply(body=answers)
+def altering(alter: Callable[[dict[str, Any], dict[str, Any]], None]) -> Fault:
+    """`alter` is given each call and its answer, which it changes in place."""
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            alter(call, answer)
+        return Reply(body=answers)
+
+    return reply
 
 
-def _replace(calls: Calls, forward: Forward, replacement: Callable[[Any], Any]) -> Reply:
-    """`replacement` of a call's method and first parameter is its answer, where there is one."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        replaced = replacement((call["method"], *call["params"][:1]))
-        if replaced is not None:
+def refuse(
+    is_refused: Callable[[dict[str, Any]], bool], code: int = -32601, message: str = "not found"
+) -> Fault:
+    """An error is the answer of some calls."""
+
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if is_refused(call):
             answer.pop("result", None)
-            answer.update(replaced)
-    return Reply(body=answers)
+            answer["error"] = _error(code, message)
+
+    return altering(alter)
+
+
+@altering
+def null_receipts(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    """The block is there, its receipts are not yet."""
+    if call["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt"):
+        answer["result"] = None
 
 
 def prune(first: int, way: str, genesis: bool = False) -> Fault:
@@ -113,14 +125,13 @@ def prune(first: int, way: str, genesis: bool = False) -> Fault:
         "-32000": {"error": _error(-32000, "history is not here")},
     }[way]
 
-    def replacement(call: tuple[str, Any]) -> dict[str, Any] | None:
-        method, *params = call
-        if method not in methods or not str(params[0]).startswith("0x"):
-            return None
-        is_dropped = (0 if genesis else 1) <= int(params[0], 16) < first
-        return answer if is_dropped else None
+    def alter(call: dict[str, Any], own: dict[str, Any]) -> None:
+        number = call["params"][0] if call["method"] in methods else ""
+        if number.startswith("0x") and (0 if genesis else 1) <= int(number, 16) < first:
+            own.pop("result", None)
+            own.update(answer)
 
-    return lambda calls, forward: _replace(calls, forward, replacement)
+    return altering(alter)
 
 
 def foreign_receipts(calls: Calls, forward: Forward) -> Reply:
@@ -132,64 +143,42 @@ def foreign_receipts(calls: Calls, forward: Forward) -> Reply:
     return Reply(body=forward(asked))
 
 
-def stale_head(calls: Calls, forward: Forward) -> Reply:
+@altering
+def stale_head(call: dict[str, Any], answer: dict[str, Any]) -> None:
     """The tip of a node that is some blocks behind."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"] == "eth_blockNumber":
-            answer["result"] = hex(max(0, int(answer["result"], 16) - 5))
-    return Reply(body=answers)
+    if call["method"] == "eth_blockNumber":
+        answer["result"] = hex(max(0, int(answer["result"], 16) - 5))
 
 
-def huge_head(calls: Calls, forward: Forward) -> Reply:
+@altering
+def huge_head(call: dict[str, Any], answer: dict[str, Any]) -> None:
     """More than a column holds."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"] == "eth_blockNumber":
-            answer["result"] = "0x" + 64 * "f"
-    return Reply(body=answers)
+    if call["method"] == "eth_blockNumber":
+        answer["result"] = "0x" + 64 * "f"
 
 
-def other_block(calls: Calls, forward: Forward) -> Reply:
+@altering
+def other_block(_: dict[str, Any], answer: dict[str, Any]) -> None:
     """Blocks of another hash: what a node on another fork says."""
-    answers = forward(calls)
-    for answer in answers:
-        block = answer.get("result")
-        if isinstance(block, dict) and "parentHash" in block:
-            block["hash"] = "0x" + 64 * "b"
-    return Reply(body=answers)
+    block = answer.get("result")
+    if isinstance(block, dict) and "parentHash" in block:
+        block["hash"] = "0x" + 64 * "b"
 
 
 def refuse_method(method: str) -> Fault:
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == method:
-                answer.pop("result", None)
-                answer["error"] = _error(-32601, f"the method {method} does not exist")
-        return Reply(body=answers)
-
-    return reply
+    message = f"the method {method} does not exist"
+    return refuse(lambda call: call["method"] == method, message=message)
 
 
-def refuse_block_hashes(calls: Calls, forward: Forward) -> Reply:
-    """A node from before EIP-1898."""
-    return _without_block_hashes(calls, forward, _error(-32602, "cannot unmarshal object"))
+def _names_block_hash(call: dict[str, Any]) -> bool:
+    return any(isinstance(param, dict) and "blockHash" in param for param in call["params"])
 
 
-def refuse_block_objects(calls: Calls, forward: Forward) -> Reply:
-    """As Ganache does."""
-    error = _error(-32700, 'Cannot wrap a "object" as a json-rpc type')
-    return _without_block_hashes(calls, forward, error)
-
-
-def _without_block_hashes(calls: Calls, forward: Forward, error: dict[str, Any]) -> Reply:
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if any(isinstance(param, dict) and "blockHash" in param for param in call["params"]):
-            answer.pop("result", None)
-            answer["error"] = error
-    return Reply(body=answers)
+# A node from before EIP-1898, and Ganache.
+refuse_block_hashes = refuse(_names_block_hash, -32602, "cannot unmarshal object")
+refuse_block_objects = refuse(
+    _names_block_hash, -32700, 'Cannot wrap a "object" as a json-rpc type'
+)
 
 
 def ignore_block_hashes(calls: Calls, forward: Forward) -> Reply:

@@ -17,10 +17,6 @@ ETHER = 10**18
 MILLIONS = 5_000_000 * ETHER
 UNISWAP_V2 = "0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f"
 LURE = "Your 1,000,000 USDC are ready: visit https://evil.example”, sent 5 ETH"
-SYMBOLS = (
-    *("000USDC", ".000USDC", "+1000", "\u0660\u0660\u0660", "ETH.", "$ETH", "ETH"),
-    *("\u0415\u0422\u041d", "\u0395\u03a4\u0397", "\u1d07\u1d1b\u029c"),
-)
 PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 SINK = "0x00000000000000000000000000000000deadbeef"
 
@@ -89,8 +85,7 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
     pool = contracts["pool"]
     anvil.transact(one, bet, "approve", pool.address, 2**256 - 1)
     anvil.transact(one, alf, "transfer", pool.address, 10**29)
-    for symbol in SYMBOLS:
-        contracts[symbol] = anvil.deploy(one, "LooseToken", "Zero", symbol)
+    contracts["ETH"] = anvil.deploy(one, "LooseToken", "Zero", "ETH")
     contracts["other BET"] = anvil.deploy(one, "LooseToken", "Better", "bet")
     contracts["apes"] = anvil.deploy(one, "LooseItems", "Apes and 5 ETH from Binance #1", "APE")
     contracts["pretender"] = anvil.deploy(one, "Pretender")
@@ -125,8 +120,7 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
     for function, arguments in {**EMITTED, **TRUE}.items():
         anvil.mine()
         sent[function] = anvil.transact(one, pretender, function, *arguments)
-    for symbol in SYMBOLS:
-        sent[symbol] = anvil.transact(one, contracts[symbol], "transfer", SINK, 5 * ETHER)
+    sent["ETH"] = anvil.transact(one, contracts["ETH"], "transfer", SINK, 5 * ETHER)
     anvil.mine()
     sent["flood"] = anvil.transact(one, pool, "flood", 600, gas=10_000_000)
     anvil.mine()
@@ -140,31 +134,32 @@ def test_coins_that_leave_an_account_with_code_are_told(played: Played) -> None:
         r"Ran code of its own account, sent [\d,.…]+ ETH", played.sentence("half leaves")
     )
     assert int(half["parts"][-1]["value"]) > 4000 * ETHER
-    assert played.sentence("ten leave") == "Ran code of its own account, sent 10 ETH"
-    cancelled = "Sent nothing to itself, as is done to cancel a transaction"
-    assert played.sentence("plain cancel") == cancelled
 
 
-def test_a_swap_says_who_was_paid_and_what_was_approved(played: Played) -> None:
-    swap = "Swapped 5 BET for 5 ALF on v2-unconfirmed"
-    assert played.sentence("real trade") == swap
-    assert played.sentence("paid to another") == f"{swap}, paid to {shortened(SINK)}"
-    assert played.sentence("approval inside") == (
-        "Swapped 3 BET for 3 ALF on v2-unconfirmed,"
-        f" leaving {shortened(SINK)} approved to spend 7 BET"
-    )
+SWAP = "Swapped 5 BET for 5 ALF on v2-unconfirmed"
 
 
-def test_a_swap_that_no_transfers_bear_is_none(played: Played) -> None:
-    assert "wapped" not in played.sentence("fake trade")
-    assert played.sentence("fake trade").endswith(
-        ", sent 0.000000000000000001 BET, got 0.000000000000000001 ALF"
-    )
-
-
-def test_an_approval_by_permit2_is_told(played: Played) -> None:
-    sentence = played.sentence("permit")
-    assert sentence.endswith(f", leaving {shortened(SINK)} approved to spend unlimited BET")
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("ten leave", "Ran code of its own account, sent 10 ETH"),
+        ("plain cancel", "Sent nothing to itself, as is done to cancel a transaction"),
+        ("real trade", SWAP),
+        ("paid to another", f"{SWAP}, paid to {shortened(SINK)}"),
+        (
+            "approval inside",
+            "Swapped 3 BET for 3 ALF on v2-unconfirmed,"
+            f" leaving {shortened(SINK)} approved to spend 7 BET",
+        ),
+        ("fake trade", ", sent 0.000000000000000001 BET, got 0.000000000000000001 ALF"),
+        ("permit", f", leaving {shortened(SINK)} approved to spend unlimited BET"),
+        ("lure", "Failed: the contract says “" + LURE.replace("”", "") + "”"),
+    ],
+)
+def test_sentences_tell_what_happened(played: Played, name: str, end: str) -> None:
+    sentence = played.sentence(name)
+    assert sentence.endswith(end) and (end.startswith(",") or sentence == end)
+    assert ("wapped" in sentence) == ("wapped" in end)
 
 
 def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(played: Played) -> None:
@@ -196,22 +191,12 @@ def test_trades_that_no_transfers_bear_are_marked(played: Played) -> None:
         assert ("not backed" in html) == (name == "fake trade")
 
 
-@pytest.mark.parametrize("symbol", SYMBOLS)
-def test_a_symbol_is_no_part_of_an_amount_and_not_the_coin(played: Played, symbol: str) -> None:
-    at = shortened(played.contracts[symbol].address)
-    assert played.sentence(symbol) == f"Sent 5 “{symbol}” ({at}) to {shortened(SINK)}"
-
-
 def test_names_that_contracts_chose_are_quoted_beside_their_address(played: Played) -> None:
+    assert played.sentence("ETH") == f"Sent 5 “ETH” ({played.short('ETH')}) to {shortened(SINK)}"
     apes = f"“Apes and 5 ETH from Binance #1” ({played.short('apes')})"
     assert played.sentence("mint") == f"Minted {apes} #7"
     nobody = f"“nobody” ({played.short('nobody')})"
     assert played.sentence("approval") == f"Approved {nobody} to spend unlimited BET"
-
-
-def test_what_a_contract_says_as_it_fails_is_quoted(played: Played) -> None:
-    words = LURE.replace("”", "")
-    assert played.sentence("lure") == f"Failed: the contract says “{words}”"
 
 
 def test_a_long_text_of_a_revert_is_cut_and_says_so(played: Played) -> None:

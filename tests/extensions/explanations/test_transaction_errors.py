@@ -8,10 +8,10 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from scan.database.connection import Database
-from tests.extensions.explanations.conftest import answering_traces, client_over, refusing
+from tests.extensions.explanations.conftest import NO_TRACERS, NO_TRACES, client_over
 from tests.support.anvil import RpcError
 from tests.support.database import execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, cut_connection
+from tests.support.faulty_node import FaultyNode, altering, cut_connection
 from tests.support.reasons import Played
 
 
@@ -146,7 +146,7 @@ def test_the_node_is_asked_once_and_never_again(played: Played) -> None:
     with FaultyNode(played.anvil.url) as node:
         first, second = (client_over(played, node) for _ in range(2))
         assert error_of(played, "recurse", first)["name"] == "Empty"
-        node.fault = refusing()
+        node.fault = NO_TRACES
         assert error_of(played, "recurse", second)["name"] == "Empty"
         assert error_of(played, "recurse", second)["approximate"] is False
 
@@ -195,7 +195,7 @@ APPROXIMATE = {
 def test_without_traces_the_same_call_is_made_on_the_block_before(played: Played) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = refusing()
+        node.fault = NO_TRACES
         client = client_over(played, node)
         for name, (kind, error_name, values) in APPROXIMATE.items():
             error = error_of(played, name, client)
@@ -206,81 +206,55 @@ def test_without_traces_the_same_call_is_made_on_the_block_before(played: Played
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
 
-def test_where_the_same_call_succeeds_the_reason_is_not_guessed(played: Played) -> None:
+@pytest.mark.parametrize(
+    ("replaced", "words"),
+    [
+        ({"result": "0x"}, "the same call succeeds on the state of the block before"),
+        (
+            {"error": {"code": -32000, "message": "missing trie node 0x00"}},
+            "nor the state of the block before",
+        ),
+    ],
+    ids=["succeeds", "pruned"],
+)
+def test_a_reason_that_no_call_shows_is_not_guessed(
+    played: Played, replaced: dict[str, Any], words: str
+) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
 
-    def succeed(calls: Calls, forward: Forward) -> Reply:
-        reply = refusing()(calls, forward)
-        for call, answer in zip(calls, reply.body, strict=True):
-            if call["method"] == "eth_call":
-                answer.pop("error", None)
-                answer["result"] = "0x"
-        return reply
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "eth_call":
+            answer.pop("error", None)
+            answer.update(replaced)
 
     with FaultyNode(played.anvil.url) as node:
-        node.fault = succeed
+        node.fault = lambda calls, forward: altering(alter)(
+            calls, lambda asked: NO_TRACES(asked, forward).body
+        )
         error = error_of(played, "require", client_over(played, node))
     assert (error["kind"], error["name"], error["reverting"]) == ("unknown", None, None)
-    assert "the same call succeeds on the state of the block before" in error["reason"]
+    assert words in error["reason"]
 
 
-def test_pruned_state_and_a_node_that_is_away_are_told(played: Played) -> None:
-    def pruned(calls: Calls, forward: Forward) -> Reply:
-        reply = refusing()(calls, forward)
-        for call, answer in zip(calls, reply.body, strict=True):
-            if call["method"] == "eth_call":
-                answer["error"] = {"code": -32000, "message": "missing trie node 0x00"}
-        return reply
-
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = pruned
-        error = error_of(played, "require", client_over(played, node))
-        assert "nor the state of the block before" in error["reason"]
-        node.fault = cut_connection
-        client = client_over(played, node)
-        assert error_of(played, "require", client)["kind"] == "unknown"
-        node.fault = None  # it was not cached
-        assert error_of(played, "require", client)["kind"] == "error"
-
-
-@pytest.mark.parametrize(
-    "lie",
-    [
-        '{"type":"CALL"}',
-        '{"type":7,"error":"x","to":[],"calls":{"a":1}}',
-        '{"type":"CALL","error":"execution reverted","output":"0xzz","calls":7}',
-        '{"type":"CALL","error":{"a":1},"from":"0x","to":"0x1"}',
-        "[]",
-        "7",
-        '"0x"',
-        '{"structLogs":[]}',
-        '{"type":"CALL","error":"reverted","calls":[' + "{}," * 2000 + "{}]}",
-        '{"type":"CALL","error":"execution reverted","output":"0x' + "00" * 4_300_000 + '"}',
-    ],
-)
-def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, lie: str) -> None:
+def test_what_a_node_that_is_away_does_not_tell_is_asked_again(played: Played) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = answering_traces(lie)
         client = client_over(played, node)
-        error = error_of(played, "require", client)
-        assert error["kind"] in ("unknown", "error")
-        assert error["approximate"] or error["kind"] == "unknown"
-        assert error_of(played, "fine", client) is None
+        node.fault = cut_connection
+        assert error_of(played, "require", client)["kind"] == "unknown"
+        node.fault = None
+        assert error_of(played, "require", client)["kind"] == "error"
 
 
 def test_a_trace_of_another_block_is_not_believed(played: Played) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "eth_getTransactionByHash":
-                answer["result"]["blockHash"] = "0x" + 64 * "a"
-        return Reply(body=answers)
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "eth_getTransactionByHash":
+            answer["result"]["blockHash"] = "0x" + 64 * "a"
 
     with FaultyNode(played.anvil.url) as node:
-        node.fault = reply
+        node.fault = altering(alter)
         assert error_of(played, "require", client_over(played, node))["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
@@ -289,7 +263,7 @@ def test_flat_traces_say_the_same(played: Played) -> None:
     """trace_transaction, of a node that has no tracers."""
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = refusing(lambda call: call["method"] == "debug_traceTransaction")
+        node.fault = NO_TRACERS
         client = client_over(played, node)
         for name, (kind, error_name, _, trace_address, _) in WHY.items():
             error = error_of(played, name, client)

@@ -10,8 +10,24 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.extensions.explanations.conftest import answering_traces, client_over, is_trace, refusing
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, cut_connection
+from tests.extensions.explanations.conftest import (
+    NO_TRACERS,
+    NO_TRACES,
+    answering_traces,
+    client_over,
+    is_trace,
+)
+from tests.support.database import execute
+from tests.support.faulty_node import (
+    Calls,
+    Fault,
+    FaultyNode,
+    Forward,
+    Reply,
+    altering,
+    cut_connection,
+    refuse,
+)
 from tests.support.indexing import settings_for
 from tests.support.reasons import Played
 
@@ -71,7 +87,7 @@ def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
 def test_flat_traces_give_the_same_tree(played: Played) -> None:
     names = ("caught, then the next", "fine", "recurse", "deployment", "money", "speaking")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = refusing(lambda call: call["method"] == "debug_traceTransaction")
+        node.fault = NO_TRACERS
         client = client_over(played, node)
         for name in names:
             nested, flat = answer_of(played, name), answer_of(played, name, client=client)
@@ -201,7 +217,7 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
 ) -> None:
     path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
     with FaultyNode(played.anvil.url) as node:
-        node.fault = refusing()
+        node.fault = NO_TRACES
         client = client_over(played, node)
         for _ in range(2):  # with what it remembers, too
             refused = client.get(path)
@@ -218,53 +234,23 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
     assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
 
 
-@pytest.mark.parametrize("lie", ["0x", [], {}, {"type": 7}, True])
-@pytest.mark.parametrize("what", ["trace", "state-changes"])
-def test_a_malformed_trace_says_nothing_of_the_next_one(
-    played: Played, what: str, lie: object
-) -> None:
-    def malformed(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if is_trace(call):
-                answer.pop("error", None)
-                answer["result"] = lie
-        return Reply(body=answers)
-
-    path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
-    with FaultyNode(played.anvil.url) as node:
-        client = client_over(played, node)
-        node.fault = malformed
-        assert client.get(path).status_code == 502
-        node.fault = None
-        assert client.get(path).status_code == 200
-
-
-def only_steps(calls: Calls, forward: Forward) -> Reply:
+@altering
+def only_steps(call: dict[str, Any], answer: dict[str, Any]) -> None:
     """A node that traces, but knows no tracer, as Ganache."""
-    steps = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"] == "debug_traceTransaction":
-            answer.pop("error", None)
-            answer["result"] = steps
-        elif is_trace(call):
-            answer.pop("result", None)
-            answer["error"] = {"code": -32601, "message": "the method does not exist"}
-    return Reply(body=answers)
+    if call["method"] == "debug_traceTransaction":
+        answer.pop("error", None)
+        answer["result"] = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
+    elif is_trace(call):
+        answer.pop("result", None)
+        answer["error"] = {"code": -32601, "message": "the method does not exist"}
 
 
-def no_tracers(calls: Calls, forward: Forward) -> Reply:
-    """One that refuses the option, as Hardhat's."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if is_trace(call):
-            answer.pop("result", None)
-            answer["error"] = {"code": -32602, "message": "unknown variant `callTracer`"}
-    return Reply(body=answers)
-
-
-@pytest.mark.parametrize("fault", [only_steps, no_tracers])
+# Hardhat's node refuses the option.
+@pytest.mark.parametrize(
+    "fault",
+    [only_steps, refuse(is_trace, -32602, "unknown variant `callTracer`")],
+    ids=["Ganache", "Hardhat"],
+)
 def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(
     played: Played, fault: Fault
 ) -> None:
@@ -289,7 +275,11 @@ def test_unknown_transactions_and_parameters_are_refused(played: Played) -> None
 
 LIES = {
     "trace": (
-        '{"type":"CALL"}',
+        *('"0x"', "[]", "{}", "7", "true", '{"type":"CALL"}'),
+        '{"type":7,"error":"x","to":[],"calls":{"a":1}}',
+        '{"type":"CALL","error":"execution reverted","output":"0xzz","calls":7}',
+        '{"type":"CALL","error":{"a":1},"from":"0x","to":"0x1"}',
+        '{"type":"CALL","error":"reverted","calls":[' + "{}," * 2000 + "{}]}",
         '{"type":"<b>","from":"0x0000000000000000000000000000000000000001"}',
         '{"type":"CALL","from":"0x00","to":"0x"}',
         '{"type":"CALL","from":"0x' + 40 * "1" + '","value":"-0x1"}',
@@ -299,6 +289,7 @@ LIES = {
         '{"type":"CALL","from":"0x' + 40 * "1" + '","gas":"0x' + 65 * "f" + '"}',
     ),
     "state-changes": (
+        *('"0x"', "[]", "{}", '{"type":7}', "true"),
         '{"pre":[],"post":{}}',
         '{"pre":{"0x12":{}},"post":{}}',
         '{"pre":{},"post":{"0x' + 40 * "1" + '":7}}',
@@ -312,13 +303,22 @@ LIES = {
 
 
 @pytest.mark.parametrize("what", LIES)
-def test_a_lying_node_gets_an_error_and_no_server_fault(played: Played, what: str) -> None:
-    path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
+def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, what: str) -> None:
+    """Neither the transaction's own record nor what the node is believed next."""
+    execute(played.url, "DELETE FROM transaction_failures")
+    fine, failed = (f"/api/v1/transactions/{played.sent[name]}" for name in ("fine", "require"))
     with FaultyNode(played.anvil.url) as node:
+        client = client_over(played, node)
         for lie in LIES[what]:
             node.fault = answering_traces(lie)
-            answer = client_over(played, node).get(path)  # of a service that remembers nothing
+            answer = client.get(f"{fine}/{what}")
             assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), lie
+            error = client.get(failed).json["error"]
+            assert error["kind"] in ("unknown", "error"), lie
+            assert error["approximate"] or error["kind"] == "unknown", lie
+            assert client.get(fine).json["error"] is None, lie
+        node.fault = None
+        assert client.get(f"{fine}/{what}").status_code == 200
 
 
 @pytest.mark.parametrize("kind", ["SELFDESTRUCT", "CALL", "CREATE"])
@@ -334,6 +334,7 @@ def test_a_frame_without_recipient_is_shown(played: Played, kind: str) -> None:
 
 
 def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played: Played) -> None:
+    execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
         node.fault = answering_traces('{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}')
         client = client_over(played, node)
@@ -343,6 +344,8 @@ def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played: Played)
         asked = node.requests
         assert client.get(path).json == answer.json
         assert node.requests == asked
+        failed = client.get(f"/api/v1/transactions/{played.sent['silent']}").json["error"]
+        assert failed["approximate"] and failed["kind"] == "revert_without_reason"
 
 
 def test_more_accounts_and_slots_than_are_shown_are_told(played: Played) -> None:

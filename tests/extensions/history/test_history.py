@@ -21,6 +21,7 @@ from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.extensions.history import queries as history_query
 from scan.http.services import Services
 from scan.queries.reader import Reader
+from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
 from tests.support.anvil import RpcError
 from tests.support.database import execute
@@ -29,12 +30,12 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import Listed, by_links
 from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.scenario import MINERS, STRANGERS
+from tests.support.serving import NOWHERE
 
 Row = dict[str, Any]
 DEV_BALANCE = 10_000 * 10**18
 SIGN = {"in": 1, "out": -1, "self": 0}
 NUMBERS = itertools.count()
-NOBODY = "http://127.0.0.1:9"
 
 
 def history(client: FlaskClient, address: str, limit: int = 100, **filters: Any) -> list[Row]:
@@ -62,12 +63,13 @@ def is_coin(row: Row) -> bool:
 
 @pytest.fixture(scope="module")
 def histories(client: FlaskClient, scenario: Played) -> dict[str, list[Row]]:
-    """Whole ones, newest first, of everybody in the scenario and of its contracts."""
+    """Whole ones, newest first, of everybody in the scenario and of its contracts, in pages of
+    such a size that some of them end within a transaction."""
     stage = scenario.stage
     contracts = [contract.address for contract in stage.contracts.values()]
     pools = [pool.address for pool in stage.pools.values()]
     everybody = (*stage.people, *STRANGERS, *MINERS, *contracts, *pools, "0x" + 40 * "0")
-    return {key: history(client, key) for key in dict.fromkeys(map(str.lower, everybody))}
+    return {key: history(client, key, 23) for key in dict.fromkeys(map(str.lower, everybody))}
 
 
 def test_coin_adds_up_to_the_balance(
@@ -209,18 +211,6 @@ def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(
             assert (row["transferIndex"] is not None) is (row["type"] == "internal_transfer")
 
 
-def test_either_order_and_pages_of_any_size_have_the_same_rows(
-    client: FlaskClient, histories: dict[str, list[Row]]
-) -> None:
-    chance = random.Random(1)
-    busy = sorted(histories, key=lambda key: len(histories[key]))[-6:]
-    for key in (*busy, STRANGERS[0], MINERS[0]):
-        rows = histories[key]
-        assert history(client, key, chance.randint(20, 40), orderBy="asc") == rows[::-1]
-        if len(rows) < 400:
-            assert history(client, key, 7) == rows
-
-
 def grouped(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
     """Every entry, page by page, and that an entry is a transaction, or the rest of a block."""
     entries: list[Row] = []
@@ -306,78 +296,68 @@ def test_balances_over_time_are_the_node_s(
     monkeypatch: pytest.MonkeyPatch,
     most: int,
 ) -> None:
-    """Of the coin as the node has it at each block, of tokens as transfers say; also in parts."""
+    """Of the coin as the node has it at each block, of tokens as transfers say; also in parts, and
+    after a block or at a time."""
     monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", most)
     times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
+    head = scenario.anvil.head()
+
+    def require(point: Row, key: str, number: int, moved: list[Row] | None = None) -> None:
+        """The right point of a block: of the coin, or of a token that moved so."""
+        if moved is None:
+            right = int(scenario.anvil.call("eth_getBalance", key, hex(number)), 16)
+        else:
+            right = sums([row for row in moved if row["blockNumber"] <= number], is_coin)[False]
+        assert point == {"blockNumber": number, "timestamp": times[number], "balance": str(right)}
+
     busy = sorted(histories, key=lambda key: len(histories[key]))[-3:]
     for key in (*busy, STRANGERS[0], MINERS[0]):
         rows = histories[key]
         points = balances(client, key, points=13, **{"": most})
-        assert points[-1]["blockNumber"] == scenario.anvil.head()
+        assert points[-1]["blockNumber"] == head
         oldest = min(
             row["blockNumber"] for row in rows if row["type"] != "genesis" and is_coin(row)
         )
         assert points[0]["blockNumber"] == oldest
         for point in points:
-            block = hex(point["blockNumber"])
-            assert int(point["balance"]) == int(
-                scenario.anvil.call("eth_getBalance", key, block), 16
-            ), point
-            assert point["timestamp"] == times[point["blockNumber"]]
+            require(point, key, point["blockNumber"])
+        for number in (1, head // 3, head - 1, head, head + 5):
+            last = min(number, head)
+            at = at_of(client, key, blockTo=number, **{"": most})
+            require(at, key, last)
+            newest = max(n for n in times if times[n] <= times[last])
+            by_time = at_of(client, key, timeTo=times[last], **{"": most})
+            assert by_time["blockNumber"] == newest and (newest > last or by_time == at)
+        points = balances(client, key, points=5, blockTo=head // 3, **{"": most})
+        assert all(point["blockNumber"] <= head // 3 for point in points)
         for token in {row["tokenAddress"] for row in rows} - {None}:
             moved = [row for row in rows if row["tokenAddress"] == token]
             points = balances(client, key, points=5, token=token, **{"": most})
             assert bool(points) is (int(key, 16) != 0)
             for point in points:
-                before = [row for row in moved if row["blockNumber"] <= point["blockNumber"]]
-                assert int(point["balance"]) == sums(before, is_coin)[False], (token, point)
+                require(point, key, point["blockNumber"], moved)
+            if points:
+                held = at_of(client, key, blockTo=head // 3, token=token, **{"": most})
+                require(held, key, head // 3, moved)
+    nobody = f"0x{'ab' * 20}"
+    require(at_of(client, nobody, blockTo=head, **{"": most}), nobody, head)
 
 
-@pytest.mark.parametrize("most", [10_000, 9])
-def test_a_balance_after_a_block_or_on_a_day_is_the_node_s(
-    scenario: Played,
-    client: FlaskClient,
-    histories: dict[str, list[Row]],
-    monkeypatch: pytest.MonkeyPatch,
-    most: int,
-) -> None:
-    monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", most)
-    times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
-    head = scenario.anvil.head()
-    busy = sorted(histories, key=lambda key: len(histories[key]))[-2:]
-    for key in (*busy, STRANGERS[0], f"0x{'ab' * 20}"):
-        path = f"/api/v1/addresses/{key}/balances"
-        rows = histories.get(key, [])
-        token = next((row["tokenAddress"] for row in rows if row["tokenAddress"]), None)
-        for number in (1, head // 3, head - 1, head, head + 5):
-            last = min(number, head)
-            at = client.get(path, query_string={"blockTo": number, "": most}).json["at"]
-            expected = int(scenario.anvil.call("eth_getBalance", key, hex(last)), 16)
-            assert at == {"blockNumber": last, "timestamp": times[last], "balance": str(expected)}
-            newest = max(n for n in times if times[n] <= times[last])
-            by_time = client.get(path, query_string={"timeTo": times[last], "": most}).json
-            assert by_time["at"]["blockNumber"] == newest
-            if newest == last:
-                assert by_time["at"] == at
-            if token is not None and int(key, 16):
-                held = client.get(path, query_string={"blockTo": number, "token": token}).json
-                before = [r for r in rows if r["tokenAddress"] == token]
-                before = [r for r in before if r["blockNumber"] <= last]
-                assert held["at"]["balance"] == str(sums(before, is_coin)[False])
-        points = balances(client, key, points=5, blockTo=head // 3, **{"": most})
-        assert all(point["blockNumber"] <= head // 3 for point in points)
+def at_of(client: FlaskClient, address: str, **arguments: Any) -> Any:
+    answer = client.get(f"/api/v1/addresses/{address}/balances", query_string=arguments)
+    assert answer.status_code == 200, answer.text
+    return answer.json["at"]
 
 
 def test_bad_parameters_of_balances_are_refused(client: FlaskClient) -> None:
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
-    for name, value in (("points", "0"), ("points", "101"), ("token", "0x1"), ("cursor", "abc")):
-        refused = client.get(path, query_string={name: value})
-        assert (refused.status_code, refused.json["field"]) == (400, name)
-    for name, value in (("blockTo", "x"), ("timeTo", "yesterday")):
-        refused = client.get(path, query_string={name: value})
-        assert (refused.status_code, refused.json["field"]) == (400, name)
-    assert client.get(path, query_string={"timeTo": "1999-01-01T00:00:00Z"}).status_code == 404
-    assert client.get(path, query_string={"token": STRANGERS[0]}).status_code == 404
+    for name, value in (
+        *(("points", "0"), ("points", "101"), ("token", "0x1"), ("cursor", "abc")),
+        *(("blockTo", "x"), ("timeTo", "yesterday")),
+    ):
+        require_parameter(client.get(path, query_string={name: value}), name)
+    for given in ({"timeTo": "1999-01-01T00:00:00Z"}, {"token": STRANGERS[0]}):
+        assert client.get(path, query_string=given).status_code == 404
     nobody = client.get(f"/api/v1/addresses/0x{'ab' * 20}/balances").json
     assert (nobody["balances"], nobody["next"]) == ([], None)
 
@@ -455,7 +435,7 @@ def made(database_url: str) -> Iterator[Made]:
     database = Database(database_url, statement_timeout_ms=10_000)
     chain = Chain(database)
     chain.append()
-    yield Made(chain, create_app(settings_for(database_url, NOBODY)).test_client())
+    yield Made(chain, create_app(settings_for(database_url, NOWHERE)).test_client())
     database.close()
 
 
@@ -510,15 +490,14 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(
     )
     made.chain.store_balances({ME: 10 if keeps else 0})
     page = mine(made)
-    burns = [row for row in page["history"] if row["type"] == "burn"]
-    assert [(row["direction"], row["amount"], row["transactionIndex"]) for row in burns] == (
-        [] if keeps else [("out", "10", 0)]
-    )
-    assert (page["complete"], page["unexplained"], page["total"]) == (
-        True,
-        "0",
-        len(page["history"]),
-    )
+    burns = [
+        (row["direction"], row["amount"], row["transactionIndex"])
+        for row in page["history"]
+        if row["type"] == "burn"
+    ]
+    assert burns == ([] if keeps else [("out", "10", 0)])
+    assert (page["complete"], page["unexplained"]) == (True, "0")
+    assert page["total"] == len(page["history"])
     assert mine(made, direction="out")["total"] == len(burns)
     assert balances(made.client, "0x" + ME.hex())[-1]["balance"] == str(10 - 10 * len(burns))
     made.chain.unwind(0)
@@ -613,7 +592,7 @@ def test_balances_are_of_one_address_and_one_unit(
     # Rows before the first block that is kept may be there still.
     execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
     monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", 3)
-    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
     for unit in ({}, {"token": "0x" + TOKEN.hex()}):
         page = client.get(f"/api/v1/addresses/0x{ME.hex()}/balances", query_string=unit).json
         assert [point["blockNumber"] for point in page["balances"]] == [4, 5]

@@ -20,7 +20,7 @@ class FileServer:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:

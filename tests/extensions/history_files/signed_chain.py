@@ -4,16 +4,19 @@ Anvil leaves the list of withdrawals out of a block's size, which `sized` adds.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
 from scan.extensions.history_files.block_parts import parts_of
 from scan.extensions.history_files.e2store import Parts
+from scan.extensions.history_files.history_export import file_name, write_file
+from scan.extensions.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
 from tests.support import scenario
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, Fault, Forward, Reply
+from tests.support.faulty_node import Fault, altering
 
 CHAIN_ID = 31_337
 ACTS = (
@@ -46,15 +49,25 @@ def play(node: Anvil) -> None:
 def sized(fault: Fault | None = None) -> Fault:
     """The node with true sizes of blocks, and with `fault`."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answer = fault(calls, forward) if fault else Reply(body=forward(calls))
-        for entry in answer.body:
-            block = entry.get("result")
-            if isinstance(block, dict) and block.get("withdrawalsRoot") and "size" in block:
-                block["size"] = hex(int(block["size"], 16) + 1)
-        return answer
+    @altering
+    def reply(_: Any, answer: dict[str, Any]) -> None:
+        block = answer.get("result")
+        if isinstance(block, dict) and block.get("withdrawalsRoot") and "size" in block:
+            block["size"] = hex(int(block["size"], 16) + 1)
 
-    return reply
+    if fault is None:
+        return reply
+    return lambda calls, forward: reply(calls, lambda asked: fault(asked, forward).body)
+
+
+def write(url: str, folder: Path, last: int) -> Path:
+    """A file of a node's blocks up to the last one."""
+    source = BlockSource(node := Node([url]), traces="off")
+    hash_ = source.hash_at(last)
+    assert hash_ is not None
+    path = folder / file_name("test", 0, hash_)
+    write_file(source, BlockCompleter(node, source.chain_id), path, 0, last, hash_)
+    return path
 
 
 def structs(url: str, first: int, last: int) -> Iterator[tuple[Any, Sequence[Any]]]:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +20,6 @@ from scan.ethereum.client import Node
 from scan.extensions.audit import audit_command as audit
 from scan.extensions.bulk.plan import CannotBackfill
 from scan.extensions.history_files.chain_files import open_files
-from scan.extensions.history_files.history_export import file_name, write_file
-from scan.extensions.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
@@ -34,7 +31,7 @@ from tests.indexer.test_node_faults import status
 from tests.support.anvil import Anvil
 from tests.support.dask_cluster import DaskCluster
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, prune
+from tests.support.faulty_node import FaultyNode, prune, refuse
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scan_run import scan_run
@@ -43,6 +40,7 @@ from tests.support.table_digest import digest
 
 KILLS = int(os.environ.get("BULK_KILLS", "6"))
 SEED = int(os.environ.get("BULK_SEED", "24"))
+STATE_METHODS = ("eth_getCode", "eth_call")
 KEPT = 40  # newest blocks that the node has
 
 
@@ -59,30 +57,17 @@ OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
 
 @pytest.fixture(scope="module")
 def chain(
-    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Chain]:
-    files = tmp_path_factory.mktemp("files")
-    with Anvil() as anvil, FaultyNode(anvil.url) as node:
-        signed_chain.play(anvil)
-        head = anvil.head()
-        node.fault = signed_chain.sized()
-        source = BlockSource(of_node := Node([node.url]), traces="off")
-        last = head - KEPT // 2
-        hash_ = source.hash_at(last)
-        assert hash_ is not None
-        write_file(
-            source,
-            BlockCompleter(of_node, source.chain_id),
-            files / file_name("test", 0, hash_),
-            0,
-            last,
-            hash_,
-        )
-        with postgres.cloned(template) as url:
-            Indexing(url, node.url, traces="off").run_until(head)
-            expected = digest(url)
-        node.fault = signed_chain.sized(prune(head - KEPT, "null"))
-        yield Chain(node, head, head - KEPT, files, expected)
+    postgres: Postgres,
+    template: str,
+    signed: Anvil,
+    node: FaultyNode,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Chain:
+    head, files = signed.head(), tmp_path_factory.mktemp("files")
+    signed_chain.write(node.url, files, head - KEPT // 2)
+    with postgres.cloned(template) as url:
+        Indexing(url, node.url, traces="off").run_until(head)
+        return Chain(node, head, head - KEPT, files, digest(url))
 
 
 def run_backfill(
@@ -95,6 +80,7 @@ def run_backfill(
         RPC_URL=chain.node.url,
         SCAN_TRACES="off",
         SCAN_DATA_DIR=str(folder),
+        SCAN_HISTORY=str(chain.files),  # where the options name no other
     )
 
 
@@ -104,17 +90,7 @@ def backfilled(chain: Chain, database_url: str, folder: Path, *options: str) -> 
     return done.stderr
 
 
-def test_a_chain_from_files_is_the_one_of_the_node(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
-    backfilled(chain, database_url, tmp_path, f"--history={chain.files}")
-    settings = settings_for(database_url, chain.node.url, traces="off")
-    follow(settings, chain.head)
-    assert digest(database_url) == chain.digest
-    chain.node.fault = signed_chain.sized()
-    assert auditing.run(settings) == audit.EXACT
-
-
+@pytest.mark.long
 def test_an_indexer_takes_pruned_blocks_from_files_by_itself(
     chain: Chain, database_url: str, tmp_path: Path
 ) -> None:
@@ -204,8 +180,11 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(
     assert f"{path.name} of {other.url}: its SHA-256 is not the one" in errors
     assert len(downloads) == 1
     assert not (tmp_path / "history").exists()
-    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    settings = settings_for(database_url, chain.node.url, traces="off")
+    follow(settings, chain.head)
     assert digest(database_url) == chain.digest
+    chain.node.fault = signed_chain.sized()
+    assert auditing.run(settings) == audit.EXACT
 
 
 def test_files_of_another_chain_show_nothing(
@@ -215,17 +194,7 @@ def test_files_of_another_chain_show_nothing(
     with Anvil() as other:
         other.call("anvil_setCoinbase", "0x" + "77" * 20)
         other.mine(chain.head)
-        source = BlockSource(of_node := Node([other.url]), traces="off")
-        hash_ = source.hash_at(chain.head)
-        assert hash_ is not None
-        write_file(
-            source,
-            BlockCompleter(of_node, source.chain_id),
-            tmp_path / file_name("test", 0, hash_),
-            0,
-            chain.head,
-            hash_,
-        )
+        signed_chain.write(other.url, tmp_path, chain.head)
     chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
     done = run_backfill(chain, database_url, tmp_path, f"--history={tmp_path}")
     assert done.returncode == 1
@@ -233,21 +202,31 @@ def test_files_of_another_chain_show_nothing(
     assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
 
 
-def test_the_last_block_may_be_one_that_the_node_has_pruned(
+def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
     chain: Chain, database_url: str, tmp_path: Path
 ) -> None:
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
-    options = [f"--history={chain.files}", "--last-block=15"]
+    """Contracts are asked at the newest block then."""
+    last = 15
+    hash_ = BlockSource(Node([chain.node.upstream])).hash_at(last)
+    assert hash_ is not None
+    is_old = refuse(
+        lambda call: call["method"] in STATE_METHODS and call["params"][1] != "latest",
+        *(4444, "pruned history unavailable"),
+    )
+    pruned = prune(chain.first_kept, "4444")
+    chain.node.fault = signed_chain.sized(
+        lambda calls, forward: is_old(calls, lambda asked: pruned(asked, forward).body)
+    )
+    options = [f"--last-block={last}"]
     done = run_backfill(chain, database_url, tmp_path, *options)
     assert "give its true hash with --last-hash" in done.stderr, done.stderr
-    chain.node.fault = signed_chain.sized()
-    hash_ = BlockSource(Node([chain.node.url])).hash_at(15)
-    assert hash_ is not None
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
     for last_hash, code in (("0x" + 64 * "1", 1), (to_hex(hash_), 0)):
         again = run_backfill(chain, database_url, tmp_path, *options, f"--last-hash={last_hash}")
         assert again.returncode == code, again.stderr
-    assert execute(database_url, "SELECT max(number), count(*) FROM blocks") == [(15, 16)]
+    blocks = execute(database_url, "SELECT max(number), count(*) FROM blocks")
+    assert blocks == [(last, last + 1)]
+    symbols = execute(database_url, "SELECT symbol FROM tokens WHERE symbol IS NOT NULL")
+    assert {"MUSD", "HBR", "RGLD"} <= {symbol for (symbol,) in symbols}
 
 
 @pytest.mark.long
@@ -300,22 +279,3 @@ def test_a_cluster_reads_files_of_a_shared_folder(
         assert backfill(settings, folder, last_block=last, cluster=shared, history=files)
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
-
-
-def test_where_a_node_has_pruned_the_state_too_the_newest_one_is_read(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
-    pruned = {"error": {"code": 4444, "message": "pruned history unavailable"}}
-
-    def fault(calls: Calls, forward: Forward) -> Reply:
-        reply = prune(chain.first_kept, "4444")(calls, forward)
-        for call, answer in zip(calls, reply.body, strict=True):
-            if call["method"] in ("eth_getCode", "eth_call") and call["params"][1] != "latest":
-                answer.pop("result", None)
-                answer.update(pruned)
-        return reply
-
-    chain.node.fault = signed_chain.sized(fault)
-    backfilled(chain, database_url, tmp_path, f"--history={chain.files}")
-    symbols = execute(database_url, "SELECT symbol FROM tokens WHERE symbol IS NOT NULL")
-    assert {"MUSD", "HBR", "RGLD"} <= {symbol for (symbol,) in symbols}

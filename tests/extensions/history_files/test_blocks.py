@@ -1,6 +1,5 @@
 """Blocks decoded from bytes, as files have them, are those decoded from a node's JSON."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -23,14 +22,6 @@ from tests.extensions.history_files import signed_chain
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.mined_chain import MinedChain
-
-
-@pytest.fixture(scope="module")
-def node() -> Iterator[FaultyNode]:
-    with Anvil() as anvil, FaultyNode(anvil.url) as proxy:
-        signed_chain.play(anvil)
-        proxy.fault = signed_chain.sized()
-        yield proxy
 
 
 def head(node: FaultyNode) -> int:

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import tracemalloc
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -29,10 +28,8 @@ HEADER, BODY, SLIM = 3, 4, 10
 
 
 @pytest.fixture(scope="module")
-def all_parts() -> Iterator[list[Parts]]:
-    with Anvil() as anvil:
-        signed_chain.play(anvil)
-        yield signed_chain.parts(anvil.url, 0, BLOCKS - 1)
+def all_parts(signed: Anvil) -> list[Parts]:
+    return signed_chain.parts(signed.url, 0, BLOCKS - 1)
 
 
 def with_blooms(parts: Parts, number: int) -> Parts:

@@ -28,7 +28,8 @@ GENESIS = BLOCKS_OF_FILE - 13  # of anvil; it is block 0 for those who ask, as a
 START = GENESIS + 1  # the first block that is indexed
 LAST = BLOCKS_OF_FILE + 19  # block of the second file
 HEAD = LAST + 20
-RANGES = pytest.mark.parametrize("range_blocks", [4, 500])  # end where a file ends, or do not
+# They end where a file ends, or do not.
+RANGES = pytest.mark.parametrize("range_blocks", [pytest.param(4, marks=pytest.mark.long), 500])
 
 
 class Chain(NamedTuple):
@@ -99,14 +100,12 @@ def open_sources(chain: Chain, database_url: str, folder: Path, *sources: Path) 
 
 
 @RANGES
-@pytest.mark.parametrize("has_other", [False, True])
 def test_a_chain_of_two_files_is_the_one_of_the_node(
-    chain: Chain, database_url: str, tmp_path: Path, has_other: bool, range_blocks: int
+    chain: Chain, database_url: str, tmp_path: Path, range_blocks: int
 ) -> None:
-    """Also where the second file of the first source is of another chain, which only the parent of
-    its first block tells, or of the first block that the node has."""
-    sources = (*[chain.other] * has_other, chain.files)
-    settings, files = open_sources(chain, database_url, tmp_path, *sources)
+    """Though the second file of the first source is of another chain, which only the parent of its
+    first block tells, or of the first block that the node has."""
+    settings, files = open_sources(chain, database_url, tmp_path, chain.other, chain.files)
     folder = tmp_path / "spooled"
     last = HEAD - 3
     assert backfill(settings, folder, last_block=last, range_blocks=range_blocks, history=files)
@@ -114,7 +113,7 @@ def test_a_chain_of_two_files_is_the_one_of_the_node(
     assert digest(database_url) == chain.digest
 
 
-@RANGES
+@pytest.mark.parametrize("range_blocks", [4, 500])
 def test_a_chain_whose_second_file_does_not_follow_shows_nothing(
     chain: Chain, database_url: str, tmp_path: Path, range_blocks: int
 ) -> None:

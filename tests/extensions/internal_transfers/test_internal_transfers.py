@@ -15,7 +15,7 @@ from scan.hex import to_hex
 from tests.extensions.audit.test_audit import run
 from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, refuse, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.scenario import STRANGERS, Stage, creations, purses
@@ -27,7 +27,7 @@ TRACERS = ("debug_traceBlockByHash", "trace_block")
 GWEI = 10**9
 
 
-@pytest.mark.parametrize("hardfork", ["paris", "shanghai", "cancun"])
+@pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
 def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(database_url, hardfork):
     """Its code is ADDRESS SELFDESTRUCT. The node names both parties where the coin is gone."""
     with Anvil(hardfork=hardfork) as node:
@@ -47,23 +47,6 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(datab
         assert run(indexing.settings, node=True) == audit.EXACT
 
 
-class Untraceable:
-    """Fails at the traces of some blocks, and of their transactions."""
-
-    def __init__(self, anvil: Anvil, numbers: set[int]) -> None:
-        blocks = [anvil.call("eth_getBlockByNumber", hex(n), True) for n in numbers]
-        self._hashes = {block["hash"] for block in blocks}
-        self._hashes |= {t["hash"] for block in blocks for t in block["transactions"]}
-
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
-        answers: Answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"].startswith("debug_trace") and call["params"][0] in self._hashes:
-                answer.pop("result", None)
-                answer["error"] = {"code": -32000, "message": "execution timeout"}
-        return Reply(body=answers)
-
-
 def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     stage = Stage(anvil)
     purses(stage)
@@ -73,8 +56,14 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     purse = stage.contracts["purse"].address
     missing = [t for t in truth.internal_transfers if t["blockNumber"] in numbers]
     assert {t["blockNumber"] for t in missing} == numbers
+    blocks = [anvil.call("eth_getBlockByNumber", hex(number), False) for number in numbers]
+    hashes = {hash_ for block in blocks for hash_ in (block["hash"], *block["transactions"])}
+
+    def is_untraceable(call: dict[str, Any]) -> bool:
+        return call["method"].startswith("debug_trace") and call["params"][0] in hashes
+
     with FaultyNode(anvil.url) as node:
-        node.fault = Untraceable(anvil, numbers)
+        node.fault = refuse(is_untraceable, -32000, "execution timeout")
         with Indexing(database_url, node.url, until=head) as indexing:
             client = create_app(indexing.settings).test_client()
             body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
@@ -91,19 +80,6 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
         assert run(indexing.settings, node=True) == audit.EXACT
 
 
-def without_traces(settings: dict[str, Any]) -> Any:
-    def fault(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] in TRACERS:
-                assert not settings, "traces were asked for"
-                answer.pop("result", None)
-                answer["error"] = {"code": -32601, "message": "the method does not exist"}
-        return Reply(body=answers)
-
-    return fault
-
-
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [({"traces": "off"}, "SCAN_TRACES is off"), ({}, "debug_traceBlockByHash")],
@@ -112,7 +88,10 @@ def without_traces(settings: dict[str, Any]) -> Any:
 def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
     with FaultyNode(anvil.url) as node:
-        node.fault = without_traces(settings)
+        tracing: list[str] = []
+        node.fault = refuse(
+            lambda call: call["method"] in TRACERS and not tracing.append(call["method"])
+        )
         with Indexing(database_url, node.url, until=anvil.head(), **settings) as indexing:
             client = create_app(indexing.settings).test_client()
             plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
@@ -139,6 +118,7 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
                 assert body["status"] == "0" and reason in body["result"]
             page = client.get(f"/address/{STRANGERS[0]}?tab=internal")
             assert page.status_code == 200 and reason in page.text
+        assert bool(tracing) == (not settings)
         assert run(indexing.settings) == audit.EXACT
 
 
@@ -249,17 +229,11 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(database, da
     assert balance_block(client, "person") == 5
 
 
-def steps_alone(calls: Calls, forward: Forward) -> Reply:
-    """As Hardhat's node, which knows no tracer."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"]:
-            answer.pop("result", None)
-            answer["error"] = {
-                "code": -32004,
-                "message": f"Method {call['method']} is not supported",
-            }
-    return Reply(body=answers)
+# As Hardhat's node, which knows no tracer.
+steps_alone = refuse(
+    lambda call: call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"],
+    *(-32004, "Method is not supported"),
+)
 
 
 def steps_for_calls(calls: Calls, forward: Forward) -> Reply:
@@ -278,7 +252,9 @@ def recording() -> Iterator[Anvil]:
         yield node
 
 
-@pytest.mark.parametrize("fault", [steps_alone, steps_for_calls], ids=lambda fault: fault.__name__)
+@pytest.mark.parametrize(
+    "fault", [steps_alone, steps_for_calls], ids=["steps alone", "steps for calls"]
+)
 def test_a_node_that_traces_steps_alone_shows_the_same(
     postgres, template, database_url, recording, fault
 ):

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pytest
@@ -12,10 +12,11 @@ from flask.testing import FlaskClient
 from app import create_app
 from tests.api.test_bad_input import require_refusal
 from tests.conftest import Played
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
 from tests.support.items import items_of, require_same_items
+from tests.support.serving import NOWHERE
 
 UINT256 = 2**256
 NOT_IDS = (
@@ -83,102 +84,95 @@ def test_tokens_without_items_and_ids_that_never_moved_are_not_found(
         assert words in body["error"]
 
 
-class Uris:
-    """A token whose contract says of the URI what the test wants it to."""
-
-    def __init__(self, anvil: Anvil, database_url: str) -> None:
-        self.anvil = anvil
-        self.token = anvil.deploy(anvil.accounts[0], "Talkative")
-        self.database_url = database_url
-        self.mint(self.token)
-
-    def mint(self, token: Contract, token_id: int = 1) -> None:
-        args = (self.anvil.accounts[0], token_id)
-        self.anvil.transact(self.anvil.accounts[0], token, "mint", *args)
-        self.anvil.mine()
-
-    def answer(self, raw: bytes) -> None:
-        """From the next block on."""
-        owner = self.anvil.accounts[0]
-        self.anvil.transact(owner, self.token, "answer", raw, gas=28_000_000)
-        self.anvil.mine()
-
-    def index(self) -> None:
-        Indexing(self.database_url, self.anvil.url).run_until(self.anvil.head())
-
-    def client(self, url: str | None = None) -> FlaskClient:
-        return create_app(settings_for(self.database_url, url or self.anvil.url)).test_client()
-
-    def item(self, url: str | None = None) -> Any:
-        return self.client(url).get(f"/api/v1/tokens/{self.token.address}/items/1").json
-
-
-@pytest.fixture(scope="module")
-def talking(postgres: Postgres, template: str) -> Iterator[tuple[Anvil, str]]:
-    """A node and the database of its chain, on which each test has a token of its own."""
-    with Anvil() as node, postgres.cloned(template) as url:
-        yield node, url
-
-
-@pytest.fixture
-def uris(talking: tuple[Anvil, str]) -> Uris:
-    return Uris(*talking)
-
-
 def encoded(text: bytes) -> bytes:
     padded = text.ljust(-(-len(text) // 32) * 32, b"\0")
     return (32).to_bytes(32) + len(text).to_bytes(32) + padded
 
 
-@pytest.mark.parametrize(
-    ("returned", "uri", "problem"),
-    [
-        (encoded(b"ipfs://x/{id}.json"), "ipfs://x/{id}.json", None),
-        (encoded(b""), "", None),
-        (encoded(b"a\0b\x1b[31m\xff\xe2\x80\xa8c"), "ab[31m\ufffdc", None),
-        (encoded(b"javascript:alert(1)"), "javascript:alert(1)", None),
-        (b"", None, "no text"),
-        (b"\1" * 32, None, "no text"),
-        ((32).to_bytes(32) + (2**255).to_bytes(32), None, "no text"),
-        (encoded(b"x" * 20_000), "x" * 20_000, None),
-    ],
-    ids=["text", "empty", "dirty", "script", "nothing", "word", "too far", "long"],
-)
-def test_a_uri_is_what_the_contract_returns_cleaned(
-    uris: Uris, returned: bytes, uri: str | None, problem: str | None
-) -> None:
-    uris.answer(returned)
-    uris.index()
-    found = uris.item()
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>window.ran = 1</script></svg>'
+METADATA = {
+    "name": "Lamp <b>#1</b>\u202e",
+    "description": "Shines.",
+    "image": f"data:image/svg+xml;base64,{base64.b64encode(SVG).decode()}",
+    "attributes": [{"trait_type": "Colour", "value": "red"}, {"trait_type": "\u200b"}],
+}
+DOCUMENT = base64.b64encode(json.dumps(METADATA).encode())
+REVERTS, BURNS_ALL_GAS, RETURNS_A_MEGABYTE = 1, 2, 3
+# What a contract returns, or how it fails; the URI that is shown, or why there is none.
+URIS: dict[str, tuple[bytes | int, str | None, str | None]] = {
+    "text": (encoded(b"ipfs://x/{id}.json"), "ipfs://x/{id}.json", None),
+    "empty": (encoded(b""), "", None),
+    "dirty": (encoded(b"a\0b\x1b[31m\xff\xe2\x80\xa8c"), "ab[31m\ufffdc", None),
+    "script": (encoded(b"javascript:alert(1)"), "javascript:alert(1)", None),
+    "nothing": (b"", None, "no text"),
+    "word": (b"\1" * 32, None, "no text"),
+    "too far": ((32).to_bytes(32) + (2**255).to_bytes(32), None, "no text"),
+    "long": (encoded(b"x" * 20_000), "x" * 20_000, None),
+    "reverts": (REVERTS, None, "reverted"),
+    "burns all gas": (BURNS_ALL_GAS, None, "reverted"),
+    "a megabyte": (RETURNS_A_MEGABYTE, None, "more than 65,536 bytes"),
+}
+WITHOUT_METADATA = {
+    b"https://example.com/1.json": "Metadata outside the chain is not fetched here.",
+    b"data:application/json,{": "The metadata is not JSON.",
+    b"data:application/json," + b"[" * 5_000: "The metadata is not JSON.",
+    b"http://127.0.0.1/": "Only data:, https: and ipfs: URIs are read.",
+}
+HOSTILE = 'https://x/"><script>window.ran = 1</script>\u202e'.encode() + b"y" * 9000
+RETURNED = {
+    **{name: returned for name, (returned, _, _) in URIS.items()},
+    **{uri[:30].decode(): encoded(uri) for uri in WITHOUT_METADATA},
+    "hostile": encoded(HOSTILE),
+    "metadata": encoded(b"data:application/json;base64," + DOCUMENT),
+}
+
+
+class Talking(NamedTuple):
+    """Item 1 of a token by what its contract says."""
+
+    owner: str
+    database_url: str
+    client: FlaskClient
+    tokens: dict[str, str]
+
+    def item(self, name: str, client: FlaskClient | None = None) -> Any:
+        path = f"/api/v1/tokens/{self.tokens[name]}/items/1"
+        return (client or self.client).get(path).json
+
+
+@pytest.fixture(scope="module")
+def talking(postgres: Postgres, template: str) -> Iterator[Talking]:
+    with Anvil() as node, postgres.cloned(template) as url:
+        owner, tokens = node.accounts[0], {}
+        for name, returned in RETURNED.items():
+            token = node.deploy(owner, "Talkative")
+            node.transact(owner, token, "mint", owner, 1)
+            function = "fail" if isinstance(returned, int) else "answer"
+            node.transact(owner, token, function, returned, gas=28_000_000)
+            node.mine()
+            tokens[name] = token.address
+        indexing = Indexing(url, node.url).run_until(node.head())
+        yield Talking(owner, url, create_app(indexing.settings).test_client(), tokens)
+
+
+@pytest.mark.parametrize("name", URIS)
+def test_a_uri_is_what_the_contract_returns_cleaned(talking: Talking, name: str) -> None:
+    """A contract that fails costs its URI alone."""
+    _, uri, problem = URIS[name]
+    found = talking.item(name)
     assert found["tokenUri"] == uri
     assert (found["tokenUriUnavailable"] is None) == (problem is None)
     assert problem is None or problem in found["tokenUriUnavailable"]
-    assert found["transferCount"] == 1
+    assert (found["transferCount"], found["ownerCount"]) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("mode", "problem"), [(1, "reverted"), (2, "reverted"), (3, "more than 65,536 bytes")]
-)
-def test_a_contract_that_fails_costs_its_uri_alone(uris: Uris, mode: int, problem: str) -> None:
-    """It reverts, burns all gas, or returns a megabyte."""
-    uris.anvil.transact(uris.anvil.accounts[0], uris.token, "fail", mode)
-    uris.anvil.mine()
-    uris.index()
-    found = uris.item()
-    assert found["tokenUri"] is None and problem in found["tokenUriUnavailable"]
-    assert found["ownerCount"] == 1
-
-
-def test_without_the_node_the_item_is_there_and_is_asked_for_again(uris: Uris) -> None:
-    uris.answer(encoded(b"ipfs://x"))
-    uris.index()
-    away = uris.item("http://127.0.0.1:9")
+def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking: Talking) -> None:
+    client = create_app(settings_for(talking.database_url, NOWHERE)).test_client()
+    away = talking.item("text", client)
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
-    assert away["owner"] == uris.anvil.accounts[0]
-    client = uris.client("http://127.0.0.1:9")
-    answer = client.get(f"/api/v1/tokens/{uris.token.address}/items/1")
+    assert away["owner"] == talking.owner
+    answer = client.get(f"/api/v1/tokens/{talking.tokens['text']}/items/1")
     assert "ETag" not in answer.headers
-    assert uris.item()["tokenUri"] == "ipfs://x"
 
 
 def test_a_bep1155_is_asked_for_its_uri(client: FlaskClient, scenario: Played) -> None:
@@ -189,63 +183,38 @@ def test_a_bep1155_is_asked_for_its_uri(client: FlaskClient, scenario: Played) -
     assert "none: the contract returns an empty URI" in page and "URIs are read" not in page
 
 
-def test_a_hostile_uri_is_text_on_its_page(uris: Uris) -> None:
-    uris.answer(encoded('https://x/"><script>window.ran = 1</script>\u202e'.encode() + b"y" * 9000))
-    uris.index()
-    html = uris.client().get(f"/nft/{uris.token.address}/1").text
+def test_a_hostile_uri_is_text_on_its_page(talking: Talking) -> None:
+    html = talking.client.get(f"/nft/{talking.tokens['hostile']}/1").text
     assert "<script>window" not in html and "&lt;script&gt;window" in html
     assert "\u202e" not in html and 'href="https' not in html and len(html) < 20_000
 
 
-SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>window.ran = 1</script></svg>'
-
-
-def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(uris: Uris) -> None:
-    picture = base64.b64encode(SVG).decode()
-    metadata = {
-        "name": "Lamp <b>#1</b>\u202e",
-        "description": "Shines.",
-        "image": f"data:image/svg+xml;base64,{picture}",
-        "attributes": [{"trait_type": "Colour", "value": "red"}, {"trait_type": "\u200b"}],
-    }
-    document = base64.b64encode(json.dumps(metadata).encode())
-    uris.answer(encoded(b"data:application/json;base64," + document))
-    uris.index()
-    client = uris.client()
-    found = client.get(f"/api/v1/tokens/{uris.token.address}/items/1").json
+def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking: Talking) -> None:
+    found = talking.item("metadata")
     assert found["metadata"] == {
-        "name": "Lamp <b>#1</b>\u202e",
+        "name": METADATA["name"],
         "description": "Shines.",
         "image": None,
         "imageType": "image/svg+xml",
         "attributes": [{"trait": "Colour", "value": "red"}],
     }
     assert found["metadataUnavailable"] is None
-    path = f"/nft/{uris.token.address}/1"
-    html = client.get(path).text
+    path = f"/nft/{talking.tokens['metadata']}/1"
+    html = talking.client.get(path).text
     assert f'src="{path}/picture"' in html and "<svg xmlns" not in html
     assert "Lamp &lt;b&gt;#1&lt;/b&gt;[U+202E]" in html and "Colour" in html
-    answer = client.get(f"{path}/picture")
+    answer = talking.client.get(f"{path}/picture")
     assert (answer.data, answer.mimetype) == (SVG, "image/svg+xml")
     policy = answer.headers["Content-Security-Policy"]
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize(
-    ("uri", "problem"),
-    [
-        (b"https://example.com/1.json", "Metadata outside the chain is not fetched here."),
-        (b"data:application/json,{", "The metadata is not JSON."),
-        (b"data:application/json," + b"[" * 5_000, "The metadata is not JSON."),
-        (b"http://127.0.0.1/", "Only data:, https: and ipfs: URIs are read."),
-    ],
-)
-def test_an_item_without_metadata_says_why(uris: Uris, uri: bytes, problem: str) -> None:
-    uris.answer(encoded(uri))
-    uris.index()
-    found = uris.item()
+@pytest.mark.parametrize("uri", WITHOUT_METADATA)
+def test_an_item_without_metadata_says_why(talking: Talking, uri: bytes) -> None:
+    name, problem = uri[:30].decode(), WITHOUT_METADATA[uri]
+    found = talking.item(name)
     assert (found["metadata"], found["metadataUnavailable"]) == (None, problem)
-    client = uris.client()
-    assert problem in client.get(f"/nft/{uris.token.address}/1").text
-    assert client.get(f"/nft/{uris.token.address}/1/picture").status_code == 404
+    path = f"/nft/{talking.tokens[name]}/1"
+    assert problem in talking.client.get(path).text
+    assert talking.client.get(f"{path}/picture").status_code == 404

@@ -32,15 +32,23 @@ class Service(NamedTuple):
 
 @pytest.fixture(scope="module", params=["none", "standard", "all"])
 def service(
-    request: pytest.FixtureRequest, postgres: Postgres, template: str, scenario: Played
+    request: pytest.FixtureRequest,
+    postgres: Postgres,
+    template: str,
+    scenario: Played,
+    indexed: Indexing,
 ) -> Iterator[Service]:
+    if request.param == "none":
+        client = create_app(indexed.settings).test_client()
+        yield Service("none", client, indexed.settings.database_url)
+        return
     with postgres.cloned(template) as url:
-        with Indexing(url, scenario.anvil.url, logs=request.param) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        indexing = Indexing(url, scenario.anvil.url, logs=request.param)
+        indexing.run_until(scenario.anvil.head())
         yield Service(request.param, create_app(indexing.settings).test_client(), url)
 
 
-def filters_of(logs: list[Record], draws: int = 60) -> list[dict[str, Any]]:
+def filters_of(logs: list[Record], draws: int = 25) -> list[dict[str, Any]]:
     """Filters that match something, and some that do not."""
     draw = random.Random(5)
     found: list[dict[str, Any]] = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
@@ -114,26 +122,25 @@ def test_events_are_decoded_as_those_of_their_transaction(
     assert transfer["event"]["signature"] == "Transfer(address,address,uint256)"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("address", value) for value in ("", "0x1", "0x" + 64 * "a", "0x" + 40 * "g")),
-        *((name, value) for name in TOPICS for value in ("", "0x1", "0x" + 40 * "a", "null")),
-        *((name, value) for name in ("blockFrom", "blockTo") for value in ("", "-1", "latest")),
-        *(("limit", value) for value in ("0", "101", "x")),
-        ("page", "0"),
-        ("fromBlock", "1"),
-        ("topic4", UNKNOWN),
-    ],
-)
-def test_bad_parameters_are_refused_and_named(client: FlaskClient, name: str, value: str) -> None:
-    require_parameter(client.get("/api/v1/logs", query_string={name: value}), name)
+REFUSED = {
+    "address": ("", "0x1", "0x" + 64 * "a", "0x" + 40 * "g"),
+    **dict.fromkeys(TOPICS, ("", "0x1", "0x" + 40 * "a", "null")),
+    **dict.fromkeys(("blockFrom", "blockTo"), ("", "-1", "latest")),
+    "limit": ("0", "101", "x"),
+    **{"page": ("0",), "fromBlock": ("1",), "topic4": (UNKNOWN,)},
+}
 
 
-@pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"])
-def test_bad_topics_of_a_query_are_refused(client: FlaskClient, value: Any) -> None:
-    asked = {"entity": "logs", "filter": {"topic2": value}}
-    require_parameter(client.post("/api/v1/query", json=asked), "topic2")
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_parameters_are_refused_and_named(client: FlaskClient, name: str) -> None:
+    for value in REFUSED[name]:
+        require_parameter(client.get("/api/v1/logs", query_string={name: value}), name)
+
+
+def test_bad_topics_of_a_query_are_refused(client: FlaskClient) -> None:
+    for value in (None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"):
+        asked = {"entity": "logs", "filter": {"topic2": value}}
+        require_parameter(client.post("/api/v1/query", json=asked), "topic2")
 
 
 @pytest.fixture
@@ -146,14 +153,17 @@ def lying(indexed: Indexing, scenario: Played) -> Iterator[tuple[FaultyNode, Fla
 def changing(change: Any) -> faulty_node.Fault:
     """What the node returns for eth_getLogs, changed."""
 
-    def fault(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "eth_getLogs":
-                answer["result"] = change(answer["result"])
-        return faulty_node.Reply(body=answers)
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "eth_getLogs":
+            answer["result"] = change(answer["result"])
 
-    return fault
+    return faulty_node.altering(alter)
+
+
+def ranges_of(calls: faulty_node.Calls) -> list[range]:
+    """The blocks whose logs are asked for."""
+    asked = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+    return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in asked]
 
 
 def with_field(name: str, value: Any) -> faulty_node.Fault:
@@ -212,11 +222,8 @@ def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(
     node, client = lying
 
     def refuse_wide(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        for call in calls:
-            if call["method"] == "eth_getLogs":
-                asked = call["params"][0]
-                if int(asked["toBlock"], 16) - int(asked["fromBlock"], 16) >= 20:
-                    return faulty_node.node_error(-32602, "block range is too wide")(calls, forward)
+        if any(len(blocks) > 20 for blocks in ranges_of(calls)):
+            return faulty_node.node_error(-32602, "block range is too wide")(calls, forward)
         return faulty_node.Reply(body=forward(calls))
 
     node.fault = refuse_wide
@@ -229,14 +236,12 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
     node, client = lying
-    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.2)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.1)
     ended = threading.Event()
 
     def be_slow(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
-        blocks = sum(1 + int(r["toBlock"], 16) - int(r["fromBlock"], 16) for r in ranges)
-        if blocks > 4:
+        if sum(map(len, ranges_of(calls))) > 4:
             ended.wait(60)
         return faulty_node.Reply(body=forward(calls))
 
@@ -298,10 +303,10 @@ def test_later_pages_ask_the_node_for_their_own_blocks_alone(
     lying: tuple[FaultyNode, FlaskClient], scenario: Played
 ) -> None:
     node, client = lying
-    seen: list[Any] = []
+    seen: list[range] = []
 
     def record(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        seen.extend(call["params"][0] for call in calls if call["method"] == "eth_getLogs")
+        seen.extend(ranges_of(calls))
         return faulty_node.Reply(body=forward(calls))
 
     node.fault = record
@@ -311,7 +316,5 @@ def test_later_pages_ask_the_node_for_their_own_blocks_alone(
     logs = get(client, "/logs", limit=5, page=3)["logs"]
     same(logs, scenario.truth.logs[10:15])
     blocks = {log["blockNumber"] for log in logs}
-    asked = {
-        n for each in seen for n in range(int(each["fromBlock"], 16), 1 + int(each["toBlock"], 16))
-    }
+    asked = {number for numbers in seen for number in numbers}
     assert asked >= blocks and max(asked) == max(blocks) and min(asked) == min(blocks)

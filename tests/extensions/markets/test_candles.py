@@ -111,7 +111,7 @@ def traded(postgres: Postgres, template: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(traded: str) -> FlaskClient:
     return create_app(settings_for(traded, NOWHERE)).test_client()
 
