@@ -8,7 +8,7 @@ from tests.support.database import Postgres
 from tests.support.explain import DEEPER, Explained, explained
 from tests.support.seeded_items import BAZAAR, COLLECTION, PERSON, address_of, seed_items
 
-TRANSFERS = 60_000
+TRANSFERS = 20_000
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +23,12 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Explained]:
 @pytest.mark.parametrize(
     ("path", "least", "has_every_depth"),
     [
-        (f"/tokens/{COLLECTION}/items", 17_000, True),
+        (f"/tokens/{COLLECTION}/items", 5_000, True),
         (f"/tokens/{BAZAAR}/items", 500, True),
         (f"/tokens/{address_of('collection', 50)}/items", 10, True),
-        (f"/tokens/{BAZAAR}/items/7/transfers", 6_000, True),
+        (f"/tokens/{BAZAAR}/items/7/transfers", 2_000, True),
         (f"/tokens/{COLLECTION}/items/0/transfers", 1, True),
-        (f"/addresses/{PERSON}/items", 5_000, False),
+        (f"/addresses/{PERSON}/items", 1_500, False),
         (f"/addresses/{address_of('person', 40_000)}/items", 0, False),
     ],
     ids=lambda value: str(value)[-20:],

@@ -294,36 +294,33 @@ def test_too_many_trades_are_counted_and_not_read(
     assert {node["Actual Loops"] for node in trades} == {0}
 
 
-@pytest.mark.parametrize("span_s", [3_600, 86_400])
-def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str, span_s: int) -> None:
-    """Of 30 pools with two years of hours, no more hours than the page needs."""
+def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str) -> None:
+    """Of 10 pools with two years of hours, no more hours than the page needs."""
     fill(database_url, [], 0)
     execute(
         database_url,
         "INSERT INTO pool_candles SELECT CASE WHEN p = 0 THEN address ELSE int4send(p) END,"
         " TIMESTAMPTZ '2024-01-01Z' + h * interval '1 hour', 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1"
-        " FROM generate_series(1, 17520) AS h, generate_series(0, 29) AS p, pools"
+        " FROM generate_series(1, 17520) AS h, generate_series(0, 9) AS p, pools"
         " WHERE address = decode(repeat('aa', 20), 'hex')",
     )
     execute(database_url, "ANALYZE pool_candles")
-    database = ExplainingDatabase(database_url)
     first_s = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())
-    for last_s in (first_s + 30 * 86_400, pools.NEWEST_S):
-        database.prepared_row(
-            "queries/pool_candles_list_by_hour",
-            address=bytes.fromhex(POOL[2:]),
-            span_s=span_s,
-            first_s=0,
-            last_s=last_s,
-            limit=20,
-        )
-    early, late = database.plans
-    database.close()
-    for plan in (early, late):
-        assert "pool_candles" not in plan.sequential_scans()
-        hours = [n for n in plan.nodes if n.get("Relation Name") == "pool_candles"]
-        assert [node["Actual Rows"] for node in hours] == [21 * span_s // 3_600]
-    assert late.buffers < 1.5 * early.buffers
+    for span_s in (3_600, 86_400):
+        database = ExplainingDatabase(database_url)
+        for last_s in (first_s + 30 * 86_400, pools.NEWEST_S):
+            database.prepared_row(
+                "queries/pool_candles_list_by_hour",
+                **{"address": bytes.fromhex(POOL[2:]), "span_s": span_s},
+                **{"first_s": 0, "last_s": last_s, "limit": 20},
+            )
+        early, late = database.plans
+        database.close()
+        for plan in (early, late):
+            assert "pool_candles" not in plan.sequential_scans()
+            hours = [n for n in plan.nodes if n.get("Relation Name") == "pool_candles"]
+            assert [node["Actual Rows"] for node in hours] == [21 * span_s // 3_600]
+        assert late.buffers < 1.5 * early.buffers
 
 
 def test_a_range_of_blocks_has_as_many_trades_as_its_pool(indexed: Indexing) -> None:
