@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scan.errors import VerificationFailed
 from scan.extensions.contract_details import bytecode
 from scan.verification.bytecode_comparison import (
     ByteRange,
@@ -19,6 +20,7 @@ from scan.verification.bytecode_comparison import (
 from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
 from scan.verification.creation_comparison import Creation, DeployedCode, compare_creation
 from scan.verification.similar_code import masked_hash, pattern_of
+from scan.verification.submission_compilations import CompiledContract
 
 pytestmark = pytest.mark.check
 
@@ -259,3 +261,14 @@ def test_a_library_elsewhere_has_similar_code_and_a_contract_with_that_address_h
         pattern = pattern_of(here, compiled)
         found = masked_hash(elsewhere, pattern.variable)
         assert (found == pattern.masked_hash) is is_similar
+
+
+@pytest.mark.parametrize(("depth", "name", "reason"), [(400, "a", "deep"), (1, "a" * 2**20, "ABI")])
+def test_an_abi_that_is_nested_too_deep_or_too_large_is_refused(depth, name, reason):
+    """200 structures in each other compile, and an event of few has any number of members."""
+    abi: list[Any] = [{"type": "event", "name": name}]
+    for _ in range(depth):
+        abi = [abi]
+    compiled = CompiledContract("A.sol", "A", {"abi": abi}, LinkedCode(b"", {}, {}))
+    with pytest.raises(VerificationFailed, match=reason):
+        compiled.abi_json()

@@ -5,9 +5,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from scan.errors import VerificationFailed
-from scan.verification.bytecode_comparison import LinkedCode
-from scan.verification.submission_compilations import CompiledContract
 from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
 from tests.support.solidity import NODE, artifact
 
@@ -269,13 +266,3 @@ def test_uniswap_v2_as_published(explorer):
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
     assert answer.json["creationMatch"] == "full"
     assert answer.json["constructorArguments"] == "0x" + "00" * 32
-
-
-def test_an_abi_that_is_nested_too_deep_is_refused_with_a_reason():
-    """200 structures in each other compile; an ABI of them has 400 levels."""
-    abi: list[Any] = []
-    for _ in range(400):
-        abi = [abi]
-    nested = CompiledContract("A.sol", "A", {"abi": abi}, LinkedCode(b"", {}, {}))
-    with pytest.raises(VerificationFailed, match="nested too deep"):
-        nested.abi_json()

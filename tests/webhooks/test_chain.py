@@ -15,8 +15,10 @@ from typing import IO, Any
 import pytest
 import requests
 
+from scan.ethereum.blocks import EventLog
 from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.hex import to_hex
+from scan.webhooks.registration import EVENT_TYPES
 from scan.webhooks.sender import signature_header
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
@@ -30,8 +32,13 @@ from tests.support.webhooks import Webhooks
 BLOCKS = 200
 EXAMPLES = ROOT / "docs" / "examples"
 LISTED = ("tx", "token_transfer", "internal_transfer", "dex_trade")
-ON_TOKENS = ("tx", "token_transfer", "log")  # what a token contract has
 
+FIELDS = {
+    "tx": (),
+    "token_transfer": ("logIndex", "batchIndex", "value"),
+    "internal_transfer": ("transferIndex", "value"),
+    "dex_trade": ("logIndex", "tokenIn", "amountOut"),
+}
 Told = tuple[str, str, str, int]
 
 
@@ -73,7 +80,10 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
         receiver.wait_for(sum(expected.values()))
         wait_until(lambda: not webhooks.pending())
         received = list(receiver.received)
-        assert Counter(_told(r.path[1:], r.event) for r in received) == expected
+        assert (
+            Counter(_told(r.path[1:], r.event["event"], r.event["data"]) for r in received)
+            == expected
+        )
         assert all(r.is_signed_with(secrets[r.path[1:]]) for r in received)
         assert not any("removed" in r.event["data"] for r in received)
 
@@ -87,7 +97,7 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
     assert lost
     after = receiver.received[len(received) :]
     assert {r.event["data"].get("removed") for r in after} == {True}
-    assert Counter(_told(r.path[1:], r.event) for r in after) == lost
+    assert Counter(_told(r.path[1:], r.event["event"], r.event["data"]) for r in after) == lost
     assert all(r.is_signed_with(secrets[r.path[1:]]) for r in after)
 
 
@@ -100,65 +110,35 @@ RECEIVERS = pytest.mark.parametrize(
 
 @RECEIVERS
 def test_the_documented_receivers_handle_events_of_every_type(
-    command: list[str], anvil: Anvil, webhooks: Webhooks, authority: Authority
-) -> None:
-    """The watched token contract is the recipient of the transactions, a party of the transfers
-    and the emitter of the logs."""
-    sender, recipient = anvil.accounts[:2]
-    coin = anvil.deploy(sender, "Coin", "Name", "N", 18)
-    certificate, key = authority.certificate("localhost")
-    # The port is in the url, and the secret comes with the registration: a port is taken first.
-    port = free_port()
-    watched = bytes.fromhex(coin.address[2:])
-    hook = webhooks.register(watched, f"https://localhost:{port}/", ON_TOKENS)
-    with (
-        _example([*command, str(port), str(certificate), str(key)], hook.secret) as lines,
-        Indexing(webhooks.settings.database_url, anvil.url) as indexing,
-    ):
-        deployed = anvil.head()
-        anvil.transact(sender, coin, "mint", coin.address, 5)
-        anvil.mine()
-        anvil.transact(sender, coin, "approve", recipient, 7)
-        anvil.mine()
-        indexing.wait_for(anvil.head())
-        events = [
-            (d["event"], d["payload"]["data"]["hash"])
-            for d in webhooks.deliveries(hook)
-            if d["blockNumber"] > deployed
-        ]
-        assert [event for event, _ in events] == [*ON_TOKENS, "tx", "log"]
-        with webhooks.delivering():
-            while (line := next(lines).split())[2] != events[0][1]:
-                assert line[0] == "note"  # the deployment
-            printed = [line[:3], *(next(lines).split()[:3] for _ in events[1:])]
-            assert printed == [["note", *event] for event in events]
-            anvil.reorganise(1)
-            anvil.mine()
-            undone = [next(lines).split()[:3] for _ in events[3:]]
-            assert undone == [["undo", *event] for event in reversed(events[3:])]
-            wait_until(lambda: not webhooks.pending())
-        assert {d["status"] for d in webhooks.deliveries(hook)} == {"delivered"}
-
-
-@RECEIVERS
-def test_the_documented_receivers_handle_deposits_by_contracts_and_trades(
     command: list[str], webhooks: Webhooks, authority: Authority
 ) -> None:
+    """The watched contract is a party of all of them, and a fork undoes them in reverse."""
     certificate, key = authority.certificate("localhost")
+    # The port is in the url, and the secret comes with the registration: a port is taken first.
     port, payer, pool = free_port(), address("payer"), address("pool")
-    hook = webhooks.register(pool, f"https://localhost:{port}/", ("dex_trade", "internal_transfer"))
-    paid = InternalTransfer(0, 0, TransferType.CALL, payer, pool, 7)
+    hook = webhooks.register(pool, f"https://localhost:{port}/", EVENT_TYPES)
+    webhooks.chain.append()
     [transaction] = webhooks.chain.append(
-        [Move(payer, payer, pool=pool)], internal_transfers=[paid], is_traced=True
+        [Move(payer, pool, tokens=5, pool=pool)],
+        [EventLog(0, 0, pool, (), b"")],
+        internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, payer, pool, 7)],
+        is_traced=True,
     )
+    hash_ = to_hex(transaction)
+    events = [
+        *(f"tx {hash_} 1", f"internal_transfer {hash_} 7", f"token_transfer {hash_} 5"),
+        *(f"dex_trade {hash_} 3", f"log {hash_} anonymous"),
+    ]
     with (
         _example([*command, str(port), str(certificate), str(key)], hook.secret) as lines,
         webhooks.delivering(),
     ):
-        assert [next(lines) for _ in range(2)] == [
-            f"note internal_transfer {to_hex(transaction)} 7",
-            f"note dex_trade {to_hex(transaction)} 3",
-        ]
+        assert [next(lines) for _ in events] == [f"note {event}" for event in events]
+        wait_until(lambda: not webhooks.pending())
+        webhooks.chain.unwind(0)
+        assert [next(lines) for _ in events] == [f"undo {event}" for event in reversed(events)]
+        wait_until(lambda: not webhooks.pending())
+    assert {d["status"] for d in webhooks.deliveries(hook)} == {"delivered"}
 
 
 @RECEIVERS
@@ -224,33 +204,20 @@ def _watched(truth: Truth) -> list[str]:
 
 def _expected(truth: Truth, address: str) -> Iterator[Told]:
     for transaction in truth.transactions_of(address):
-        yield address, "tx", transaction["hash"], transaction["blockNumber"]
-    for transfer in truth.token_transfers:
-        if address in (transfer["fromAddress"], transfer["toAddress"]):
-            place = f"{transfer['logIndex']}/{transfer['batchIndex']} {transfer['value']}"
-            yield address, "token_transfer", place, transfer["blockNumber"]
-    for transfer in truth.internal_transfers:
-        if address in (transfer["fromAddress"], transfer["toAddress"]):
-            place = f"{transfer['transactionHash']} {transfer['transferIndex']} {transfer['value']}"
-            yield address, "internal_transfer", place, transfer["blockNumber"]
-    for trade in truth.dex_trades:
-        if address in (trade["maker"], trade["pairAddress"]):
-            place = f"{trade['logIndex']} {trade['tokenIn']} {trade['amountOut']}"
-            yield address, "dex_trade", place, trade["blockNumber"]
+        yield _told(address, "tx", transaction)
+    for event, parties, records in (
+        ("token_transfer", ("fromAddress", "toAddress"), truth.token_transfers),
+        ("internal_transfer", ("fromAddress", "toAddress"), truth.internal_transfers),
+        ("dex_trade", ("maker", "pairAddress"), truth.dex_trades),
+    ):
+        for record in records:
+            if address in (record[name] for name in parties):
+                yield _told(address, event, {"hash": record["transactionHash"], **record})
 
 
-def _told(address: str, event: dict[str, Any]) -> Told:
-    data = event["data"]
-    if event["event"] == "tx":
-        return address, "tx", data["hash"], data["blockNumber"]
-    if event["event"] == "internal_transfer":
-        place = f"{data['hash']} {data['transferIndex']} {data['value']}"
-        return address, "internal_transfer", place, data["blockNumber"]
-    if event["event"] == "dex_trade":
-        place = f"{data['logIndex']} {data['tokenIn']} {data['amountOut']}"
-        return address, "dex_trade", place, data["blockNumber"]
-    place = f"{data['logIndex']}/{data['batchIndex']} {data['value']}"
-    return address, "token_transfer", place, data["blockNumber"]
+def _told(address: str, event: str, data: dict[str, Any]) -> Told:
+    place = " ".join(str(data[name]) for name in ("hash", *FIELDS[event]))
+    return address, event, place, data["blockNumber"]
 
 
 @contextmanager

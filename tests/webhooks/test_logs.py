@@ -1,7 +1,6 @@
 """Events of type log: which logs a webhook gets, in which order, and what a fork does to them."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -103,15 +102,15 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
     sender, spender = anvil.accounts[:2]
     coin = anvil.deploy(sender, "Coin", "Name", "N", 18)
     first = anvil.head() + 1
-    for _ in range(180):
+    for _ in range(80):
         anvil.transact(sender, coin, "approve", spender, 7)
         anvil.mine()
-    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", 20)
+    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", 6)
     monkeypatch.setattr(catch_up, "CHECK_WATCHED_EVERY_S", 0.0)
     add, emitters = Append.add, []
 
     def register_then_add(append: Append, batch: InspectedBatch) -> None:
-        if batch.blocks[-1].number > first + 40:
+        if batch.blocks[-1].number > first + 15:
             owner = address(f"owner {len(emitters)}")
             emitter = owner if emitters else bytes.fromhex(coin.address[2:])
             webhooks.register(owner, "https://localhost:1/", ("log",), emitter)
@@ -126,14 +125,10 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
     blocks = [int(str(number)) for (number,) in rows]
     assert len(emitters) > 4
     assert blocks and blocks == list(range(blocks[0], anvil.head() + 1))
-    assert blocks[0] <= first + 120
+    assert blocks[0] <= first + 40
 
 
-@pytest.fixture(params=["none", "standard", "all"])
-def stored(request: pytest.FixtureRequest) -> Iterator[str]:
-    yield request.param
-
-
+@pytest.mark.parametrize("stored", ["none", "all"])
 def test_logs_of_a_real_chain_are_sent_whatever_is_stored(
     anvil: Anvil, webhooks: Webhooks, stored: str
 ) -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from flask.testing import FlaskClient
 
 from tests.support.wallets import key_request, new_wallet, owner_of
@@ -68,17 +67,6 @@ def test_a_claimed_owner_is_served_only_with_its_own_key(webhooks: Webhooks) -> 
     assert statuses == [200, 201, 404, 200, 200]
 
 
-def test_an_unclaimed_owner_needs_no_key(webhooks: Webhooks) -> None:
-    owner = owner_of(new_wallet())
-    nobody = Caller(webhooks.client)
-    _, foreign = claimed(webhooks.client)
-    for caller in (nobody, foreign):
-        status, created = caller.create(owner)
-        assert status == 201
-        assert caller.ask("GET", f"?owner={owner}")[0] == 200
-        assert caller.ask("DELETE", f"/{created['id']}")[0] == 200
-
-
 def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks: Webhooks) -> None:
     wallet = new_wallet()
     key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()
@@ -94,12 +82,16 @@ def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks: Web
     assert Caller(webhooks.client, again["key"]).ask("DELETE", f"/{created['id']}")[0] == 200
 
 
-@pytest.mark.parametrize(("mode", "expected"), [("always", 401), ("never", 200)])
-def test_the_operator_may_always_or_never_ask_for_a_key(
-    webhooks: Webhooks, mode: str, expected: int
+def test_an_unclaimed_owner_needs_no_key_unless_the_operator_asks_for_one(
+    webhooks: Webhooks,
 ) -> None:
-    owner, _ = claimed(webhooks.client)
-    nobody = Caller(webhooks.another(owner_auth=mode))
-    for asked in (owner, owner_of(new_wallet())):
-        assert nobody.ask("GET", f"?owner={asked}")[0] == expected
-        assert nobody.create(asked)[0] == {401: 401, 200: 201}[expected]
+    claimed_owner, own = claimed(webhooks.client)
+    unclaimed = owner_of(new_wallet())
+    for caller in (Caller(webhooks.client), own):
+        status, created = caller.create(unclaimed)
+        assert (status, caller.ask("GET", f"?owner={unclaimed}")[0]) == (201, 200)
+        assert caller.ask("DELETE", f"/{created['id']}")[0] == 200
+    for mode, statuses in (("always", (401, 401)), ("never", (200, 201))):
+        nobody = Caller(webhooks.another(owner_auth=mode))
+        for owner in (claimed_owner, unclaimed):
+            assert (nobody.ask("GET", f"?owner={owner}")[0], nobody.create(owner)[0]) == statuses

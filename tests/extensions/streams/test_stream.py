@@ -216,6 +216,7 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(
         ]
 
 
+@pytest.mark.long
 def test_a_browser_goes_on_by_itself(streaming: Streaming) -> None:
     """Its connection is cut by a restart of the server, and it sends the last id."""
     port, chain = free_port(), streaming.chain

@@ -240,6 +240,7 @@ def test_operations_without_traces_have_no_calls(chain: Chain) -> None:
     assert own["callCount"] == 1
 
 
+@pytest.mark.long
 def test_bulk_and_reorganisations_have_the_same_operations(
     chain: Chain, postgres: Postgres, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
