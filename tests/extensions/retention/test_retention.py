@@ -134,30 +134,27 @@ def test_lists_and_their_cursors_end_at_the_first_kept_block(pruned, scenario):
     whole, kept, _, first, _ = pruned
     cursors = 0
     for path, order in zip(lists(whole, scenario), itertools.cycle(("desc", "asc")), strict=False):
-        if order:
-            fixed = f"limit=6&orderBy={order}"
-            bound = "" if path == "blocks" else f"&blockFrom={first}"
-            if whole.get(f"/api/v1/{path}?{fixed}{bound}").status_code == 400:
-                fixed, bound = "limit=6", ""
-            places = ["", ""]
-            while True:
-                expected = whole.get(f"/api/v1/{path}?{fixed}{bound}{places[0]}").json
-                answer = kept.get(f"/api/v1/{path}?{fixed}{places[1]}").json
-                following = [a.pop("next", None) for a in (expected, answer)]
-                assert ("keptFrom" in answer) >= bool(bound), path
-                answer.pop("keptFrom", None)
-                if path.endswith("/history"):
-                    assert (answer.pop("complete"), answer.pop("reason")) == (False, "not_kept")
-                    expected = {name: expected[name] for name in answer}
-                for pool in (*expected.get("pools", ()), *answer.get("pools", ())):
-                    pool["lastTradeAt"] = pool["lastTradeHash"] = None
-                assert answer == expected, (path, order, places)
-                assert (following[0] is None) == (following[1] is None), path
-                if following[0] is None or cursors % 12 == 11:
-                    cursors += 1
-                    break
-                places = [f"&cursor={cursor}" for cursor in following]
-                cursors += 1
+        fixed, bound = f"limit=6&orderBy={order}", "" if path == "blocks" else f"&blockFrom={first}"
+        if whole.get(f"/api/v1/{path}?{fixed}{bound}").status_code == 400:
+            fixed, bound = "limit=6", ""
+        places = ["", ""]
+        for _ in range(12):
+            expected = whole.get(f"/api/v1/{path}?{fixed}{bound}{places[0]}").json
+            answer = kept.get(f"/api/v1/{path}?{fixed}{places[1]}").json
+            following = [a.pop("next", None) for a in (expected, answer)]
+            assert ("keptFrom" in answer) >= bool(bound), path
+            answer.pop("keptFrom", None)
+            if path.endswith("/history"):
+                assert (answer.pop("complete"), answer.pop("reason")) == (False, "not_kept")
+                expected = {name: expected[name] for name in answer}
+            for pool in (*expected.get("pools", ()), *answer.get("pools", ())):
+                pool["lastTradeAt"] = pool["lastTradeHash"] = None
+            assert answer == expected, (path, order, places)
+            assert (following[0] is None) == (following[1] is None), path
+            if following[0] is None:
+                break
+            places = [f"&cursor={cursor}" for cursor in following]
+            cursors += 1
     assert cursors > 60
 
 
@@ -240,7 +237,6 @@ def test_what_derives_from_all_rows_stays(pruned):
 
 
 def test_an_audit_is_exact_and_finds_what_is_not(pruned):
-    assert run(pruned.settings, node=True) == EXACT
     assert run(pruned.settings, node=True, first=0, last=10**6) == EXACT
 
 

@@ -1,6 +1,6 @@
 """GET /transactions/:hash: through proxies, of hostile contracts, of nodes that lie or are gone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -181,9 +181,18 @@ def test_logs_that_lie_about_their_form_are_given_undecoded(work: Work) -> None:
         assert log["event"] is None and log["data"] == "0x" + content.hex()
 
 
-def test_many_logs_and_long_calldata_are_given_whole(work: Work) -> None:
-    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
-    found = work.details(work.send(work.worker, shout, gas=16_000_000))
+def shout(times: int) -> bytes:
+    return keccak(text="shout(uint256)")[:4] + encode(["uint256"], [times])
+
+
+@pytest.fixture(scope="module")
+def shouted(work: Work) -> str:
+    """A transaction with 10,000 logs."""
+    return work.send(work.worker, shout(10_000), gas=16_000_000)
+
+
+def test_many_logs_and_long_calldata_are_given_whole(work: Work, shouted: str) -> None:
+    found = work.details(shouted)
     indexes = [log["logIndex"] for log in found["logs"]]
     assert indexes == [*range(10_000)] and found["logCount"] == 10_000
     long = WORK + bytes(128 * 1024 - len(WORK) - 200)
@@ -192,11 +201,9 @@ def test_many_logs_and_long_calldata_are_given_whole(work: Work) -> None:
 
 
 def test_interfaces_decode_the_logs_that_they_show(
-    work: Work, monkeypatch: pytest.MonkeyPatch
+    work: Work, shouted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a transaction with 10,000 logs, whose receipt is read from the node once."""
-    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
-    sent = work.send(work.worker, shout, gas=16_000_000)
     client = create_app(work.explorer.settings).test_client()
     decoded: list[object] = []
 
@@ -213,33 +220,35 @@ def test_interfaces_decode_the_logs_that_they_show(
         lambda *given: read.append(given) or node(*given),
     )
     for path, most in {
-        f"/tx/{sent}": 100,
-        f"/api/v2/transactions/{sent}": 0,
-        f"/api/v2/transactions/{sent}/logs": 51,
-        f"/api/v2/transactions/{sent}/logs?index=9000&block_number=1": 51,
-        f"/api/v2/transactions/{sent}/summary": 0,
-        f"/api?module=transaction&action=gettxinfo&txhash={sent}": 0,
-        f"/api/v1/transactions/{sent}": 10_000,
+        f"/tx/{shouted}": 100,
+        f"/api/v2/transactions/{shouted}": 0,
+        f"/api/v2/transactions/{shouted}/logs": 51,
+        f"/api/v2/transactions/{shouted}/logs?index=9000&block_number=1": 51,
+        f"/api/v2/transactions/{shouted}/summary": 0,
+        f"/api?module=transaction&action=gettxinfo&txhash={shouted}": 0,
+        f"/api/v1/transactions/{shouted}": 10_000,
     }.items():
         decoded.clear()
         assert client.get(path).status_code == 200
         assert len(decoded) == most, path
     assert len(read) == 1
-    following = client.get(f"/api/v2/transactions/{sent}/logs?index=9000&block_number=1").json
+    following = client.get(f"/api/v2/transactions/{shouted}/logs?index=9000&block_number=1").json
     assert [log["index"] for log in following["items"]] == [*range(9001, 9051)]
 
 
 def test_a_client_makes_one_large_answer_at_a_time(
-    work: Work, monkeypatch: pytest.MonkeyPatch
+    work: Work, shouted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [10_000])
-    sent = work.send(work.worker, shout, gas=16_000_000)
     client = create_app(work.explorer.settings).test_client()
     monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
     places = client.application.extensions["scan"].sources.processor_places
     paths = [
-        *(f"/api/v1/transactions/{sent}", f"/tx/{sent}", f"/api/v2/transactions/{sent}/logs"),
-        f"/api/v1/transactions/{sent}/trace",
+        *(
+            f"/api/v1/transactions/{shouted}",
+            f"/tx/{shouted}",
+            f"/api/v2/transactions/{shouted}/logs",
+        ),
+        f"/api/v1/transactions/{shouted}/trace",
     ]
     with places.place("127.0.0.1"):
         assert [client.get(path).status_code for path in paths] == [429] * 4
@@ -253,16 +262,12 @@ def test_a_client_makes_one_large_answer_at_a_time(
 def test_too_many_logs_are_counted_and_left_out(
     work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [30])
-    sent = work.send(work.worker, shout, gas=1_000_000)
-    monkeypatch.setattr(transaction_reader, "MAX_LOGS", 20)
-    status, found = work.get(sent, create_app(work.explorer.settings).test_client())
-    assert (status, found["logs"], found["logCount"]) == (200, None, 30)
-    assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
-    monkeypatch.setattr(transaction_reader, "MOST_BYTES", 8_000)
-    status, found = work.get(sent, create_app(work.explorer.settings).test_client())
-    assert (status, found["logs"], found["logCount"]) == (200, None, None)
-    assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
+    sent = work.send(work.worker, shout(30), gas=1_000_000)
+    for name, bound, count in (("MAX_LOGS", 20, 30), ("MOST_BYTES", 8_000, None)):
+        monkeypatch.setattr(transaction_reader, name, bound)
+        status, found = work.get(sent, create_app(work.explorer.settings).test_client())
+        assert (status, found["logs"], found["logCount"]) == (200, None, count)
+        assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
 
 
 def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
@@ -282,19 +287,6 @@ def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
     )
     assert answer.status_code == 200, answer.json
     wait_until(lambda: work.details(sent)["method"]["source"] == "verified")
-
-
-class Faulty(NamedTuple):
-    node: FaultyNode
-    client: FlaskClient
-
-
-@pytest.fixture
-def faulty(work: Work) -> Iterator[Faulty]:
-    """A service of its own, which remembers nothing, behind a node that fails when told to."""
-    with FaultyNode(work.explorer.anvil.url) as node:
-        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
-        yield Faulty(node, create_app(settings).test_client())
 
 
 def answers(change: Callable[[Any], None]) -> Fault:
@@ -353,52 +345,34 @@ FAULTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def sent(work: Work) -> str:
-    """A call that is indexed."""
-    return work.send(work.worker, WORK)
+def no_storage(calls: Calls, forward: Forward) -> Reply:
+    """A node that does not say which implementation a proxy had."""
+    is_asked = any(call["method"] == "eth_getStorageAt" for call in calls)
+    return Reply(503) if is_asked else Reply(body=forward(calls))
 
 
-@pytest.mark.parametrize("fault", sorted(FAULTS))
-def test_a_node_that_fails_or_lies_leaves_what_is_stored(
-    work: Work, faulty: Faulty, sent: str, fault: str
-) -> None:
-    faulty.node.fault = FAULTS[fault]
-    status, found = work.get(sent, faulty.client)
-    assert status == 200 and found["hash"] == sent
-    assert (found["input"], found["method"], found["logs"]) == (None, None, None)
-    assert found["unavailable"].endswith(".")
-    page = faulty.client.get(f"/tx/{sent}")
-    assert page.status_code == 200 and "not shown" in page.text
-    faulty.node.fault = None
-    status, found = work.get(sent, faulty.client)
-    check_work(found)
-    requests = faulty.node.requests
-    faulty.node.fault = FAULTS[fault]  # what was read stays true
-    check_work(work.get(sent, faulty.client)[1])
-    assert faulty.node.requests == requests
+def test_a_node_that_fails_or_lies_leaves_what_is_stored(work: Work) -> None:
+    proxy = proxy_to(work, work.worker)
+    with FaultyNode(work.explorer.anvil.url) as node:
+        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
+        client = create_app(settings).test_client()
+        for name, fault in {**FAULTS, "no storage": no_storage}.items():
+            node.fault = fault
+            sent = work.send(proxy if fault == no_storage else work.worker, WORK)
+            status, found = work.get(sent, client)
+            assert (status, found["hash"]) == (200, sent), name
+            assert (found["input"], found["method"], found["logs"]) == (None, None, None), name
+            assert found["unavailable"].endswith(".")
+            page = client.get(f"/tx/{sent}")
+            assert page.status_code == 200 and "not shown" in page.text, name
+            node.fault = None
+            check_work(work.get(sent, client)[1])
+            node.fault, requests = fault, node.requests  # what was read stays true
+            check_work(work.get(sent, client)[1])
+            assert node.requests == requests, name
 
 
-def test_a_node_that_does_not_name_implementations_is_asked_again(
-    work: Work, faulty: Faulty
-) -> None:
-    sent = work.send(proxy_to(work, work.worker), WORK)
-
-    def slow_storage(calls: Calls, forward: Forward) -> Reply:
-        if any(call["method"] == "eth_getStorageAt" for call in calls):
-            return Reply(503)
-        return Reply(body=forward(calls))
-
-    faulty.node.fault = slow_storage
-    status, found = work.get(sent, faulty.client)
-    assert (status, found["input"]) == (200, None) and found["unavailable"]
-    faulty.node.fault = None
-    check_work(work.get(sent, faulty.client)[1])
-
-
-def test_a_node_without_old_state_gives_the_present_implementation(
-    work: Work, faulty: Faulty
-) -> None:
+def test_a_node_without_old_state_gives_the_present_implementation(work: Work) -> None:
     sent = work.send(proxy_to(work, work.worker), WORK)
 
     def pruned(calls: Calls, forward: Forward) -> Reply:
@@ -409,5 +383,7 @@ def test_a_node_without_old_state_gives_the_present_implementation(
                 each["error"] = {"code": -32000, "message": "missing trie node"}
         return Reply(body=found)
 
-    faulty.node.fault = pruned
-    check_work(work.get(sent, faulty.client)[1])
+    with FaultyNode(work.explorer.anvil.url) as node:
+        node.fault = pruned
+        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
+        check_work(work.get(sent, create_app(settings).test_client())[1])
