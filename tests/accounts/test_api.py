@@ -133,6 +133,7 @@ def test_deleting_needs_a_key_of_the_same_owner(shared_server):
         assert delete(shared_server, bad, mine["key"]).json()["field"] == "id"
 
 
+@pytest.mark.long
 def test_uses_are_counted_once_each_and_survive_a_restart(database_url):
     wallet = new_wallet()
     with gunicorn(database_url, SCAN_RATE_LIMIT_ANONYMOUS="10000/minute") as server:
@@ -150,27 +151,29 @@ def test_uses_are_counted_once_each_and_survive_a_restart(database_url):
 
 def test_an_address_gets_only_so_many_new_keys_however_many_ask_at_once(database_url):
     """Refused requests leave no key and no trace: what they signed serves later, or elsewhere."""
-    environment = {
-        "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
-        "SCAN_RATE_LIMIT_NEW_KEYS": "6/day",
-        "SCAN_TRUSTED_PROXIES": "1",
-    }
-    here, elsewhere = ({"X-Forwarded-For": f"192.0.2.{n}"} for n in (1, 2))
-    with gunicorn(database_url, **environment) as server:
-        replayed = key_request(new_wallet())
-        assert post(server, replayed, headers=here).status_code == 201
-        assert post(server, replayed, headers=here).status_code == 409  # not counted
-        forged = key_request(new_wallet()) | {"timestamp": replayed["timestamp"] + 1}
-        assert post(server, forged, headers=here).status_code == 403  # nor this
-        bodies = [key_request(new_wallet()) for _ in range(16)]
-        responses = at_once(16, lambda n: post(server, bodies[n], headers=here))
-        assert statuses(responses) == {201: 5, 429: 11}
-        refused = [n for n, r in enumerate(responses) if r.status_code == 429]
-        error = responses[refused[0]]
-        assert error.json()["code"] == "rate_limited"
-        assert 86_000 < int(error.headers["Retry-After"]) <= 86_401
-        assert execute(database_url, "SELECT count(*) FROM api_keys") == [(6,)]
-        assert post(server, bodies[refused[0]], headers=elsewhere).status_code == 201
+    settings = Settings(
+        database_url=database_url, rate_limit_anonymous="100000/minute", rate_limit_new_keys="6/day"
+    )
+    application = create_app(settings)
+
+    def ask(body, address="192.0.2.1"):
+        client, peer = application.test_client(), {"REMOTE_ADDR": address}
+        return client.post("/api/v1/keys", json=body, environ_base=peer)
+
+    replayed = key_request(new_wallet())
+    assert ask(replayed).status_code == 201
+    assert ask(replayed).status_code == 409  # not counted
+    forged = key_request(new_wallet()) | {"timestamp": replayed["timestamp"] + 1}
+    assert ask(forged).status_code == 403  # nor this
+    bodies = [key_request(new_wallet()) for _ in range(16)]
+    responses = at_once(16, lambda n: ask(bodies[n]))
+    assert statuses(responses) == {201: 5, 429: 11}
+    refused = [n for n, response in enumerate(responses) if response.status_code == 429]
+    error = responses[refused[0]]
+    assert error.json["code"] == "rate_limited"
+    assert 86_000 < int(error.headers["Retry-After"]) <= 86_401
+    assert execute(database_url, "SELECT count(*) FROM api_keys") == [(6,)]
+    assert ask(bodies[refused[0]], "192.0.2.2").status_code == 201
 
 
 def test_owner_auth_always_shows_keys_only_to_their_owner(database_url):
@@ -186,6 +189,7 @@ def test_owner_auth_always_shows_keys_only_to_their_owner(database_url):
 
 WALLET = Account.from_key("0x" + "11" * 32)
 STRANGER = Account.from_key("0x" + "22" * 32)
+NO_KEY = "scan_" + "0" * 64
 ANYTHING_ELSE = [None, True, False, 0, 1.5, "", [], ["0x"], {}, "x" * 50, "\0"]
 
 
@@ -240,92 +244,63 @@ BAD = [
 ]
 
 
-def name_of(value: object) -> str:
-    """Not a function's address: each worker of a run has to find the same names."""
-    return "made" if callable(value) else ascii(value)[:40]
+def test_bad_and_missing_fields_are_named(shared_server):
+    for field, value in BAD:
+        body = {"label": "", **key_request(WALLET)}
+        bad = value(body[field]) if callable(value) else value
+        response = post(shared_server, body | {field: bad})
+        require_refusal(response, 400, "invalid_parameter", field)
+    for field in ("ownerAddress", "signature", "timestamp"):
+        body = key_request(WALLET)
+        del body[field]
+        assert post(shared_server, body).json()["field"] == field
+    in_seconds = post(shared_server, key_request(WALLET, int(time.time())))
+    assert "is in seconds" in in_seconds.json()["error"]
+    for query in ("", "?owner=", "?owner=0x12", "?owner=vitalik.eth", "?_Owner=0x"):
+        response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=5)
+        require_refusal(response, 400, "invalid_parameter", "owner")
 
 
-@pytest.mark.parametrize(("field", "value"), BAD, ids=name_of)
-def test_bad_fields_are_named(shared_server, field, value):
-    body = {"label": "", **key_request(WALLET)}
-    bad = value(body[field]) if callable(value) else value
-    response = post(shared_server, body | {field: bad})
+def require_refusal(response, status, code, field=None):
     error = response.json()
-    assert (response.status_code, error["code"], error.get("field")) == (
-        400,
-        "invalid_parameter",
-        field,
-    )
+    found = response.status_code, error["code"], error.get("field")
+    assert found == (status, code, field), error
 
 
-@pytest.mark.parametrize("field", ["ownerAddress", "signature", "timestamp"])
-def test_missing_fields_are_named(shared_server, field):
-    body = key_request(WALLET)
-    del body[field]
-    assert post(shared_server, body).json()["field"] == field
-
-
-def test_seconds_in_place_of_milliseconds_are_recognised(shared_server):
-    answer = post(shared_server, key_request(WALLET, int(time.time())))
-    assert "is in seconds" in answer.json()["error"]
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"])
-def test_bodies_that_are_no_object_are_invalid_json(shared_server, body):
-    headers = {"Content-Type": "application/json"}
+def test_bodies_that_are_no_object_are_invalid_json(shared_server):
     address = f"{shared_server}/api/v1/keys"
-    response = requests.post(address, data=body, headers=headers, timeout=5)
-    assert (response.status_code, response.json()["code"]) == (400, "invalid_json")
+    headers = {"Content-Type": "application/json"}
+    for body in (b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"):
+        response = requests.post(address, data=body, headers=headers, timeout=5)
+        require_refusal(response, 400, "invalid_json")
+    require_refusal(requests.post(address, data={"a": 1}, timeout=5), 415, "unsupported_media_type")
 
 
-def test_a_body_that_is_not_declared_json_is_refused(shared_server):
-    response = requests.post(f"{shared_server}/api/v1/keys", data={"a": 1}, timeout=5)
-    assert (response.status_code, response.json()["code"]) == (415, "unsupported_media_type")
+def test_somebody_elses_signature_is_a_mismatch(shared_server):
+    for field, change in (
+        ("ownerAddress", lambda _: STRANGER.address),
+        ("timestamp", lambda now: now - 1),
+        ("signature", lambda _: key_request(STRANGER)["signature"]),
+        ("signature", flipped(5)),
+        ("signature", flipped(40)),
+        ("signature", with_r(5)),  # no point of the curve: it recovers nobody
+    ):
+        body = key_request(WALLET)
+        response = post(shared_server, body | {field: change(body[field])})
+        require_refusal(response, 403, "signature_mismatch", "signature")
+        assert "Scan API Key Request" in response.json()["error"]
 
 
-@pytest.mark.parametrize(
-    "query", ["", "?owner=", "?owner=0x12", "?owner=vitalik.eth", "?_Owner=0x"]
-)
-def test_a_list_needs_an_owner(shared_server, query):
-    response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=5)
-    assert (response.status_code, response.json()["field"]) == (400, "owner")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"ownerAddress": lambda _: STRANGER.address},
-        {"timestamp": lambda now: now - 1},
-        {"signature": lambda _: key_request(STRANGER)["signature"]},
-        {"signature": flipped(5)},
-        {"signature": flipped(40)},
-        {"signature": with_r(5)},  # no point of the curve: it recovers nobody
-    ],
-)
-def test_somebody_elses_signature_is_a_mismatch(shared_server, change):
-    body = key_request(WALLET)
-    response = post(
-        shared_server, body | {field: edit(body[field]) for field, edit in change.items()}
-    )
-    error = response.json()
-    assert (response.status_code, error["code"]) == (403, "signature_mismatch")
-    assert "Scan API Key Request" in error["error"]
-
-
-@pytest.mark.parametrize(
-    "key", ["", "x", "scan_", "scan_" + "0" * 64, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"]
-)
-def test_keys_that_are_none_are_unauthorised_in_json(shared_server, key):
+def test_keys_that_are_none_are_unauthorised_in_json(shared_server):
     address = f"{shared_server}/api/v1/keys?owner={WALLET.address}"
-    response = requests.get(address, headers={"X-API-Key": key}, timeout=5)
-    assert (response.status_code, response.json()["code"]) == (401, "invalid_api_key")
+    for key in ("", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"):
+        response = requests.get(address, headers={"X-API-Key": key}, timeout=5)
+        require_refusal(response, 401, "invalid_api_key")
 
 
-def test_a_lost_database_makes_keyed_requests_unavailable(shared_server):
-    lost = "postgresql://127.0.0.1:1/scan"
-    with gunicorn(lost) as server:
-        key = "scan_" + "0" * 64
-        response = requests.get(f"{server}/api/v1/x", headers={"X-API-Key": key}, timeout=10)
-        assert (response.status_code, response.json()["code"]) == (503, "unavailable")
-        assert {"Retry-After", "X-RateLimit-Limit"} <= set(response.headers)
-        assert requests.get(f"{server}/api/v1/x", timeout=10).status_code == 404
+def test_a_lost_database_makes_keyed_requests_unavailable():
+    client = create_app(Settings(database_url="postgresql://127.0.0.1:1/scan")).test_client()
+    response = client.get("/api/v1/x", headers={"X-API-Key": NO_KEY})
+    assert (response.status_code, response.json["code"]) == (503, "unavailable")
+    assert {"Retry-After", "X-RateLimit-Limit"} <= set(response.headers.keys())
+    assert client.get("/api/v1/x").status_code == 404

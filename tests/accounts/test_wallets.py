@@ -11,16 +11,17 @@ from tests.support.solidity import node_script
 from tests.support.wallets import fresh_timestamp_ms, new_wallet
 
 
-@pytest.mark.parametrize("library", ["ethers", "ethers-compact", "viem", "viem-compact"])
-def test_a_wallet_of_a_javascript_library_gets_a_key(shared_server, library):
+def test_wallets_of_javascript_libraries_get_keys(shared_server):
+    """In each form that they give a signature."""
     private_key = "0x" + bytes(new_wallet().key).hex()
-    answer = node_script("request_key.mjs", library, shared_server, private_key)
-    assert answer["status"] == 201, answer
-    headers = {"X-API-Key": answer["body"]["key"]}
-    address = f"{shared_server}/api/v1/keys?owner={answer['address']}"
+    answers = node_script("request_key.mjs", shared_server, private_key)
+    assert [answer["status"] for answer in answers] == [201] * 4, answers
+    headers = {"X-API-Key": answers[-1]["body"]["key"]}
+    address = f"{shared_server}/api/v1/keys?owner={answers[0]['address']}"
     listed = requests.get(address, headers=headers, timeout=5)
     assert listed.headers["X-RateLimit-Limit"] == "100"
-    assert [key["label"] for key in listed.json()["keys"]] == [library]
+    labels = {key["label"] for key in listed.json()["keys"]}
+    assert labels == {"ethers", "ethers-compact", "viem", "viem-compact"}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def request_key(server, owner: str, signers, *, more: bytes = b"") -> requests.R
     return requests.post(f"{server}/api/v1/keys", json=body, timeout=30)
 
 
-@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("count", [1, 7])
 def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count):
     signers = [new_wallet() for _ in range(count)]
     wallet = node.deploy(node.accounts[0], "SharedWallet", [s.address for s in signers]).address

@@ -1,9 +1,7 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
@@ -76,13 +74,12 @@ def test_holdings_are_those_after_the_block(scenario: Played, client: FlaskClien
     assert get(client, f"/addresses/{'0x' + 40 * '0'}/tokens?block={head}")["tokens"] == []
 
 
-@pytest.mark.parametrize("path", ["/addresses/{}", "/addresses/{}/tokens"])
-def test_blocks_that_are_not_indexed_or_no_blocks(client: FlaskClient, path: str) -> None:
-    path = path.format(STRANGERS[0])
-    for block in ("9999999", "0x" + 64 * "1"):
-        assert get(client, f"{path}?block={block}", 404)["code"] == "not_found"
-    for block in ("-1", "0x1", "pending", "", "1.5"):
-        assert get(client, f"{path}?block={block}", 400)["field"] == "block"
+def test_blocks_that_are_not_indexed_or_no_blocks(client: FlaskClient) -> None:
+    for path in (f"/addresses/{STRANGERS[0]}", f"/addresses/{STRANGERS[0]}/tokens"):
+        for block in ("9999999", "0x" + 64 * "1"):
+            assert get(client, f"{path}?block={block}", 404)["code"] == "not_found"
+        for block in ("-1", "0x1", "pending", "", "1.5"):
+            assert get(client, f"{path}?block={block}", 400)["field"] == "block"
 
 
 def test_calls_see_the_state_of_the_block(explorer: Explorer) -> None:
@@ -115,34 +112,21 @@ def test_calls_see_the_state_of_the_block(explorer: Explorer) -> None:
     assert call("count", "soon").json["field"] == "block"
 
 
-@pytest.fixture(scope="module")
-def pruned(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
-    """Over a node that keeps the state of its newest blocks alone."""
-    with Anvil("--prune-history", "3") as node, postgres.cloned(template) as url:
-        for _ in range(40):
-            node.send(node.accounts[0], STRANGERS[0], value=1)
-            node.mine()
-        with Indexing(url, node.url, until=node.head(), traces="off") as indexing:
-            yield create_app(indexing.settings).test_client()
-
-
-@pytest.fixture(scope="module")
-def recorded(demo: Indexing) -> FlaskClient:
-    return create_app(demo.settings).test_client()
-
-
-@pytest.mark.parametrize("node", ["pruned", "recorded"])
-def test_a_node_without_history_is_named(node: str, request: pytest.FixtureRequest) -> None:
+def test_a_node_without_history_is_named(postgres: Postgres, template: str) -> None:
     """Not taken for a node that is away; holdings come from the index's own transfers."""
-    client: FlaskClient = request.getfixturevalue(node)
-    blocks = get(client, "/blocks?limit=1")["blocks"]
-    address = get(client, "/transactions?limit=1")["transactions"][0]["fromAddress"]
-    for _ in range(2):
-        refused = get(client, f"/addresses/{address}?block=3", 422)
-        assert refused["code"] == "history_unavailable" and "archive node" in refused["error"]
-    assert get(client, f"/addresses/{address}/tokens?block=0")["tokens"] == []
-    now = get(client, f"/addresses/{address}?block={blocks[0]['number']}")
-    assert now["balance"] == get(client, f"/addresses/{address}")["balance"]
+    with Anvil("--prune-history", "3") as node, postgres.cloned(template) as url:
+        node.send(node.accounts[0], STRANGERS[0], value=1)
+        node.mine(40)
+        with Indexing(url, node.url, until=node.head(), traces="off") as indexing:
+            client = create_app(indexing.settings).test_client()
+            path = f"/addresses/{node.accounts[0]}"
+            for _ in range(2):
+                refused = get(client, f"{path}?block=3", 422)
+                assert refused["code"] == "history_unavailable"
+                assert "archive node" in refused["error"]
+            assert get(client, f"{path}/tokens?block=0")["tokens"] == []
+            now = get(client, f"{path}?block={node.head()}")
+            assert now["balance"] == get(client, path)["balance"]
 
 
 def test_a_node_on_another_fork_does_not_answer_for_this_one(

@@ -20,10 +20,10 @@ from tests.support import brute_force
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
+from tests.support.serving import NOWHERE
 from tests.support.truth import Record
 
-NOWHERE = "http://127.0.0.1:1"
-TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "20"))
+TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "14"))
 FRESH_EVERY = max(10, TRAVERSALS // 20)  # traversals
 DEEPEST = 12
 PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
@@ -124,11 +124,13 @@ class Weather:
         }
 
 
-@pytest.fixture
-def weather(database_url: str) -> Iterator[Weather]:
-    made = Weather(database_url, seed=25)
-    yield made
-    made.database.close()
+@pytest.fixture(scope="module")
+def weather(postgres: Postgres, template: str) -> Iterator[Weather]:
+    """One chain for all tests, each of which takes it as the one before has left it."""
+    with postgres.cloned(template) as url:
+        made = Weather(url, seed=25)
+        yield made
+        made.database.close()
 
 
 def ask(client: FlaskClient, body: Record, **more: Any) -> tuple[int, Any]:
@@ -237,7 +239,8 @@ def test_pages_that_end_early_go_on_through_forks(
     monkeypatch.setattr(f"{__name__}.DEEPEST", 30)
     one, other, pool = ("0x" + holder.hex() for holder in (*PEOPLE[:2], POOLS[0]))
     parties = {"address": one, "counterparty": other}
-    weather.append_next = weather.append_busy
+    monkeypatch.setattr(weather, "append_next", weather.append_busy)
+    weather.chain.unwind(0)  # the pools stay
     reorganised = 0
     for entity, filters in (
         *((entity, parties) for entity in ("transactions", "token_transfers")),
@@ -283,28 +286,28 @@ def test_the_response_names_what_to_drop_and_where_to_go_on(weather: Weather) ->
 
 
 def test_a_block_that_no_journal_has(weather: Weather) -> None:
-    cursor = weather.client.get("/api/v1/blocks?limit=3").json["next"]
+    """Where everything was taken back, a client begins again."""
+    path = "/api/v1/blocks?limit=3"
+    weather.chain.unwind(29)
+    cursor = weather.client.get(path).json["next"]
     oldest = weather.client.get("/api/v1/blocks/0").json
     weather.chain.unwind(10)
     execute(weather.url, "DELETE FROM orphaned_blocks")
     for number in (20, 60):  # the index is behind, or may be a replica's that is
         while weather.chain.number < number:
             weather.append()
-        behind = weather.client.get(f"/api/v1/blocks?cursor={cursor}")
+        behind = weather.client.get(f"{path}&cursor={cursor}")
         assert (behind.status_code, behind.json["code"]) == (503, "unavailable")
         assert behind.headers["Retry-After"] == "1"
     while weather.chain.number < 120:
         weather.append()
-    lost = weather.client.get(f"/api/v1/blocks?cursor={cursor}")
+    lost = weather.client.get(f"{path}&cursor={cursor}")
     assert (lost.status_code, lost.json["code"]) == (409, "reorganised")
     assert lost.json["commonBlock"] == {"number": 0, "hash": oldest["hash"]}
-
-
-def test_where_everything_was_taken_back_a_client_begins_again(weather: Weather) -> None:
-    cursor = weather.client.get("/api/v1/transactions?limit=3").json["next"]
+    cursor = weather.client.get(path).json["next"]
     weather.chain.unwind(-1)
     for _ in range(9):
         weather.append()
-    answer = weather.client.get(f"/api/v1/transactions?cursor={cursor}")
+    answer = weather.client.get(f"{path}&cursor={cursor}")
     assert (answer.status_code, answer.json["cursor"]) == (409, None)
     assert answer.json["commonBlock"]["number"] == -1

@@ -1,7 +1,7 @@
-"""Every list of sql/lists.toml that a filter chooses: pages whose ends are compared with a loop.
+"""Every list of sql/lists.toml of an entity of few rows: pages by each filter and by every two,
+whose ends are compared with a loop. Other entities are those of test_filters.
 
-No node has these rows. Those of entities that have few are written into their tables, and the
-audit counts their lists; of these also every two filters are compared.
+No node has these rows: they are written into their tables, and the audit counts their lists.
 """
 
 import json
@@ -20,7 +20,6 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.column_types import annotated_columns
 from scan.ethereum.contract_creations import ContractCreation
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.indexer.block_rows import TABLES
 from scan.queries.filters import FILTER_KEYS, FILTERS
 from tests.extensions.audit import auditing
@@ -28,7 +27,7 @@ from tests.extensions.retention.test_retention import remove
 from tests.support.brute_force import without_bounds
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import DEX, TOKEN, Chain, Move, address
+from tests.support.made_blocks import Chain, Move, address
 
 Row = dict[str, Any]
 BLOCKS, ROWS_OF_BLOCK = 16, 3
@@ -52,15 +51,6 @@ OF_TYPE = {
 }
 # Filters of columns that follow from other rows.
 DERIVED = {"valid"}
-
-
-# Of entities that most transactions have: what filters mean in a transaction that is made here.
-MADE = {
-    "transactions": {"from": "sender", "to": "recipient"},
-    "token_transfers": {"from": "sender", "to": "receiver", "tokenAddress": "token"},
-    "internal_transfers": {"from": "caller", "to": "called"},
-    "dex_trades": {"maker": "sender", "pool": "pool", "dex": "dex"},
-}
 
 
 RECORDS = {name: table.columns for name, table in TABLES.items()}
@@ -88,11 +78,7 @@ def listed(postgres: Postgres, template: str) -> Iterator[Listed]:
     """One row of each entity in each transaction of a chain whose first block is empty."""
     with postgres.cloned(template) as url:
         use_short_checkpoints(url, DISTANCE)
-        made = make_chain(url)
-        rows = {
-            entity: [{**row, **{key: row[name] for key, name in keys.items()}} for row in made]
-            for entity, keys in MADE.items()
-        }
+        made, rows = make_chain(url), {}
         for entity in COLUMNS:
             values = values_of_filters(entity)
             rows[entity] = [{**row, **chosen(entity, n, values)} for n, row in enumerate(made)]
@@ -105,34 +91,16 @@ def listed(postgres: Postgres, template: str) -> Iterator[Listed]:
 
 
 def make_chain(url: str) -> list[Row]:
-    """Who is party to each transaction, newest first: some mostly send, others mostly receive."""
-    names = dict.fromkeys(("sender", "caller", "pool"), ADDRESSES)
-    names |= dict.fromkeys(("receiver", "called"), ADDRESSES[::-1])
+    """The transactions of each block but the first, newest first."""
     database = Database(url, statement_timeout_ms=10_000)
     chain = Chain(database)
-    chain.append(pools=[bytes.fromhex(pool[2:]) for pool in ADDRESSES])
+    chain.append()
     made: list[Row] = []
     for block in range(1, BLOCKS):
-        rows = [chosen("chain", block * ROWS_OF_BLOCK + n, names) for n in range(ROWS_OF_BLOCK)]
-        stored = [{name: bytes.fromhex(row[name][2:]) for name in names} for row in rows]
-        moves = [Move(r["sender"], r["receiver"], tokens=1, pool=r["pool"]) for r in stored]
-        # One creates a contract, and its sender receives the tokens.
-        created = next(name for name in ADDRESSES if name != rows[0]["sender"])
-        moves[0] = moves[0]._replace(recipient=None, contract=bytes.fromhex(created[2:]))
-        rows[0] |= {"created": created, "receiver": rows[0]["sender"]}
-        hashes = chain.append(
-            moves,
-            internal_transfers=[
-                InternalTransfer(index, 0, TransferType.CALL, r["caller"], r["called"], 1)
-                for index, r in enumerate(stored)
-            ],
-            is_traced=True,
-        )
-        for row, hash_ in zip(rows, hashes, strict=True):
-            recipient = None if "created" in row else row["receiver"]
-            row |= {"recipient": recipient, "dex": DEX, "token": "0x" + TOKEN.hex()}
-            row |= dict.fromkeys(("transaction", "transactionHash"), "0x" + hash_.hex())
-            made.insert(0, {**row, "blockNumber": block})
+        moves = [Move(address("one"), address("two"))] * ROWS_OF_BLOCK
+        for hash_ in chain.append(moves, is_traced=True):
+            names = dict.fromkeys(("transaction", "transactionHash"), "0x" + hash_.hex())
+            made.insert(0, {**names, "blockNumber": block})
     database.close()
     return made
 
@@ -183,11 +151,10 @@ def store(url: str, entity: str, rows: list[Row]) -> None:
             }
         )
     insert = f"INSERT INTO {entity} SELECT * FROM jsonb_populate_recordset(null::{entity}, %s)"  # noqa: S608
-    execute(url, f"DELETE FROM {entity}")  # noqa: S608  creations that the chain has
     execute(url, insert, json.dumps(stored).replace('"0x', r'"\\x'))
 
 
-@pytest.mark.parametrize("entity", [*MADE, *COLUMNS])
+@pytest.mark.parametrize("entity", COLUMNS)
 def test_every_page_by_each_filter(listed: Listed, entity: str) -> None:
     rows = listed.rows[entity]
     require_pages(listed.client, entity, {}, rows)
@@ -228,21 +195,13 @@ def test_every_page_by_two_filters(listed: Listed, entity: str) -> None:
 def by_one_filter(entity: str, rows: list[Row]) -> Iterator[tuple[str, Any, list[Row]]]:
     """The two values of each filter that most rows have, and these rows."""
     for key in keys_of(entity):
-        lengths = Counter(value for row in rows for value in {*values_of(row, key)} - {None})
+        lengths = Counter(row[key] for row in rows if row[key] is not None)
         for value in sorted(lengths, key=lengths.__getitem__)[-2:]:
-            yield key, value, [row for row in rows if value in values_of(row, key)]
+            yield key, value, [row for row in rows if row[key] == value]
 
 
 def keys_of(entity: str) -> list[str]:
-    if entity in COLUMNS:
-        return [key for key in FILTER_KEYS[entity] if key in (*COLUMNS[entity], "transaction")]
-    return [*MADE[entity], *(["address"] if "from" in MADE[entity] else [])]
-
-
-def values_of(row: Row, key: str) -> tuple[Any, ...]:
-    if key == "address" and "from" in row:
-        return row["from"], row["to"] or row["created"]
-    return (row[key],)
+    return [key for key in FILTER_KEYS[entity] if key in (*COLUMNS[entity], "transaction")]
 
 
 def require_pages(client: FlaskClient, entity: str, filters: Row, rows: list[Row]) -> None:

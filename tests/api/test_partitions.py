@@ -21,7 +21,6 @@ TRANSACTIONS = 20_000
 PARTITIONS = 20
 LIMIT = 25
 OF_LISTS = ("transaction", "fee", "internal_transfer", "token_transfer")  # types of history
-RANGES: list[dict[str, int]] = [{}, {"blockFrom": 90, "blockTo": 110}]
 
 
 class Side(NamedTuple):
@@ -59,98 +58,91 @@ def opened(plan: Plan) -> set[str]:
     return {name for name in names if re.fullmatch(rf"({'|'.join(TABLES)})_\d+", name)}
 
 
-@pytest.mark.parametrize("place", ["first", "middle", "last"])
-def test_a_page_of_a_long_list_reads_three_partitions_at_most(
-    partitioned: Side, place: str
-) -> None:
-    """Of 20; where it stands is known from a checkpoint."""
-    total = partitioned.query("transactions", {"address": HOT})["total"]
-    offset = {"first": 0, "middle": total // 2, "last": total - LIMIT}[place]
-    partitioned.database.plans.clear()
-    partitioned.query("transactions", {"address": HOT}, offset=offset)
-    [plan] = partitioned.database.plans
-    assert 1 <= len(opened(plan)) <= 3
-
-
-def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
-    partitioned: Side,
-) -> None:
-    partitioned.database.plans.clear()
-    partitioned.query("transactions", {"address": HOT, "status": True, **RANGES[1]})
-    plan = partitioned.database.plans[-1]
-    assert plan.statement == "queries/transactions_by_address_list_by_filters"
-    assert 1 <= len(prepared(plan, "transactions")) <= 4
-
-
 def prepared(plan: Plan, table: str) -> set[str]:
     """The partitions of a table that PostgreSQL prepared to read."""
     names = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
     return {name for name in names if name.startswith(f"{table}_")}
 
 
-def test_history_opens_no_partition_for_lists_without_entries(
-    plain: Side, partitioned: Side
+class Sides(NamedTuple):
+    plain: Side
+    partitioned: Side
+
+    def history(self, query: str, address: str = HOT) -> tuple[Any, Plan]:
+        """The same page of both, and the plan that partitions have."""
+        self.partitioned.database.plans.clear()
+        path = f"/api/v1/addresses/{address}/history?{query}"
+        one, other = (side.client.get(path).json for side in self)
+        assert one == other
+        return one, self.partitioned.database.plans[-1]
+
+
+@pytest.fixture(scope="module")
+def sides(plain: Side, partitioned: Side) -> Sides:
+    return Sides(plain, partitioned)
+
+
+def test_a_page_of_a_long_list_reads_three_partitions_at_most(partitioned: Side) -> None:
+    """Of 20; where it stands is known from a checkpoint."""
+    total = partitioned.query("transactions", {"address": HOT})["total"]
+    for offset in (0, total // 2, total - LIMIT):
+        partitioned.database.plans.clear()
+        partitioned.query("transactions", {"address": HOT}, offset=offset)
+        [plan] = partitioned.database.plans
+        assert 1 <= len(opened(plan)) <= 3
+
+
+def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
+    partitioned: Side,
 ) -> None:
+    filters = {"address": HOT, "status": True, "blockFrom": 90, "blockTo": 110}
+    partitioned.database.plans.clear()
+    partitioned.query("transactions", filters)
+    plan = partitioned.database.plans[-1]
+    assert plan.statement == "queries/transactions_by_address_list_by_filters"
+    assert 1 <= len(prepared(plan, "transactions")) <= 4
+
+
+def test_history_opens_no_partition_for_lists_without_entries(sides: Sides) -> None:
     """Of an address that is not indexed, and of one that only ever sent transactions."""
     [(sender,)] = execute(
-        plain.url,
+        sides.plain.url,
         "SELECT hex(address) FROM addresses WHERE sent_count > 0 AND transfer_count = 0"
         " AND internal_sent_count = 0 AND internal_received_count = 0 LIMIT 1",
     )
-    for address, read in (("0x" + "ab" * 20, ()), (sender, ("transactions",))):
-        partitioned.database.plans.clear()
-        path = f"/api/v1/addresses/{address}/history"
-        one, other = (side.client.get(path).json for side in (plain, partitioned))
-        assert one == other
-        plan = partitioned.database.plans[-1]
+    for address, read in (("0x" + "ab" * 20, ()), (str(sender), ("transactions",))):
+        _, plan = sides.history("", address)
         for table in ("internal_transfers", "token_transfers", *read):
             assert bool(prepared(plan, table)) is (table in read)
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
 def test_history_of_a_busy_address_opens_the_partitions_of_its_page(
-    plain: Side, partitioned: Side, order: str
+    sides: Sides, order: str
 ) -> None:
-    """Those where checkpoints say that enough of each list is; from page to page."""
+    """Those where checkpoints say that enough of each list is; from page to page. It is whole
+    beyond them; of one type alone, a page goes from one checkpoint of its list to the next."""
     cursor = ""
     for _ in range(3):
-        path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit={LIMIT}{cursor}"
-        partitioned.database.plans.clear()
-        one, other = (side.client.get(path).json for side in (plain, partitioned))
-        assert one == other
-        plan = partitioned.database.plans[-1]
+        page, plan = sides.history(f"orderBy={order}&limit={LIMIT}{cursor}")
         assert plan.statement == "queries/history_list"
         for table in ("transactions", "internal_transfers", "token_transfers"):
             assert 1 <= len(prepared(plan, table)) <= 8
-        cursor = f"&cursor={one['next']}"
-
-
-@pytest.mark.parametrize("order", ["asc", "desc"])
-def test_history_of_a_busy_address_is_whole_beyond_its_checkpoints(
-    plain: Side, partitioned: Side, order: str
-) -> None:
-    """Bounds are those of the page's place, in every list that has rows there; of one type alone,
-    a page goes from one checkpoint of its list to the next."""
+        cursor = f"&cursor={page['next']}"
     for types, pages in (("", 8), *((f"&types={type_}", 3) for type_ in OF_LISTS)):
         cursor = ""
         for _ in range(pages):
-            path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit=100{types}{cursor}"
-            one, other = (side.client.get(path).json for side in (plain, partitioned))
-            assert one == other
-            cursor = f"&cursor={one['next']}" if one["next"] else ""
-    beyond = f"/api/v1/addresses/{HOT}/history?orderBy={order}&blockFrom=1000000000"
-    one, other = (side.client.get(beyond).json for side in (plain, partitioned))
-    assert one == other and one["history"] == []
+            page, _ = sides.history(f"orderBy={order}&limit=100{types}{cursor}")
+            cursor = f"&cursor={page['next']}" if page["next"] else ""
+    beyond, _ = sides.history(f"orderBy={order}&blockFrom=1000000000")
+    assert beyond["history"] == []
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
-def test_history_goes_by_the_checkpoints_of_its_own_lists(
-    plain: Side, partitioned: Side, order: str
-) -> None:
+def test_history_goes_by_the_checkpoints_of_its_own_lists(sides: Sides, order: str) -> None:
     """Beside each stand one of another address and one of another list, which would hide rows."""
-    path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit=100&=others"
     execute(
-        partitioned.url,
+        sides.partitioned.url,
         "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
         " SELECT other.list, other.key, k.place + beside.step, beside.ordinal, k.block_number"
         " FROM list_checkpoints k"
@@ -161,10 +153,10 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(
         *(bytes(20), bytes.fromhex(HOT[2:])),
     )
     try:
-        one, other = (side.client.get(path).json for side in (plain, partitioned))
+        page, _ = sides.history(f"orderBy={order}&limit=100&=others")
     finally:
-        execute(partitioned.url, "DELETE FROM list_checkpoints WHERE mod(place, 128) <> 0")
-    assert one == other and len(one["history"]) == 100
+        execute(sides.partitioned.url, "DELETE FROM list_checkpoints WHERE mod(place, 128) <> 0")
+    assert len(page["history"]) == 100
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
@@ -231,8 +223,7 @@ def received_by_another(url: str, table: str, counter: str) -> Iterator[None]:
     ],
 )
 def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
-    plain: Side,
-    partitioned: Side,
+    sides: Sides,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     type_: str,
@@ -244,51 +235,10 @@ def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
     monkeypatch.setattr("scan.extensions.exports.list_file.MAX_ROWS", 254)
     path = f"/api/v1/addresses/{HOT}/history?orderBy=asc&types={type_}&format=ndjson"
     files = []
-    for side in (plain, partitioned):
+    for side in sides:
         services: Services = side.client.application.extensions["scan"]
         kept_here = replace(services, settings=replace(services.settings, data_dir=tmp_path))
         monkeypatch.setitem(side.client.application.extensions, "scan", kept_here)
         with received_by_another(side.url, table, counter):
             files.append(side.client.get(path, buffered=True).data.splitlines())
     assert files[0] == files[1] and len(files[0]) == 254
-
-
-@pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize(
-    ("entity", "keys"),
-    [
-        ("transactions", {"status": False}),
-        ("transactions", {"status": False, "blockFrom": 50, "blockTo": 150}),
-        ("transactions", {"address": HOT, "status": False}),
-        ("transactions", {"from": HOT, "status": False, "blockFrom": 50}),
-        ("token_transfers", {"address": HOT, "tokenAddress": address_of("token", 5)}),
-        ("internal_transfers", {"address": HOT, "counterparty": address_of("person", 1)}),
-    ],
-    ids=str,
-)
-def test_a_list_by_several_keys_ends_a_page_after_so_many_entries(
-    plain: Side,
-    partitioned: Side,
-    monkeypatch: pytest.MonkeyPatch,
-    entity: str,
-    keys: dict[str, Any],
-    order: str,
-) -> None:
-    """All its rows come, each once, though pages end where so many entries were passed."""
-    whole = plain.query(entity, keys, orderBy=order, limit=100)
-    assert whole["count"] < 100 or whole["next"]
-    monkeypatch.setattr("scan.api.query.MAX_ENTRIES", 256)
-    for side in (plain, partitioned):
-        rows, counts, cursor = [], [], {}
-        while len(rows) <= whole["count"]:
-            side.database.plans.clear()
-            page = side.query(entity, keys, orderBy=order, limit=99, **cursor)
-            rows += page["data"]
-            counts.append(page["count"])
-            assert max(plan.buffers for plan in side.database.plans) < 3000
-            if page["next"] is None:
-                break
-            cursor = {"cursor": page["next"]}
-        assert rows[: whole["count"]] == whole["data"]
-        assert min(counts[:-1]) < 99
-        assert (len(rows) == whole["count"]) is (whole["next"] is None)

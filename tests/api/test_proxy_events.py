@@ -3,14 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from eth_abi import encode
 from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
 from tests.extensions.transaction_details.test_transaction_contents import (
-    BEACON,
-    BEACON_SLOT,
     NEXT,
     SLOT,
     STEPS,
@@ -23,25 +20,6 @@ from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.many_functions import deploy
 
 __all__ = ["work"]
-BEACON_PROXY = """pragma solidity ^0.8.20;
-interface Beacon { function implementation() external view returns (address); }
-contract BeaconProxy {
-    constructor(address beacon) {
-        bytes32 slot = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50;
-        assembly { sstore(slot, beacon) }
-    }
-    fallback() external {
-        bytes32 slot = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50;
-        address beacon;
-        assembly { beacon := sload(slot) }
-        address to = Beacon(beacon).implementation();
-        assembly {
-            calldatacopy(0, 0, calldatasize())
-            if iszero(delegatecall(gas(), to, 0, calldatasize(), 0, 0)) { revert(0, 0) }
-        }
-    }
-}
-"""
 
 
 def events(client: FlaskClient, emitter: str) -> list[Any]:
@@ -67,17 +45,6 @@ def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work
     assert found == of_transaction(work, first) + of_transaction(work, second)
     assert [event and event["name"] for event in found] == ["Worked", "Quiet", None, None]
     assert {event["source"] for event in found if event} == {"verified"}
-
-
-def test_events_through_a_beacon(work: Work) -> None:
-    beacon = deploy(work.explorer, BEACON, "Beacon", encode(["address"], [work.worker]).hex())
-    proxy = deploy(work.explorer, BEACON_PROXY, "BeaconProxy", encode(["address"], [beacon]).hex())
-    slot = work.explorer.anvil.call("eth_getStorageAt", proxy, BEACON_SLOT, "latest")
-    assert slot[26:] == beacon[2:]
-    sent = work.send(proxy, WORK)
-    found = events(work.explorer.client, proxy)
-    assert found == of_transaction(work, sent)
-    assert [event["name"] for event in found] == ["Worked", "Quiet"]
 
 
 def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_cached(

@@ -13,8 +13,10 @@ from scan.database.lists import all_entities
 from scan.ethereum.block_parameter import BlockId
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
+from scan.queries.filters import FILTERS, QUERIED
 from scan.queries.orphaned_cursors import RowEnds
 from scan.queries.pages import MAX_UNLISTED_ENTRIES, Window
+from tests.support.brute_force import LISTED_BY
 from tests.support.database import execute
 from tests.support.explain import DEEPER, Explained, Plan
 
@@ -26,26 +28,14 @@ BEFORE_A_LIST = {
 }
 
 
-# (entity, filter key) -> where a record has what the filter matches
-FIELDS = {
-    ("transactions", "address"): "fromAddress",
-    ("transactions", "from"): "fromAddress",
-    ("transactions", "to"): "toAddress",
-    ("token_transfers", "address"): "toAddress",
-    ("token_transfers", "from"): "fromAddress",
-    ("token_transfers", "to"): "toAddress",
-    ("token_transfers", "tokenAddress"): "tokenAddress",
-    ("dex_trades", "address"): "maker",
-    ("dex_trades", "dex"): "dex",
-    ("dex_trades", "pool"): "pairAddress",
-    ("internal_transfers", "address"): "toAddress",
-    ("internal_transfers", "from"): "fromAddress",
-    ("internal_transfers", "to"): "toAddress",
-    ("logs", "address"): "address",
-    ("logs", "topic0"): "topics",
-    ("user_operations", "sender"): "sender",
-    ("user_operations", "entryPoint"): "entryPoint",
-}
+# The filters by which an entity has a list; counterparties are those of PAIRS, makers addresses.
+LISTED = [
+    (entity, filter_.key)
+    for entity in QUERIED
+    for filter_ in FILTERS[entity]
+    if filter_.param in all_entities()[entity].listed
+    and filter_.key not in ("counterparty", "maker", "paymaster")
+]
 Filters = dict[str, Any]
 
 
@@ -65,10 +55,10 @@ class Seeded(NamedTuple):
 @pytest.fixture(scope="module")
 def seeded(seeded_service: Explained) -> Seeded:
     hot, rare = {}, {}
-    for entity, key in FIELDS:
+    for entity, key in LISTED:
         records = query(seeded_service.client, entity, {}, 100)["data"]
-        found = [record[FIELDS[entity, key]] for record in records]
-        values = [value[0] if isinstance(value, list) else value for value in found]
+        listed = [LISTED_BY[entity, key](record, {}) for record in records]
+        values = [[value for value in of_record if value][-1] for of_record in listed]
         hot[entity, key] = max(values, key=values.count)
         lengths = {
             value: query(seeded_service.client, entity, {key: value}, 100)["count"]
@@ -85,18 +75,6 @@ def query(client: FlaskClient, entity: str, filters: Any, limit: int, offset: in
     return answer.json
 
 
-# Those of entities have the statements of /query, which the tests below ask.
-GET_LISTS = [
-    ("/blocks", None),
-    ("/transactions?address={}", ("transactions", "address")),
-    ("/tokens/{}/holders", ("token_transfers", "tokenAddress")),
-]
-ENTITIES = (
-    *("blocks", "tokens", "transactions", "token_transfers", "dex_trades"),
-    *("internal_transfers", "logs", "user_operations"),
-)
-
-
 def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
     """The plan of the one statement that a request needs, and its answer."""
     plans, answer = seeded.service.plans(f"/api/v1{path}", body)
@@ -105,12 +83,10 @@ def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
 
 
 @pytest.mark.parametrize("heat", ["hot", "rare"])
-@pytest.mark.parametrize(("path", "key"), GET_LISTS, ids=str)
-def test_get_lists(seeded: Seeded, path: str, key: tuple[str, str] | None, heat: str) -> None:
-    limit = 100
-    if key is not None:
-        path = path.format(seeded.value(*key, heat))
-    path += ("&" if "?" in path else "?") + f"limit={limit}"
+def test_holders_of_a_token(seeded: Seeded, heat: str) -> None:
+    """Its statement is no entity's, whose are those of /query."""
+    token, limit = seeded.value("token_transfers", "tokenAddress", heat), 100
+    path = f"/tokens/{token}/holders?limit={limit}"
     first, answer = plan_of(seeded, path)
     pages = -(-answer["total"] // limit)
     middle, _ = plan_of(seeded, f"{path}&page={(pages + 1) // 2}")
@@ -128,20 +104,14 @@ RANGES: tuple[Filters, ...] = (
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("entity", ENTITIES)
-def test_queries_without_a_filter(seeded: Seeded, entity: str, direction: str) -> None:
-    for ends in ({}, *RANGES) if entity != "tokens" else ({},):
-        body = {"entity": entity, "filter": ends, "orderBy": direction}
-        require_same_at_any_depth(seeded, body)
-
-
-@pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize(("entity", "key"), FIELDS)
-def test_queries_by_one_key(seeded: Seeded, entity: str, key: str, direction: str) -> None:
+@pytest.mark.parametrize("entity", QUERIED)
+def test_lists_by_no_filter_and_by_each(seeded: Seeded, entity: str, direction: str) -> None:
     """Of what most records match in every range of blocks, and of what few match."""
-    hot = {key: seeded.value(entity, key, "hot")}
-    rare = {key: seeded.value(entity, key, "rare")}
-    for filters in (rare, hot, {**hot, **RANGES[2]}):
+    every: list[Filters] = [{}, *RANGES] if entity != "tokens" else [{}]
+    for key in (key for of_entity, key in LISTED if of_entity == entity):
+        hot = {key: seeded.value(entity, key, "hot")}
+        every += [hot, {**hot, **RANGES[2]}, {key: seeded.value(entity, key, "rare")}]
+    for filters in every:
         body = {"entity": entity, "filter": filters, "orderBy": direction}
         require_same_at_any_depth(seeded, body)
 

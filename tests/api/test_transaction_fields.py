@@ -14,11 +14,11 @@ from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
 from scan.pages.formatting import aligned, amount
-from tests.support.database import execute
+from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import NOWHERE
 
-NOWHERE = "http://127.0.0.1:1"
 SOMEBODY, OTHER = address("somebody"), address("other")
 NAMES = (
     *("nonce", "gasLimit", "type", "maxFeePerGas", "maxPriorityFeePerGas", "maxFeePerBlobGas"),
@@ -29,18 +29,25 @@ BLOBS = (bytes([1]) * 32, b"\\x" * 16)
 GREATEST = 2**256 - 1
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url, statement_timeout_ms=0)
-    chain = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
-    database.rows("indexer/chain_insert", **chain)
-    yield database
+@pytest.fixture(scope="module")
+def url(postgres: Postgres, template: str) -> Iterator[str]:
+    with postgres.cloned(template) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def chain(url: str) -> Iterator[Chain]:
+    """Its last block has the transaction that a test is about."""
+    database = Database(url, statement_timeout_ms=0)
+    stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
+    database.rows("indexer/chain_insert", **stored)
+    yield Chain(database)
     database.close()
 
 
 @pytest.fixture
-def client(database_url: str) -> FlaskClient:
-    return create_app(settings_for(database_url, NOWHERE)).test_client()
+def client(url: str) -> FlaskClient:
+    return create_app(settings_for(url, NOWHERE)).test_client()
 
 
 CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
@@ -84,22 +91,28 @@ CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
 }
 
 
+def listings(client: FlaskClient, chain: Chain) -> list[Any]:
+    """The newest transaction wherever it is shown."""
+    block, sender = chain.number, to_hex(SOMEBODY)
+    body = {"entity": "transactions", "filter": {"from": sender, "blockFrom": block}}
+    file = client.get(f"/api/v1/transactions?blockFrom={block}&format=ndjson").text
+    return [
+        *client.get("/api/v1/transactions?limit=1").json["transactions"],
+        *client.get(f"/api/v1/transactions?address={sender}&limit=1").json["transactions"],
+        *client.post("/api/v1/query", json=body).json["data"],
+        json.loads(file),
+    ]
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_what_a_transaction_asked_for(database: Database, client: FlaskClient, case: str) -> None:
+def test_what_a_transaction_asked_for(chain: Chain, client: FlaskClient, case: str) -> None:
     fields, expected = CASES[case]
-    [transaction] = Chain(database).append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
-    path = f"/api/v1/transactions/{to_hex(transaction)}"
-    record = client.get(path).json
+    [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
+    record = client.get(f"/api/v1/transactions/{to_hex(transaction)}").json
     assert tuple(record[name] for name in NAMES) == expected
-    block = client.get("/api/v1/blocks/0").json
+    block = client.get("/api/v1/blocks/latest").json
     assert (record["blockHash"], block["baseFeePerGas"]) == (block["hash"], "7")
-    body = {"entity": "transactions", "filter": {"from": to_hex(SOMEBODY)}}
-    for found in (
-        client.get("/api/v1/transactions").json["transactions"],
-        client.get(f"/api/v1/transactions?address={to_hex(SOMEBODY)}").json["transactions"],
-        client.post("/api/v1/query", json=body).json["data"],
-    ):
-        [listed] = found
+    for listed in listings(client, chain):
         assert listed.items() <= record.items()
 
 
@@ -119,27 +132,20 @@ FEES: dict[str, tuple[dict[str, Any], int]] = {
 
 @pytest.mark.parametrize("case", FEES)
 def test_everything_shows_the_same_fee(
-    database: Database, database_url: str, client: FlaskClient, case: str
+    chain: Chain, url: str, client: FlaskClient, case: str
 ) -> None:
     fields, fee = FEES[case]
-    [transaction] = Chain(database).append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
-    key, sender = to_hex(transaction), to_hex(SOMEBODY)
-    lists = f"/api/v1/transactions?address={sender}"
-    body = {"entity": "transactions", "filter": {"from": sender}}
-    records = [
-        client.get(f"/api/v1/transactions/{key}").json,
-        *client.get(lists).json["transactions"],
-        *client.post("/api/v1/query", json=body).json["data"],
-        json.loads(client.get(f"{lists}&format=ndjson").text),
-    ]
+    [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
+    key, sender, block = to_hex(transaction), to_hex(SOMEBODY), chain.number
+    records = [client.get(f"/api/v1/transactions/{key}").json, *listings(client, chain)]
     assert [record["fee"] for record in records] == [str(fee)] * len(records)
-    [row] = csv.DictReader(
-        io.StringIO(client.get(f"{lists}&format=csv").text.removeprefix("\ufeff"))
-    )
+    text = client.get(f"/api/v1/transactions?address={sender}&blockFrom={block}&format=csv").text
+    [row] = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
     assert row["fee_wei"] == f"{fee} wei"
     assert Fraction(row["fee"]) * 10**18 == fee
-    history = client.get(f"/api/v1/addresses/{sender}/history?types=fee").json["history"]
-    assert [entry["amount"] for entry in history] == [str(fee)]
+    path = f"/api/v1/addresses/{sender}/history?types=fee&limit=1"
+    assert [entry["amount"] for entry in client.get(path).json["history"]] == [str(fee)]
     assert f'<data value="{fee}">{amount(fee)} ' in client.get(f"/tx/{key}").text
     assert aligned(fee).fraction in client.get("/txs").text
-    assert execute(database_url, "SELECT fee_coin * 1e18 FROM v1.transactions") == [(fee,)]
+    newest = "SELECT fee_coin * 1e18 FROM v1.transactions ORDER BY block_number DESC LIMIT 1"
+    assert execute(url, newest) == [(fee,)]

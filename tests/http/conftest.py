@@ -1,12 +1,22 @@
 """Clients over bare sockets, and what a server's worker holds."""
 
 import re
+import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+import requests
+
+from tests.support.serving import free_port, gunicorn_started, wait_for
+
+UNLIMITED = {
+    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
+    "SCAN_RATE_LIMIT_FILES": "1000000/minute",
+    "SCAN_RATE_LIMIT_PAGES": "1000000/minute",
+}
 
 
 @pytest.fixture
@@ -25,3 +35,29 @@ def peak_mib(process: "subprocess.Popen[bytes]") -> int:
     [worker] = workers(process)
     [kib] = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{worker}/status").read_text())
     return int(kib) // 1024
+
+
+@contextmanager
+def served(
+    url: str, *arguments: str, shell: str = "", **environment: str
+) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """A server of the test's own without limits in fact, and its address."""
+    port, environment = free_port(), {**UNLIMITED, **environment}
+    with gunicorn_started(url, port, *arguments, shell=shell, **environment) as process:
+        yield process, wait_for(port, process)
+
+
+def require_served(server: str) -> None:
+    """Both by the worker's loop and by a thread with the database."""
+    for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
+        assert requests.get(server + path, timeout=30).status_code == 200
+
+
+def unread(server: str, source: str = "127.0.0.1") -> socket.socket:
+    """A client with little room for responses, which it does not read."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+    client.bind((source, 0))
+    client.settimeout(60)
+    client.connect(("127.0.0.1", int(server.rpartition(":")[2])))
+    return client

@@ -5,7 +5,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import orjson
 import psycopg2
@@ -14,6 +13,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.cache_keys import CACHED_FOR_S
+from tests.conftest import Played
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn
@@ -45,18 +45,10 @@ def server(url: str, indexed: Indexing) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def questions(server: str) -> list[tuple[str, bytes]]:
+def questions(scenario: Played) -> list[tuple[str, bytes]]:
     """Every kind of response about the chain: a path, and a body for /query."""
-
-    def first(path: str, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = requests.get(f"{server}/api/v1/{path}", timeout=30).json()
-        record: dict[str, Any] = found[name][0]
-        return record
-
-    block = first("blocks?limit=1", "blocks")
-    transaction = first("transactions?limit=1", "transactions")
-    token = first("tokens?limit=1", "tokens")["address"]
-    person = transaction["fromAddress"]
+    block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
+    token, person = scenario.truth.tokens[0]["address"], transaction["fromAddress"]
     paths = [
         *("stats", "blocks", PATH.removeprefix("/api/v1/"), "blocks?page=2&limit=3"),
         *(f"blocks/{block['number']}", f"blocks/{block['hash']}", "transactions", "tokens"),
@@ -64,14 +56,11 @@ def questions(server: str) -> list[tuple[str, bytes]]:
         *(f"tokens/{token}", f"tokens/{token}/holders", f"addresses/{person}"),
         f"addresses/{person}/tokens",
     ]
-    filters: list[dict[str, Any]] = [
-        *({"entity": "transactions"}, {"entity": "blocks"}, {"entity": "tokens"}),
-        *({"entity": "token_transfers"}, {"entity": "dex_trades", "orderBy": "asc"}),
-        {"entity": "transactions", "filter": {"from": person, "blockFrom": 1}, "limit": 5},
-    ]
-    bodies = [orjson.dumps(found) for found in filters]
+    bodies = [{"entity": entity} for entity in ("transactions", "blocks", "tokens", "dex_trades")]
+    filters = {"from": person, "blockFrom": 1}
+    bodies.append({"entity": "transactions", "filter": filters, "limit": 5, "orderBy": "asc"})
     asked = [(f"/api/v1/{path}", b"") for path in paths]
-    return asked + [("/api/v1/query", body) for body in bodies]
+    return asked + [("/api/v1/query", orjson.dumps(body)) for body in bodies]
 
 
 def test_the_loop_and_threads_answer_alike(
@@ -90,27 +79,22 @@ def test_the_loop_and_threads_answer_alike(
     assert len({one["X-Request-Id"] for one in first + by_loop}) == 2 * len(questions)
 
 
-def test_the_loop_names_a_request_as_its_client_does(server: str, url: str) -> None:
-    client = Client(server)
-    client.ask(PATH)
-    with busy_threads(server, url):
-        assert client.ask(PATH, more="X-Request-Id: mine.1\r\n")["X-Request-Id"] == "mine.1"
-        assert client.ask(PATH, more="X-Request-Id: a b\r\n")["X-Request-Id"] != "a b"
-
-
 def test_what_needs_no_thread_is_answered_while_all_are_busy(server: str, url: str) -> None:
     client = Client(server)
     malformed, unknown = "X-API-Key: nonsense\r\n", "X-API-Key: scan_" + "0" * 64 + "\r\n"
     assert client.ask(PATH, more=unknown).status == 401  # its look-up is remembered
-    for path in ("/", "/readyz"):
+    for path in ("/", "/readyz", PATH):
         client.ask(path)
     with busy_threads(server, url):
         for path in ("/", "/readyz", "/readyz/", "//readyz?x=1", "/?x=1"):  # nobody is charged
             assert client.ask(path).status == 200
         assert client.ask("/healthz").body == b'{"status":"alive"}'
         assert client.ask("/healthz", method="HEAD").status == 200
-        assert client.ask("/api/v1/nothing", more=malformed).status == 401
-        assert client.ask("/api/v1/nothing", more=unknown).status == 401
+        for key in (malformed, unknown):
+            assert client.ask("/api/v1/nothing", more=key).status == 401
+        # The client's name of a request is taken where it is one.
+        assert client.ask(PATH, more="X-Request-Id: mine.1\r\n")["X-Request-Id"] == "mine.1"
+        assert client.ask(PATH, more="X-Request-Id: a b\r\n")["X-Request-Id"] != "a b"
         client.socket.sendall(b"GARBAGE\r\n\r\n")
         assert client.receive().status == 400
 
@@ -162,22 +146,18 @@ def test_other_clients_are_sent_the_whole(server: str) -> None:
 
 
 def test_the_type_of_a_body_is_part_of_the_key(server: str) -> None:
-    def ask(kind: str) -> requests.Response:
-        headers = {"Content-Type": kind} if kind else {}
-        url = f"{server}/api/v1/query"
-        return requests.post(url, data=b'{"entity":"blocks"}', headers=headers, timeout=10)
-
-    kinds = [
-        "application/json",
-        "application/json; charset=utf-8",
-        "text/plain",
-        "",
-        "application/x+json",
-    ]
-    first = [ask(kind) for kind in kinds]
-    second = [ask(kind) for kind in kinds]
-    assert [found.status_code for found in first] == [200, 200, 415, 415, 200]
-    assert [(a.status_code, a.text) for a in first] == [(a.status_code, a.text) for a in second]
+    kinds = ("application/json", "application/json; charset=utf-8", "text/plain", "")
+    for _ in range(2):
+        answers = [
+            requests.post(
+                f"{server}/api/v1/query",
+                data=b'{"entity":"blocks"}',
+                headers={"Content-Type": kind} if kind else {},
+                timeout=10,
+            )
+            for kind in (*kinds, "application/x+json")
+        ]
+        assert [answer.status_code for answer in answers] == [200, 200, 415, 415, 200]
 
 
 def test_both_ways_are_counted_once_and_for_one_route(server: str) -> None:
@@ -213,6 +193,7 @@ def test_both_ways_are_counted_once_and_for_one_route(server: str) -> None:
     assert counted[seconds, "/api/v1/blocks", "GET", ""] == 30
 
 
+@pytest.mark.long
 def test_a_process_without_requests_reads_its_notifications(database_url: str) -> None:
     """Or its backend waits for it, and with that one whoever drops a database of the server."""
     with gunicorn(database_url) as server:

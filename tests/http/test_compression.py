@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder
 
 from scan.http.static_files import FOR_EVER
-from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, nginx
+from tests.support.serving import nginx
 
 ACCEPTED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 PATHS = ("/", "/txs", "/docs/", "/api/v1/openapi.json", "/api/v1/transactions", "/llms.txt")
@@ -34,15 +33,14 @@ def test_long_texts_are_compressed_for_whom_takes_that(client: FlaskClient, path
             assert response.headers["Vary"].split(", ")[-1] == "Accept-Encoding"
 
 
-def test_both_forms_of_a_response_have_the_same_content(client: FlaskClient) -> None:
+def test_both_forms_have_the_same_content_and_what_is_short_or_a_file_has_one(
+    client: FlaskClient,
+) -> None:
     for path in ("/blocks", "/api/v1/blocks", "/api/v1/openapi.json"):
         plain, short = client.get(path), client.get(path, headers=ACCEPTED)
         assert gzip.decompress(short.data) == plain.data
-
-
-@pytest.mark.parametrize("path", ["/api/v1/stats", "/api/v1/blocks?format=csv", "/static/none.css"])
-def test_short_responses_and_files_are_not_compressed(client: FlaskClient, path: str) -> None:
-    assert "Content-Encoding" not in client.get(path, headers=ACCEPTED).headers
+    for path in ("/api/v1/stats", "/api/v1/blocks?format=csv", "/static/none.css"):
+        assert "Content-Encoding" not in client.get(path, headers=ACCEPTED).headers
 
 
 def test_each_form_has_its_own_tag_and_both_are_still_the_newest(client: FlaskClient) -> None:
@@ -69,21 +67,12 @@ def test_the_loop_compresses_nothing(client: FlaskClient, monkeypatch: pytest.Mo
     assert body[:2] == b"\x1f\x8b"
 
 
-@pytest.fixture
-def through_nginx(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    url = indexed.settings.database_url
-    with (
-        gunicorn(url, SCAN_TRUSTED_PROXIES="1") as instance,
-        nginx(tmp_path_factory.mktemp("nginx"), [instance] * 3) as address,
-    ):
-        yield address
-
-
-def test_nginx_passes_on_what_is_compressed(through_nginx: str) -> None:
-    for path in PATHS:
-        response = requests.get(f"{through_nginx}{path}", headers=ACCEPTED, timeout=20)
-        assert response.headers["Content-Encoding"] == "gzip", path
-        assert response.headers["Vary"].count("Accept-Encoding") == 1, path
+def test_nginx_passes_on_what_is_compressed(over_http: str, tmp_path: Path) -> None:
+    with nginx(tmp_path, [over_http] * 3) as address:
+        for path in PATHS:
+            response = requests.get(f"{address}{path}", headers=ACCEPTED, timeout=20)
+            assert response.headers["Content-Encoding"] == "gzip", path
+            assert response.headers["Vary"].count("Accept-Encoding") == 1, path
         assert response.text.lstrip()[:1] in "<{#", path
 
 

@@ -13,16 +13,13 @@ import requests
 
 from scan.server.connection import ResponseBuffer
 from scan.server.file_body import PIECE_BYTES, FileBody
+from tests.http.conftest import served, unread, workers
 from tests.support.database import Postgres, execute
-from tests.support.serving import free_port, gunicorn, gunicorn_started, wait_for, wait_until
+from tests.support.serving import wait_until
 
 TOKENS = 16_000  # with names of 255 characters 6 MB, which no socket's buffers take
 TOKENS_FILE = b"GET /api/v1/tokens?format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n"
 THREADS = 8
-UNLIMITED = {
-    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
-    "SCAN_RATE_LIMIT_FILES": "1000000/minute",
-}
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +39,13 @@ def tokens_url(postgres: Postgres, template: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def server(tokens_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = str(tmp_path_factory.mktemp("data"))
-    with gunicorn(tokens_url, SCAN_DATA_DIR=folder, **UNLIMITED) as address:
+    with served(tokens_url, SCAN_DATA_DIR=folder) as (_, address):
         yield address
 
 
-def unread(server: str, number: int) -> socket.socket:
+def downloading(server: str, number: int) -> socket.socket:
     """A client with an address of its own that asks for a file, and reads the beginning alone."""
-    client = socket.socket()
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
-    client.bind((f"127.0.1.{number}", 0))
-    client.settimeout(60)
-    client.connect(("127.0.0.1", int(server.rpartition(":")[2])))
+    client = unread(server, f"127.0.1.{number}")
     client.sendall(TOKENS_FILE)
     assert client.recv(12) == b"HTTP/1.1 200"
     return client
@@ -72,7 +65,7 @@ def test_a_file_comes_whole_and_the_connection_lasts(server: str) -> None:
 def test_clients_that_do_not_read_hold_no_thread(server: str) -> None:
     with ExitStack() as stack:
         for number in range(1, THREADS + 2):
-            stack.enter_context(unread(server, number))
+            stack.enter_context(downloading(server, number))
         answer = requests.get(f"{server}/api/v1/tokens?limit=7", timeout=30)
         assert len(answer.json()["tokens"]) == 7
         # Who has a file has no other one before it is taken.
@@ -88,7 +81,7 @@ def test_clients_that_do_not_read_hold_no_thread(server: str) -> None:
 def test_who_leaves_gives_the_place_back(server: str) -> None:
     def gets_a_file() -> bool:
         try:
-            unread(server, 1).close()
+            downloading(server, 1).close()
         except AssertionError:
             return False
         return True
@@ -98,16 +91,14 @@ def test_who_leaves_gives_the_place_back(server: str) -> None:
 
 
 def test_a_killed_worker_leaves_no_file(tokens_url: str, tmp_path: Path) -> None:
-    port = free_port()
-    with gunicorn_started(tokens_url, port, SCAN_DATA_DIR=str(tmp_path), **UNLIMITED) as process:
-        address = wait_for(port, process)
-        with unread(address, 1):
-            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-            for worker in children.split():
-                os.kill(int(worker), signal.SIGKILL)
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait(30)
-            assert [*(tmp_path / "files").iterdir()] == []
+    with (
+        served(tokens_url, SCAN_DATA_DIR=str(tmp_path)) as (process, address),
+        downloading(address, 1),
+    ):
+        for pid in (*workers(process), process.pid):
+            os.kill(int(pid), signal.SIGKILL)
+        process.wait(30)
+        assert [*(tmp_path / "files").iterdir()] == []
 
 
 @pytest.mark.check

@@ -31,29 +31,16 @@ def exit_message(*arguments: str, **environment: str) -> str:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("arguments", "environment"),
-    [((), {"WEB_CONCURRENCY": "2"}), (("-w", "2"), {}), (("--workers=4",), {})],
-)
-def test_more_workers_than_one_are_refused_for_limits_in_memory(arguments, environment):
-    message = exit_message(*arguments, **environment)
+@pytest.mark.parametrize("arguments", [(), ("-w", "2"), ("--workers=4",)])
+def test_more_workers_than_one_are_refused_for_limits_in_memory(arguments):
+    message = exit_message(*arguments, **({} if arguments else {"WEB_CONCURRENCY": "2"}))
     assert "would each count on their own" in message
     assert "redis://" in message
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("SCAN_RATE_LIMIT_ANONYMOUS", "ten"),
-        ("SCAN_RATE_LIMIT_STORAGE", "memory"),
-        ("SCAN_RATE_LIMIT_STORAGE", "nothing://"),
-        ("SCAN_TRUSTED_PROXIES", "-1"),
-        ("SCAN_OWNER_AUTH", "yes"),
-    ],
-)
-def test_a_setting_that_cannot_be_used_stops_the_start_by_its_name(name, value):
-    assert name in exit_message(**{name: value})
+def test_a_setting_that_cannot_be_used_stops_the_start_by_its_name():
+    assert "SCAN_RATE_LIMIT_STORAGE" in exit_message(SCAN_RATE_LIMIT_STORAGE="nothing://")
 
 
 def test_a_running_server_refuses_one_more_worker(database_url):
@@ -68,25 +55,24 @@ def test_a_running_server_refuses_one_more_worker(database_url):
         assert _is_up(address)
 
 
-@pytest.mark.parametrize(
-    ("request_bytes", "status"),
-    [
-        (b"GARBAGE\r\n\r\n", 400),
-        (b"GET / HTTP/9.9\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
-        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414),
-        (b"GET / HTTP/1.1\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n", 431),
-        (b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: x\r\n" % n for n in range(200)) + b"\r\n", 431),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 501),
-        (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-    ],
-    ids=lambda value: ascii(value)[:30],
-)
-def test_what_no_application_sees_is_answered_in_json(shared_server, request_bytes, status):
-    head, _, body = exchange(shared_server, request_bytes).partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 %d " % status)
-    assert b"Content-Type: application/json" in head
-    assert {"error", "code"} <= set(json.loads(body))
+NO_REQUESTS = {
+    b"GARBAGE\r\n\r\n": 400,
+    b"GET / HTTP/9.9\r\n\r\n": 400,
+    b"GET / HTTP/1.1\r\nno colon\r\n\r\n": 400,
+    b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n": 414,
+    b"GET / HTTP/1.1\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n": 431,
+    b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: x\r\n" % n for n in range(200)) + b"\r\n": 431,
+    b"POST / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n": 501,
+    b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n": 400,
+}
+
+
+def test_what_no_application_sees_is_answered_in_json(shared_server):
+    for request, status in NO_REQUESTS.items():
+        head, _, body = exchange(shared_server, request).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 %d " % status), request[:30]
+        assert b"Content-Type: application/json" in head
+        assert {"error", "code"} <= set(json.loads(body))
 
 
 def test_half_a_body_is_no_request(shared_server):

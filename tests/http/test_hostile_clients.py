@@ -9,36 +9,21 @@ from contextlib import ExitStack, suppress
 import pytest
 import requests
 
-from tests.http.conftest import peak_mib, workers
+from tests.http.conftest import peak_mib, require_served, served, workers
 from tests.support.http_client import THREADS, Client
 from tests.support.serving import (
-    NOWHERE,
+    accepts,
     connect,
     exchange,
-    free_port,
-    gunicorn_started,
-    wait_for,
     wait_until,
 )
 
 pytestmark = pytest.mark.long
 
-OWNER = "/api/v1/keys?owner=0x" + "00" * 20  # takes a thread and the database
 POST = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 BLOCKS = b'{"entity":"blocks"}'
 MIB = 1024 * 1024
-UNLIMITED = {
-    "RPC_URL": NOWHERE,
-    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
-    "SCAN_RATE_LIMIT_PAGES": "1000000/minute",
-}
-
-
-def assert_serves(server: str) -> None:
-    """Both by the worker's loop and by a thread."""
-    assert requests.get(f"{server}/healthz", timeout=20).status_code == 200
-    assert requests.get(server + OWNER, timeout=20).status_code == 200
 
 
 def chunks(*parts: bytes) -> bytes:
@@ -60,7 +45,7 @@ def test_who_is_told_to_continue_and_does_not_holds_no_thread(
     for client in waiting:
         client.sendall(POST + b"Expect: 100-continue\r\nContent-Length: 19\r\n\r\n")
         assert client.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
-    assert_serves(shared_server)
+    require_served(shared_server)
     for client in waiting:
         client.sendall(BLOCKS)
         assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
@@ -90,7 +75,7 @@ def test_large_bodies_that_go_on_in_small_pieces_hold_nobody_up(
     for sender in senders:
         sender.start()
     for _ in range(20):
-        assert_serves(shared_server)
+        require_served(shared_server)
     over.set()
     for sender in senders:
         sender.join()
@@ -115,13 +100,9 @@ def test_a_body_of_very_many_chunks_is_refused(shared_server: str) -> None:
 @pytest.mark.parametrize(
     ("path", "size", "found"),
     [
-        ("/api/v1/query", MIB, 400),
-        ("/api/v1/query", MIB + 1, 413),
-        ("/api/v1/query", 3 * MIB, 413),
-        ("/api/v1/verify", 5 * MIB, 400),
-        ("/api/v1/verify", 5 * MIB + 1, 413),
-        ("/api/v1/query", 6 * MIB, 413),
-        ("/api/v1/query", 12 * MIB, 413),
+        *(("/api/v1/query", MIB, 400), ("/api/v1/query", MIB + 1, 413)),
+        *(("/api/v1/query", 3 * MIB, 413), ("/api/v1/query", 12 * MIB, 413)),
+        *(("/api/v1/verify", 5 * MIB, 400), ("/api/v1/verify", 5 * MIB + 1, 413)),
         ("/api/v1/blocks", 6 * MIB, 405),
     ],
 )
@@ -177,14 +158,12 @@ def test_more_idle_clients_than_descriptors_end_nothing(
     shared_database_url: str, clients: ExitStack, kind: str
 ) -> None:
     """`ulimit -n 1024` is what many services are started with."""
-    port = free_port()
     limited = f"ulimit -S -n 1024; ulimit {kind} -n 1024"
-    with gunicorn_started(shared_database_url, port, shell=limited, **UNLIMITED) as process:
-        server = wait_for(port, process)
+    with served(shared_database_url, shell=limited) as (process, server):
         [worker] = workers(process)
         for _ in range(1_300):
             clients.enter_context(connect(server))
-        assert_serves(server)
+        require_served(server)
         assert workers(process) == [worker]
 
 
@@ -193,15 +172,13 @@ def test_uploads_that_never_end_take_bounded_memory(
 ) -> None:
     """Eighty times 4 MiB; more than 128 MiB are not kept, though those of one kind are 160."""
     heads = (CHUNKED + b"ffffff\r\n", POST + b"Content-Length: 5000000\r\n\r\n")
-    port = free_port()
-    with gunicorn_started(shared_database_url, port, **UNLIMITED) as process:
-        server = wait_for(port, process)
+    with served(shared_database_url) as (process, server):
         before = peak_mib(process)
         for head in heads * 40:
             client = clients.enter_context(connect(server))
             with suppress(OSError):
                 client.sendall(head + b" " * 4 * MIB)
-        assert_serves(server)
+        require_served(server)
         assert peak_mib(process) - before < 220
 
 
@@ -210,19 +187,17 @@ def test_uploads_that_never_end_are_refused_before_those_of_others(
 ) -> None:
     """Forty times 4 MiB of one address; another one's upload has begun before them."""
     body = b'{"entity":"blocks"}' + b" " * 900_000
-    port = free_port()
-    with gunicorn_started(shared_database_url, port, **UNLIMITED) as process:
-        server = wait_for(port, process)
+    with served(shared_database_url) as (_, server):
         honest = clients.enter_context(socket.socket())
         honest.bind(("127.0.0.9", 0))
-        honest.connect(("127.0.0.1", port))
+        honest.connect(("127.0.0.1", int(server.rpartition(":")[2])))
         honest.settimeout(20)
         honest.sendall(POST + b"Content-Length: %d\r\n\r\n" % len(body) + body[:-10])
         for _ in range(40):
             client = clients.enter_context(connect(server))
             with suppress(OSError):
                 client.sendall(POST + b"Content-Length: 5000000\r\n\r\n" + b" " * 4 * MIB)
-        assert_serves(server)
+        require_served(server)
         honest.sendall(body[-10:])
         assert status(honest.recv(4096)) == 200
 
@@ -235,7 +210,7 @@ def begun(*parts: bytes) -> Callable[[socket.socket], None]:
     return begin
 
 
-def unread(client: socket.socket) -> None:
+def ask_for_much(client: socket.socket) -> None:
     client.sendall(b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 40)
 
 
@@ -246,7 +221,7 @@ STATES = [
     begun(POST + b"Content-Length: 100\r\n\r\n{"),
     begun(CHUNKED + b"5\r\n{"),
     begun(b"GARBAGE\r\n\r\n"),
-    unread,
+    ask_for_much,
 ]
 
 
@@ -255,9 +230,7 @@ def test_a_stop_waits_for_nobody_for_long(
     shared_database_url: str, clients: ExitStack, arguments: tuple[str, ...]
 ) -> None:
     """The worker ends by itself: gunicorn would kill it after its graceful time-out."""
-    port = free_port()
-    with gunicorn_started(shared_database_url, port, *arguments, **UNLIMITED) as process:
-        server = wait_for(port, process)
+    with served(shared_database_url, *arguments) as (process, server):
         for begin in STATES * 20:
             begin(clients.enter_context(connect(server)))
         process.terminate()
@@ -269,19 +242,12 @@ def test_a_stop_waits_for_nobody_for_long(
 def test_what_has_begun_before_a_stop_is_answered(
     shared_database_url: str, clients: ExitStack
 ) -> None:
-    port = free_port()
-    with gunicorn_started(shared_database_url, port, **UNLIMITED) as process:
-        server = wait_for(port, process)
+    with served(shared_database_url) as (process, server):
         client = clients.enter_context(connect(server))
         client.sendall(POST + b"Content-Length: 19\r\n\r\n")
         time.sleep(0.2)
         process.terminate()
-        wait_until(lambda: refuses(port))
+        wait_until(lambda: not accepts(int(server.rpartition(":")[2])))
         client.sendall(BLOCKS)
         assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
         process.communicate(timeout=60)
-
-
-def refuses(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0

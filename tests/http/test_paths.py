@@ -1,7 +1,6 @@
 """What a path costs and allows by itself: preflights, free files, unknown paths."""
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,27 +58,30 @@ def counted_in_redis(
         yield address
 
 
-@pytest.mark.parametrize("path", METHODS)
-def test_a_preflight_names_the_methods_of_the_routes(server: str, path: str) -> None:
+def test_a_preflight_names_the_methods_of_the_routes_and_allows_named_headers(server: str) -> None:
     client = Client(server, "127.3.0.1")
     asked = "Access-Control-Request-Method: PATCH\r\nOrigin: https://example.com\r\n"
-    response = client.ask(path, method="OPTIONS", more=asked)
-    assert (response.status, response.body) == (204, b"")
-    assert response["Allow"] == response["Access-Control-Allow-Methods"] == METHODS[path]
-    assert response["Access-Control-Allow-Origin"] == "*"
-    assert {"Content-Type", "X-API-Key"} <= set(
-        response["Access-Control-Allow-Headers"].split(", ")
-    )
+    for path, methods in METHODS.items():
+        response = client.ask(path, method="OPTIONS", more=asked)
+        assert (response.status, response.body) == (204, b"")
+        assert response["Allow"] == response["Access-Control-Allow-Methods"] == methods
+        assert response["Access-Control-Allow-Origin"] == "*"
+        allowed = set(response["Access-Control-Allow-Headers"].split(", "))
+        assert {"Content-Type", "X-API-Key"} <= allowed
+    named = "Access-Control-Request-Headers: authorization, x-anything\r\n"
+    response = client.ask("/api/v1/blocks", method="OPTIONS", more=named)
+    assert response["Access-Control-Allow-Headers"] == "authorization, x-anything"
+    strange = "Access-Control-Request-Headers: a\xe4\tb\r\n"  # no line break gets in
+    assert client.ask("/api/v1/blocks", method="OPTIONS", more=strange).status in (204, 400)
 
 
-@pytest.mark.parametrize(
-    "target", ["/api/v1/blocks", "//api/v1/blocks", "///api/v1/blocks", "api/v1/blocks?://"]
-)
-def test_no_spelling_of_a_path_is_free_of_limits(shared_server: str, target: str) -> None:
-    request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    answer = exchange(shared_server, request.encode())
-    assert b"X-RateLimit-Limit" in answer or not target.startswith("/")
-    assert b"X-RateLimit-Limit" in answer or not answer.startswith(b"HTTP/1.1 200")
+def test_no_spelling_of_a_path_is_free_of_limits(shared_server: str) -> None:
+    paths = ("/api/v1/blocks", "//api/v1/blocks", "///api/v1/blocks")
+    for target in (*paths, "api/v1/blocks?://"):
+        request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        answer = exchange(shared_server, request.encode())
+        assert b"X-RateLimit-Limit" in answer or target not in paths
+        assert b"X-RateLimit-Limit" in answer or not answer.startswith(b"HTTP/1.1 200")
 
 
 def test_files_are_served_whole_and_then_by_the_loop(shared_database_url: str) -> None:
@@ -104,22 +106,16 @@ def test_files_are_served_whole_and_then_by_the_loop(shared_database_url: str) -
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/docs/nothing.js"),
-        ("GET", "/docs/../docs/x"),
-        ("GET", "/static/0/scan.css"),
-        ("GET", "/static/nothing"),
-        ("POST", "/healthz/"),
-        ("POST", "/readyz"),
-        ("PUT", "/metrics"),
-        ("DELETE", "/docs/"),
-        ("GET with a body", "/readyz"),
-        ("GET with a body", "/metrics"),
+        *(("GET", "/docs/nothing.js"), ("GET", "/docs/../docs/x")),
+        *(("GET", "/static/0/scan.css"), ("GET", "/static/nothing")),
+        *(("POST", "/healthz/"), ("POST", "/readyz"), ("PUT", "/metrics"), ("DELETE", "/docs/")),
+        *(("GET with a body", "/readyz"), ("GET with a body", "/metrics")),
     ],
 )
 def test_what_is_no_free_file_is_charged_as_a_page(server: str, method: str, path: str) -> None:
     client = Client(server, next(_addresses))
+    body = b"{}" if method.endswith("body") else b""
     for page_is_left in [True] * 12 + [False]:
-        body = b"{}" if method.endswith("body") else b""
         response = client.ask(path, body=body, method=method.partition(" ")[0])
         assert (response.status != 429) == page_is_left
     assert client.ask("/healthz").status == 200
@@ -162,15 +158,6 @@ def test_preflights_show_the_limit_and_are_not_charged(
     assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "8"
 
 
-def test_a_preflight_allows_the_headers_that_it_names_and_no_line_break(server: str) -> None:
-    client = Client(server, "127.3.0.3")
-    named = "Access-Control-Request-Headers: authorization, x-anything\r\n"
-    response = client.ask("/api/v1/blocks", method="OPTIONS", more=named)
-    assert response["Access-Control-Allow-Headers"] == "authorization, x-anything"
-    strange = "Access-Control-Request-Headers: a\xe4\tb\r\n"
-    assert client.ask("/api/v1/blocks", method="OPTIONS", more=strange).status in (204, 400)
-
-
 def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are_busy(
     server: str, shared_database_url: str
 ) -> None:
@@ -189,8 +176,8 @@ def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are
 @pytest.mark.parametrize("path", FREE)
 def test_what_is_free_is_never_charged(server: str, path: str) -> None:
     client = Client(server, "127.3.0.5")
-    answers = [client.ask(path) for _ in range(60)]
-    assert Counter(answer.status for answer in answers) == {200: 60}
+    answers = [client.ask(path) for _ in range(15)]
+    assert {answer.status for answer in answers} == {200}
     if path.startswith("/api/v1"):
         assert {answer["X-RateLimit-Remaining"] for answer in answers} == {"10"}
     else:
@@ -215,13 +202,12 @@ def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server: str,
 
 
 def test_a_base_path_has_the_same_limits_and_methods(shared_database_url: str) -> None:
-    with gunicorn(shared_database_url, SCAN_BASE_PATH="/bsc") as server:
-        client = Client(server, "127.3.0.9")
-        assert (
-            client.ask("/bsc/api/v1/webhooks/1", method="OPTIONS")["Allow"]
-            == (METHODS["/api/v1/webhooks/1"])
-        )
-        assert client.ask("/bsc/no-page", more=HTML)["X-RateLimit-Remaining"] == "119"
-        for _ in range(20):
-            document = client.ask("/bsc/api/v1/openapi.json")
-            assert (document.status, document["X-RateLimit-Remaining"]) == (200, "10")
+    settings = Settings(database_url=shared_database_url, base_path="/bsc")
+    client = create_app(settings).test_client()
+    preflight = client.options("/bsc/api/v1/webhooks/1")
+    assert preflight.headers["Allow"] == METHODS["/api/v1/webhooks/1"]
+    missing = client.get("/bsc/no-page", headers={"Accept": "text/html"})
+    assert missing.headers["X-RateLimit-Remaining"] == "119"
+    for _ in range(20):
+        document = client.get("/bsc/api/v1/openapi.json")
+        assert (document.status_code, document.headers["X-RateLimit-Remaining"]) == (200, "10")

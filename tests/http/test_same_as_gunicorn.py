@@ -3,7 +3,7 @@
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -117,15 +117,31 @@ def responses(data: bytes) -> Iterator[tuple[int, bytes | None]]:
         yield int(head[1]), body if is_parsed else None
 
 
-@pytest.mark.parametrize("request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50])
-def test_a_request_is_answered_as_by_gunicorn(ours: str, gunicorns: str, request_: bytes) -> None:
-    assert ask(ours, request_) == ask(gunicorns, request_)
+REQUESTS = pytest.mark.parametrize(
+    "request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50]
+)
 
 
-@pytest.mark.parametrize("request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50])
+@REQUESTS
+def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(
+    ours: str, gunicorns: str, request_: bytes
+) -> None:
+    """Also byte by byte, and cut around the ends of its lines."""
+    whole = ask(gunicorns, request_)
+    assert ask(ours, request_) == whole
+    assert ask(ours, *(request_[n : n + 1] for n in range(len(request_)))) == whole
+    ends = {match.end() + by for match in re.finditer(b"\n", request_) for by in (-2, -1, 0, 1)}
+    require_same_when_cut(ours, request_, sorted(ends), whole)
+
+
+@pytest.mark.long
+@REQUESTS
 def test_a_request_means_the_same_wherever_it_is_cut(ours: str, request_: bytes) -> None:
-    whole = ask(ours, request_)
-    for place in range(1, len(request_)):
-        assert ask(ours, request_[:place], request_[place:]) == whole, request_[:place]
-    every_byte = [request_[n : n + 1] for n in range(len(request_))]
-    assert ask(ours, *every_byte) == whole
+    require_same_when_cut(ours, request_, range(1, len(request_)), ask(ours, request_))
+
+
+def require_same_when_cut(
+    server: str, request_: bytes, places: Iterable[int], whole: list[tuple[int, bytes | None]]
+) -> None:
+    for place in places:
+        assert ask(server, request_[:place], request_[place:]) == whole, request_[:place]

@@ -14,14 +14,12 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.http.conftest import peak_mib
+from tests.http.conftest import UNLIMITED, peak_mib, require_served, served, unread
 from tests.support.indexing import Indexing
 from tests.support.serving import (
-    NOWHERE,
     connect,
     exchange,
     free_port,
-    gunicorn,
     gunicorn_started,
     wait_for,
     wait_until,
@@ -32,23 +30,13 @@ pytestmark = pytest.mark.long
 BLOCKS = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n"
 UNCACHED = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
 LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"
-UNLIMITED = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
 
 
 @pytest.fixture(scope="module")
 def server(indexed: Indexing) -> Iterator[str]:
     """gunicorn over the scenario's chain."""
-    with gunicorn(indexed.settings.database_url, **UNLIMITED) as address:
+    with served(indexed.settings.database_url) as (_, address):
         yield address
-
-
-def unread(server: str) -> socket.socket:
-    """A client with little room for answers that it does not read."""
-    client = socket.socket()
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
-    client.connect(("127.0.0.1", int(server.rpartition(":")[2])))
-    client.settimeout(30)
-    return client
 
 
 def wait_for_answers(clients: Sequence[socket.socket]) -> None:
@@ -58,10 +46,6 @@ def wait_for_answers(clients: Sequence[socket.socket]) -> None:
 
 def unread_bytes(client: socket.socket) -> int:
     return int.from_bytes(fcntl.ioctl(client, termios.FIONREAD, bytes(4)), sys.byteorder)
-
-
-def assert_serves(server: str) -> None:
-    assert requests.get(f"{server}/healthz", timeout=30).status_code == 200
 
 
 def with_id(request: bytes, number: int) -> bytes:
@@ -103,7 +87,7 @@ def test_clients_that_do_not_read_hold_no_thread(
                 while True:
                     client.send(request_bytes * 100)
         wait_for_answers(idle)
-    assert_serves(server)
+    require_served(server)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +104,7 @@ def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
     sender = threading.Thread(target=client.sendall, args=(sent,))
     sender.start()
     wait_for_answers([client])
-    assert_serves(server)
+    require_served(server)
     found = answers(client, count)
     sender.join()
     assert ids(found) == list(range(count))
@@ -132,13 +116,11 @@ def test_too_much_that_nobody_reads_is_forgotten(
     shared_database_url: str, clients: ExitStack
 ) -> None:
     """Three hundred clients, each with 1.5 MB to take: 64 MiB stay, and the server serves."""
-    port = free_port()
-    with gunicorn_started(shared_database_url, port, **UNLIMITED) as process:
-        server = wait_for(port, process)
+    with served(shared_database_url) as (process, server):
         before = peak_mib(process)
         for _ in range(300):
             clients.enter_context(unread(server)).sendall(LONG)
-        assert_serves(server)
+        require_served(server)
         # Threads take requests in order: when this one is answered, the others have been.
         assert requests.get(f"{server}/docs/", timeout=60).status_code == 200
         assert peak_mib(process) - before < 110
@@ -147,16 +129,14 @@ def test_too_much_that_nobody_reads_is_forgotten(
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_body_is_forgotten_with_its_request(shared_database_url: str, kept: bool) -> None:
     """Left to the garbage collector, those of eight clients took 800 MB."""
-    port = free_port()
     form = b"a=" + b"x" * (5_000_000)
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     if not kept:
         headers["Connection"] = "close"
     with (
-        gunicorn_started(shared_database_url, port, **UNLIMITED) as process,
+        served(shared_database_url) as (process, server),
         requests.Session() as session,
     ):
-        server = wait_for(port, process)
 
         def send(times: int) -> None:
             for _ in range(times):
@@ -177,7 +157,7 @@ def test_clients_that_go_on_sending_hold_nobody_up(server: str, clients: ExitSta
     pairs = list(zip(flooding, threads, strict=True))
     # The end of a thread means that the server has cut its client off, and what it had is gone.
     wait_until(lambda: all(unread_bytes(c) or not thread.is_alive() for c, thread in pairs))
-    assert_serves(server)
+    require_served(server)
     for thread in threads:
         thread.join(5)
         assert not thread.is_alive()
@@ -221,7 +201,7 @@ def test_connections_that_are_kept_leave_room_for_others(
     indexed: Indexing, clients: ExitStack
 ) -> None:
     limited = ("--worker-connections", "20")
-    with gunicorn(indexed.settings.database_url, *limited, **UNLIMITED) as server:
+    with served(indexed.settings.database_url, *limited) as (_, server):
         for _ in range(60):
             client = clients.enter_context(connect(server))
             client.settimeout(5)
@@ -243,13 +223,10 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(indexed: Indexing, tmp_p
         "    return whole(self, environ, start_response)\n"
         "middleware.Middleware.begin = broken\n"
     )
-    port = free_port()
-    environment = {**UNLIMITED, "PYTHONPATH": str(tmp_path)}
-    with gunicorn_started(indexed.settings.database_url, port, **environment) as process:
-        server = wait_for(port, process)
+    with served(indexed.settings.database_url, PYTHONPATH=str(tmp_path)) as (process, server):
         found = exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
         assert found.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in found, found
-        assert_serves(server)
+        require_served(server)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=30)
     assert b"a fault for the test" in errors and b"Worker exiting" in errors
@@ -271,9 +248,7 @@ def test_a_unix_socket_serves_as_well(indexed: Indexing, tmp_path: Path) -> None
 def test_a_stop_loses_no_request_and_answers_none_twice(
     indexed: Indexing, request_bytes: bytes
 ) -> None:
-    port = free_port()
-    with gunicorn_started(indexed.settings.database_url, port, **UNLIMITED) as process:
-        server = wait_for(port, process)
+    with served(indexed.settings.database_url) as (process, server):
         ends: list[bytes] = []
         answered = [0] * 12
         busy = [

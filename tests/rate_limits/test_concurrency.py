@@ -1,46 +1,21 @@
-"""Places for threads that wait: for all, for one client, and for what may last long."""
+"""Places for threads that wait: who waits for one. What each client and kind has is shown by
+tests/http/test_prerequisites.py."""
 
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.errors import Unavailable
 from scan.rate_limits.concurrency import WaitingThreads
 
 pytestmark = pytest.mark.check
-
-
-def test_half_of_the_threads_wait_and_two_for_one_client() -> None:
-    places = WaitingThreads()
-    assert [places.take("a") for _ in range(3)] == [True, True, False]
-    assert places.refusal("a", wait_s=0.0) and not places.refusal("b", wait_s=0.0)
-    assert [places.take("b") for _ in range(3)] == [True, True, False]
-    assert places.refusal("c", wait_s=0.0) and not places.take("c")
-    refusals = places.refusal("a", wait_s=0.0), places.refusal("c", wait_s=0.0)
-    assert [refusal and refusal.status for refusal in refusals] == [429, 503]
-    places.give_back("a")
-    assert not places.refusal("c", wait_s=0.0) and not places.refusal("a", wait_s=0.0)
-
-
-def test_what_lasts_long_leaves_a_place_to_the_node() -> None:
-    places = WaitingThreads()
-    assert [places.take_for_long(client) for client in "aabbcc"] == [True, True, True] + [False] * 3
-    assert places.refusal_for_long("c") and not places.refusal("c", wait_s=0.0)
-    with pytest.raises(Unavailable), places.place_for_long("c"):
-        pass
-    assert places.take("c") and not places.take("c")
 
 
 def test_nobody_waits_for_a_place_while_those_who_hold_one_are_stuck() -> None:
     places = WaitingThreads()
     assert all(places.take(client) for client in "abcd")
     places._changed_hands_at -= 60
-    given_back = threading.Timer(1.0, places.give_back, "a")  # who had waited would get this one
-    given_back.start()
     assert places.refusal("e", wait_s=30.0) and not places.take("e", wait_s=30.0)
-    given_back.cancel()
 
 
 def test_a_place_that_is_held_for_moments_is_waited_for_by_all() -> None:

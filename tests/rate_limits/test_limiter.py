@@ -67,12 +67,6 @@ class Limiter:
     def charge_key(self, key_id: int, per_minute: int, address: str) -> RateLimitResult:
         return self._limiter.store.charge(*self._limiter.of_key(key_id, per_minute, address))
 
-    def charge_page(self, address: str) -> RateLimitResult:
-        return self._limiter.store.charge(*self._limiter.of_page(address))
-
-    def charge_new_key(self, address: str) -> RateLimitResult:
-        return self._limiter.charge_new_key(address)
-
     def peek_address(self, address: str) -> RateLimitResult:
         return self._limiter.peek_address(address)
 
@@ -241,12 +235,12 @@ def test_a_window_in_redis_moves(tmp_path):
     with redis_server(tmp_path) as address:
         limiter = Limiter(address, rate_limit_anonymous="3/second")
         passed: list[float] = []
-        until = time.monotonic() + 3
+        until = time.monotonic() + 2
         while time.monotonic() < until:
             began = time.monotonic()
             if limiter.charge_address("192.0.2.1").allowed:
                 passed.append(began)
-        assert 9 <= len(passed) <= 12
+        assert 4 <= len(passed) <= 9
         # The fourth was charged after the first had left the window, by the server's clock.
         ended = [*passed[1:], until]
         assert all(ended[n + 3] - passed[n] > 1 for n in range(len(passed) - 3))

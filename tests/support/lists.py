@@ -7,13 +7,26 @@ from urllib.parse import parse_qsl, urlencode
 
 from flask.testing import FlaskClient
 
+from tests.support.brute_force import KEYS, UNCOUNTED, Chain
 from tests.support.items import items_of
 from tests.support.truth import Record, Truth, comparable
 
-ENTITIES = (
-    *("blocks", "transactions", "tokens", "token_transfers", "dex_trades"),
-    *("internal_transfers", "logs"),
-)
+# The entities with lists of their own: the path, and the name of the rows in a page.
+NAMES = {
+    "transactions": ("/transactions", "transactions"),
+    "token_transfers": ("/token-transfers", "transfers"),
+    "dex_trades": ("/dex-trades", "trades"),
+    "internal_transfers": ("/internal-transfers", "internalTransfers"),
+}
+# Lists of an entity's rows by one filter whose value stands in the path; others are in the query.
+BELOW_A_PATH = {
+    ("transactions", "address"): "/addresses/{}/transactions",
+    ("token_transfers", "address"): "/addresses/{}/transfers",
+    ("internal_transfers", "address"): "/addresses/{}/internal",
+    ("dex_trades", "address"): "/addresses/{}/trades",
+    ("token_transfers", "tokenAddress"): "/tokens/{}/transfers",
+}
+TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 
 
 class Listed(NamedTuple):
@@ -29,97 +42,64 @@ class Listed(NamedTuple):
         return f"/api/v1{self.path}{'&' if '?' in self.path else '?'}{arguments}"
 
 
-def most(rows: list[Record], field: str) -> Any:
-    """The value that most rows have."""
-    return Counter(row[field] for row in rows if row[field] is not None).most_common(1)[0][0]
+def chain_of(truth: Truth) -> Chain:
+    return Chain({entity: getattr(truth, entity) for entity in KEYS}, truth.created)
 
 
 def lists_of(truth: Truth) -> list[Listed]:
     """Every list with a cursor that the scenario has rows of."""
     busy = max(truth.addresses, key=lambda address: len(truth.transactions_of(address)))
-    trader, holder = most(truth.dex_trades, "maker"), most(truth.token_transfers, "toAddress")
+    approver = most(truth.dex_trades, "maker")
     calls = most(truth.internal_transfers, "transactionHash")
     fullest = most(truth.transactions, "blockNumber")
-    by_number = {block["number"]: block for block in truth.blocks}
-    lists = [
+    [block_hash] = [block["hash"] for block in truth.blocks if block["number"] == fullest]
+    of_block = [t for t in truth.transactions if t["blockNumber"] == fullest]
+    collector = next(t["toAddress"] for t in truth.token_transfers if t["tokenType"] == "BEP1155")
+    return [
         Listed("/blocks", "blocks", truth.blocks),
+        Listed(f"/blocks/{fullest}/transactions", "transactions", of_block),
+        Listed(f"/blocks/{block_hash}/transactions", "transactions", of_block),
         Listed("/tokens", "tokens", truth.tokens),
         Listed("/logs", "logs", truth.logs),
         Listed(f"/logs?blockFrom=3&blockTo={truth.head - 3}", "logs"),
-        *(Listed(f"/{name}", name) for name in ("pools", "accounts")),
+        Listed("/pools", "pools"),
+        Listed("/accounts", "accounts"),
         Listed("/contract-creations", "contractCreations"),
         Listed("/blobs", "blobs"),
         Listed("/stats/earnings", "earnings", is_counted=False),
-        Listed(f"/transactions?address={busy.upper().replace('X', 'x')}", "transactions",
-               truth.transactions_of(busy)),
         Listed(f"/transactions/{calls}/internal", "internalTransfers",
                [t for t in truth.internal_transfers if t["transactionHash"] == calls][::-1]),
-        *(
-            Listed(f"/blocks/{block}/transactions", "transactions",
-                   [t for t in truth.transactions if t["blockNumber"] == fullest])
-            for block in (fullest, by_number[fullest]["hash"])
-        ),
+        Listed(f"/addresses/{busy}/tokens", "tokens", truth.tokens_held_by(busy)),
+        Listed(f"/addresses/{collector}/items", "items"),
+        Listed(f"/addresses/{approver}/approvals?ended=true", "approvals"),
+        *_of_entities(chain_of(truth)),
+        *_of_tokens(truth),
     ]  # fmt: skip
-    for address in (busy, trader, holder):
-        lists += [
-            Listed(f"/addresses/{address}/transactions", "transactions",
-                   truth.transactions_of(address)),
-            Listed(f"/addresses/{address}/transfers", "transfers",
-                   [t for t in truth.token_transfers if address in parties(t)]),
-            Listed(f"/addresses/{address}/internal", "internalTransfers",
-                   [t for t in truth.internal_transfers if address in parties(t)]),
-            Listed(f"/addresses/{address}/trades", "trades",
-                   [t for t in truth.dex_trades if address == t["maker"]]),
-            Listed(f"/addresses/{address}/tokens", "tokens", truth.tokens_held_by(address)),
-        ]  # fmt: skip
-    lists.append(Listed(f"/addresses/{trader}/approvals?ended=true", "approvals"))
-    held = next(t["toAddress"] for t in truth.token_transfers if t["tokenType"] == "BEP1155")
-    lists.append(Listed(f"/addresses/{held}/items", "items"))
-    for name, rows, fields in (
-        ("transactions", truth.transactions, {"from": "fromAddress", "to": "toAddress"}),
-        ("token-transfers", truth.token_transfers,
-         {"tokenAddress": "tokenAddress", "to": "toAddress"}),
-        ("dex-trades", truth.dex_trades,
-         {"maker": "maker", "address": "maker", "dex": "dex", "pool": "pairAddress"}),
-        ("internal-transfers", truth.internal_transfers,
-         {"from": "fromAddress", "to": "toAddress"}),
-    ):  # fmt: skip
-        lists.append(Listed(f"/{name}", NAMES[name], rows))
-        for key, field in fields.items():
-            value = most(rows, field)
-            matching = [row for row in rows if row[field] == value]
-            lists.append(Listed(f"/{name}?{key}={value}", NAMES[name], matching))
-    method = most(truth.transactions, "methodId")
-    lists += [
-        Listed(f"/transactions?method={method}", "transactions",
-               [t for t in truth.transactions if t["methodId"] == method], is_counted=False),
-        *(
-            Listed(f"/transactions?status={str(status).lower()}", "transactions",
-                   [t for t in truth.transactions if t["status"] is status], is_counted=False)
-            for status in (True, False)
-        ),
-    ]  # fmt: skip
-    return [*lists, *_of_tokens(truth)]
 
 
-NAMES = {
-    "transactions": "transactions",
-    "token-transfers": "transfers",
-    "dex-trades": "trades",
-    "internal-transfers": "internalTransfers",
-}
+def _of_entities(chain: Chain) -> Iterator[Listed]:
+    """All rows, and by each filter those of the value that has most."""
+    for entity, (path, name) in NAMES.items():
+        yield Listed(path, name, chain.records[entity])
+        for key in (key for key in KEYS[entity] if key != "counterparty"):  # alone it says nothing
+            values = (value for values in chain.values(entity, key) for value in {*values})
+            [(value, _)] = Counter(v for v in values if v is not None).most_common(1)
+            rows = chain.find({"entity": entity, "filter": {key: value}})
+            given = str(value).lower() if isinstance(value, bool) else value
+            yield Listed(f"{path}?{key}={given}", name, rows, (entity, key) not in UNCOUNTED)
+            if below := BELOW_A_PATH.get((entity, key)):
+                yield Listed(below.format(value.upper().replace("X", "x")), name, rows)
 
 
 def _of_tokens(truth: Truth) -> Iterator[Listed]:
     """Of a token of each type."""
     items = items_of(truth.token_transfers)
-    for token_type in ("BEP20", "BEP721", "BEP1155"):
+    for token_type in TOKEN_TYPES:
         moved = [t for t in truth.token_transfers if t["tokenType"] == token_type]
         token = most(moved, "tokenAddress")
         of_token = [t for t in moved if t["tokenAddress"] == token]
         of_type = f"?tokenType={token_type}"
         yield Listed(f"/token-transfers{of_type}", "transfers", moved, is_counted=False)
-        yield Listed(f"/tokens/{token}/transfers", "transfers", of_token)
         yield Listed(f"/tokens/{token}/transfers{of_type}", "transfers", of_token, is_counted=False)
         held = sorted(truth.holders[token].items(), key=lambda h: (h[1], h[0]), reverse=True)
         holders = [{"address": address, "balance": str(balance)} for address, balance in held]
@@ -130,14 +110,11 @@ def _of_tokens(truth: Truth) -> Iterator[Listed]:
             yield Listed(path, "transfers", most_moved.transfers[::-1])
             records = [item.record() for item in items[token]]
             yield Listed(f"/tokens/{token}/items", "items", records[::-1])
-    for token in {trade["tokenIn"] for trade in truth.dex_trades[:5]}:
-        either = [t for t in truth.dex_trades if token in (t["tokenIn"], t["tokenOut"])]
-        path = f"/dex-trades?tokenAddress={token}"
-        yield Listed(path, "trades", either, is_counted=False)
 
 
-def parties(row: Record) -> set[str]:
-    return {row["fromAddress"], row["toAddress"]}
+def most(rows: list[Record], field: str) -> Any:
+    """The value that most rows have."""
+    return Counter(row[field] for row in rows if row[field] is not None).most_common(1)[0][0]
 
 
 def get(client: FlaskClient, path: str, **arguments: Any) -> Any:
@@ -181,18 +158,6 @@ def by_links(
         link, relation = answer.headers["Link"].split("; ")
         assert relation == 'rel="next"' and answer.json["next"] in link
         target = link.strip("<>")
-
-
-def query(client: FlaskClient, entity: str, limit: int, **body: Any) -> Iterator[Record]:
-    """All rows of an entity by its offsets."""
-    for offset in range(0, 1_000_000, limit):
-        asked = {"entity": entity, "limit": limit, "offset": offset, **body}
-        answer = client.post("/api/v1/query", json=asked)
-        assert answer.status_code == 200, answer.text
-        assert (answer.json["entity"], answer.json["count"]) == (entity, len(answer.json["data"]))
-        yield from answer.json["data"]
-        if answer.json["count"] < limit:
-            return
 
 
 def same(found: list[Record], expected: list[Record]) -> None:

@@ -10,12 +10,12 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
-from tests.api.test_cursors_and_forks import NOWHERE, store_all_logs
+from tests.api.test_cursors_and_forks import store_all_logs
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
-from tests.support.serving import wait_until
+from tests.support.serving import NOWHERE, wait_until
 
 ANNA, BERT = address("anna"), address("bert")
 OF_ANNA = f"/address/0x{ANNA.hex()}/feed"

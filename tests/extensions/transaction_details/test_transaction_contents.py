@@ -23,7 +23,6 @@ from tests.support.serving import wait_until
 from tests.support.solidity import artifact
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
-BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
 WORKER = """// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 contract Worker {
@@ -47,9 +46,6 @@ contract Worker {
 }
 """
 NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
-BEACON = """pragma solidity ^0.8.20;
-contract Beacon { address public implementation; constructor(address to) { implementation = to; } }
-"""
 STEPS = "(uint256,string)[]"
 WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
 TRANSFER = keccak(text="Transfer(address,address,uint256)")

@@ -1,9 +1,9 @@
-// Requests an API key as a page in a browser would: node request_key.mjs <library> <server> <private key>
+// Requests an API key with each library as a page in a browser would: node request_key.mjs <server> <private key>
 import { Signature, Wallet } from 'ethers';
 import { parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-const [library, server, privateKey] = process.argv.slice(2);
+const [server, privateKey] = process.argv.slice(2);
 
 const wallets = {
   ethers() {
@@ -26,16 +26,21 @@ const wallets = {
   },
 };
 
-const { address, sign } = wallets[library]();
-const timestamp = Date.now();
-const message = [
-  'Scan API Key Request',
-  `Address: ${address.toLowerCase()}`,
-  `Timestamp: ${timestamp}`,
-].join('\n');
-const response = await fetch(`${server}/api/v1/keys`, {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({ ownerAddress: address, label: library, signature: await sign(message), timestamp }),
-});
-process.stdout.write(JSON.stringify({ status: response.status, address, body: await response.json() }));
+async function requestKey(library, timestamp) {
+  const { address, sign } = wallets[library]();
+  const message = [
+    'Scan API Key Request',
+    `Address: ${address.toLowerCase()}`,
+    `Timestamp: ${timestamp}`,
+  ].join('\n');
+  const response = await fetch(`${server}/api/v1/keys`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ownerAddress: address, label: library, signature: await sign(message), timestamp }),
+  });
+  return { status: response.status, address, body: await response.json() };
+}
+
+const answers = [];
+for (const library of Object.keys(wallets)) answers.push(await requestKey(library, Date.now() + answers.length));
+process.stdout.write(JSON.stringify(answers));

@@ -1,0 +1,143 @@
+"""The document in the hands of others' tools: a linter, and a generator of clients, with which the
+examples of the docs are run."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import requests
+
+from tests.support.indexing import Indexing
+from tests.support.openapi_document import DOCUMENT
+from tests.support.serving import ROOT, gunicorn
+
+BIN = Path(sys.executable).parent
+SUPPORT = ROOT / "tests" / "support"
+LINTER = SUPPORT / "node" / "node_modules" / ".bin" / "redocly"
+QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+EXAMPLES = ROOT / "docs" / "examples"
+PACKAGE = "scan_client"
+
+
+def run(*command: object, **environment: str) -> str:
+    """What a program prints that ends well."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("openapi") / "openapi.json"
+    path.write_text(json.dumps(DOCUMENT))
+    return path
+
+
+def test_the_linter_has_nothing_to_say(document: Path) -> None:
+    run(LINTER, "lint", document, "--config", SUPPORT / "redocly.yaml", **QUIET)
+
+
+@pytest.fixture(scope="module")
+def folder(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the package that is generated."""
+    made = tmp_path_factory.mktemp("generated")
+    options = ("--meta", "none", "--fail-on-warning", "--path", document)
+    # It formats what it generates with ruff, which it looks for in PATH.
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    generate = (sys.executable, "-m", "openapi_python_client", "generate", *options)
+    run(*generate, "--output-path", made / PACKAGE, PATH=path)
+    return made
+
+
+@pytest.fixture(scope="module")
+def generated(folder: Path) -> Iterator[ModuleType]:
+    sys.path.insert(0, str(folder))
+    yield import_module(PACKAGE)
+    sys.path.remove(str(folder))
+
+
+@pytest.fixture(scope="module")
+def service(indexed: Indexing) -> Iterator[str]:
+    settings = indexed.settings
+    # The fifth request of a window has to wait for a second.
+    with gunicorn(
+        settings.database_url,
+        RPC_URL=",".join(settings.rpc_urls),
+        SCAN_RATE_LIMIT_ANONYMOUS="20 per 1 second",
+    ) as address:
+        yield address
+
+
+def call(module: str, client: object, *path: object, **arguments: object) -> object:
+    """What a generated function makes of the answer."""
+    function = import_module(f"{PACKAGE}.api.{module}")
+    return function.sync(*path, client=client, **arguments)
+
+
+@pytest.mark.long
+def test_a_generated_client_reads_asks_and_understands_refusals(
+    generated: ModuleType, over_http: str
+) -> None:
+    client = generated.Client(base_url=over_http, raise_on_unexpected_status=True)
+    stats = call("chain.get_stats", client)
+    assert stats.latest_block > 0 and int(stats.avg_gas_price) > 0
+    blocks = call("chain.list_blocks", client, page=2, limit=3)
+    assert blocks.total == stats.latest_block + 1
+    assert blocks.blocks[0].number == stats.latest_block - 3
+    block = call("chain.get_block", client, blocks.blocks[0].hash_)
+    assert block.to_dict().items() >= blocks.blocks[0].to_dict().items()
+    newest = call("chain.list_transactions", client, limit=1).transactions[0]
+    address = call("chain.get_address", client, newest.from_address)
+    assert address.recent_txs[0].hash_ == newest.hash_
+    body = {"entity": "blocks", "filter": {"blockTo": 2}, "orderBy": "asc", "limit": 2}
+    model = import_module(f"{PACKAGE}.models").BlocksQuery
+    found = call("chain.query", client, body=model.from_dict(body))
+    assert (found.entity, found.count) == ("blocks", 2)
+    missing = call("chain.get_block", client, "999999999")
+    assert missing.to_dict()["code"] == "not_found"
+    wrong = call("chain.list_blocks", client, limit=101)
+    assert (wrong.to_dict()["code"], wrong.to_dict()["field"]) == ("invalid_parameter", "limit")
+
+
+def example(name: str, folder: Path, *arguments: str) -> str:
+    return run(sys.executable, EXAMPLES / name, *arguments, PYTHONPATH=str(folder))
+
+
+@pytest.mark.long
+def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service: str, folder: Path) -> None:
+    tokens = requests.get(f"{service}/api/v1/tokens", timeout=10).json()["tokens"]
+    address = tokens[0]["address"]
+    path = f"{service}/api/v1/tokens/{address}/transfers?limit=1"
+    total = requests.get(path, timeout=10).json()["total"]
+    assert example("client_cursors.py", folder, service, address) == f"{total} transfers\n"
+    assert example("client_retries.py", folder, service, "45").startswith("newest block ")
+
+
+@pytest.mark.long
+def test_the_example_of_streams_resumes(service: str) -> None:
+    """From a position far back, so that there is something to print at once."""
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        from client_streams import events  # type: ignore[import-not-found]
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    block = requests.get(f"{service}/api/v1/blocks/1", timeout=10).json()
+    received = events(service, f"{block['number']}-{block['hash']}-0")
+    first = [next(received) for _ in range(4)]
+    received.close()
+    assert all(name == "token_transfers" for name, _, _ in first)
+    again = events(service, first[1][1])
+    assert [next(again) for _ in range(2)] == first[2:]
+    again.close()
