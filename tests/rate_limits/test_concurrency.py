@@ -1,6 +1,7 @@
 """Places for threads that wait: who waits for one. What each client and kind has is shown by
 tests/http/test_prerequisites.py."""
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
