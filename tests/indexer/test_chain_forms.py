@@ -5,14 +5,17 @@ all accounts but those that docs/chains.md names, and bulk has the same rows.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import orjson
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import contradicting_fields
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
@@ -22,9 +25,9 @@ from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill
 from tests.indexer.test_op_stack import SIGNS, history
 from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.made_chain import MadeChain
+from tests.support.chain_forms.made_chain import Json, MadeChain, address
 from tests.support.chain_forms.others import polygon
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
@@ -63,6 +66,85 @@ def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog)
         check_fees(chain, client)
         check_histories(chain, client)
         assert auditing.run(settings, node=True) == 0
+
+
+def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
+    with indexed(FORMS["merged_gnosis"](), postgres, template) as (settings, _):
+        client = create_app(settings).test_client()
+        [withdrawal] = client.get("/api/v1/blocks/1").json["withdrawals"]
+        assert (withdrawal["amount"], withdrawal["unit"]) == ("9000000000", "mGNO")
+        assert "mGNO" in client.get("/block/1").text
+
+
+def test_a_page_tells_a_fee_in_another_currency(postgres, template):
+    chain = FORMS["celo"]()
+    with indexed(chain, postgres, template) as (settings, _):
+        execute(
+            settings.database_url,
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " wraps) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, false)",
+            address("token for fees"),
+        )
+        [(hash_,)] = execute(
+            settings.database_url,
+            "UPDATE transactions SET chain_fields = chain_fields::jsonb || %s::jsonb"
+            " WHERE ordinal = (SELECT max(ordinal) FROM transactions) RETURNING hash",
+            '{"feeInFeeCurrency": "1500000"}',
+        )
+        text = create_app(settings).test_client().get(f"/tx/0x{bytes(hash_).hex()}").text
+    told = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
+    token = f"/token/0x{address('token for fees').hex()}"
+    assert 'value="1500000">1<' in told and "DLR" in told and token in told
+
+
+COVERED_TYPES = {0, 2, 0x7B, 0x7E}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", FORMS)
+def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
+    """Of each header, and of transactions and receipts of blocks whose types Scan encodes."""
+    chain = FORMS[name]()
+    lines = [orjson.loads(line) for line in chain.lines()]
+    blocks = [a["result"] for a in lines if a["method"] == "eth_getBlockByNumber"]
+    lists = [a["result"] for a in lines if a["method"] == "eth_getBlockReceipts"]
+    for number, (block, receipts) in enumerate(zip(blocks, lists, strict=True)):
+        assert contradiction(block, receipts) == ""
+        for field in {*chain.header_fields} & block.keys():
+            changed = block | {field: altered(block[field])}
+            assert not has_its_hash(read_json(changed, BlockJson, number)), field
+        require_covered(block, receipts, block, ("withdrawals",))
+        types = [int(transaction["type"], 16) for transaction in block["transactions"]]
+        if {*types} <= COVERED_TYPES and number not in chain.state_syncs.values():
+            for index, type_ in enumerate(types):
+                of_receipt = ("status", "logsBloom", *chain.receipt_tails.get(type_, ()))
+                require_covered(
+                    block, receipts, block["transactions"][index], chain.encodings[type_]
+                )
+                require_covered(block, receipts, receipts[index], of_receipt)
+
+
+def require_covered(block: Json, receipts: list[Json], record: Json, fields: Sequence[str]) -> None:
+    for field in {*fields} & record.keys():
+        before, record[field] = record[field], altered(record[field])
+        assert contradiction(block, receipts), field
+        record[field] = before
+
+
+def altered(value: object) -> object:
+    """Another value of the same form."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, list):
+        return [*value, {"address": f"0x{1:040x}", "storageKeys": []}]
+    text = "0x0" if value in (None, "0x") else str(value)
+    return text[:-1] + ("2" if text[-1] == "1" else "1") if value != "0x" else "0x07"
+
+
+def contradiction(block: Json, receipts: list[Json]) -> str:
+    return contradicting_fields(
+        read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
+    )
 
 
 def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):

@@ -13,10 +13,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.ethereum.block_validation import contradicting_fields
-from scan.ethereum.client import Node
 from scan.extensions.exports.table_export import ExportOptions, export
-from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.anvil import GAS, Anvil, Contract
@@ -30,7 +27,6 @@ L1_BLOCK = "0x4200000000000000000000000000000000000015"
 BASE_FEE_VAULT = "0x4200000000000000000000000000000000000019"
 TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
 L1_HASH = "ab" * 32
-FEE_TOKEN = "0x" + "ce" * 20
 PASSER = "0x4200000000000000000000000000000000000016"
 FORGER = f"0x{0xF0E:040x}"
 PASSED = "MessagePassed(uint256,address,address,uint256,uint256,bytes,bytes32)"
@@ -208,27 +204,6 @@ def test_an_export_has_the_credits(rollup, tmp_path):
     assert minted == sum(mint for _, mint in rollup.deposits.values()) > 0
 
 
-def test_a_page_tells_a_fee_in_another_currency(rollup, postgres, template):
-    """As the row of a transaction of CIP-64 has it, which no node here mines."""
-    fields = {"feeCurrency": FEE_TOKEN, "feeInFeeCurrency": "1500000", "typeName": "CIP-64"}
-    with postgres.cloned(template) as url:
-        settings = Indexing(url, rollup.node.url).run_until(rollup.node.head()).settings
-        execute(
-            url,
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " wraps) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, false)",
-            bytes.fromhex(FEE_TOKEN[2:]),
-        )
-        [(hash_,)] = execute(
-            url,
-            "UPDATE transactions SET chain_fields = %s WHERE ordinal = 1 RETURNING hash",
-            json.dumps(fields),
-        )
-        text = create_app(settings).test_client().get(f"/tx/0x{bytes(hash_).hex()}").text
-    told = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
-    assert 'value="1500000">1<' in told and "DLR" in told and f"/token/{FEE_TOKEN}" in told
-
-
 def test_a_deposit_is_told_in_a_sentence(rollup):
     """Where what it sends is what it brought; any other deposit sends coin that was there."""
     sentences = set()
@@ -251,41 +226,6 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup):
     assert L1_HASH in rollup.client.get(f"/block/{head}").text
     assert execute(rollup.url, "SELECT sum(burnt_wei) FROM daily_stats") == [(0,)]
     assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
-
-
-ALTERED = {
-    "transactionsRoot": {
-        **{"sourceHash": f"0x{1:064x}", "from": DEPOSITOR, "to": None, "mint": "0x7"},
-        **{"value": "0x7", "gas": "0x7", "isSystemTx": True, "input": "0x07"},
-    },
-    "receiptsRoot": {
-        **{"status": "0x0", "depositNonce": "0x77", "depositReceiptVersion": None},
-        "cumulativeGasUsed": "0x7",
-    },
-}
-
-
-def test_roots_cover_deposits_and_their_receipts(rollup):
-    def contradiction(part: int | None = None, field: str = "", value: Any = None) -> str:
-        block, receipts = read()
-        if part is not None:
-            setattr(((block.transactions, receipts)[part])[1], field, value)
-        elif field:
-            setattr(block, field, value)
-        return contradicting_fields(block, receipts)
-
-    def read() -> tuple[Any, Any]:
-        [(block, receipts)] = BlockSource(Node([rollup.node.url])).raw_blocks(3, 3)
-        return block, receipts
-
-    assert contradiction() == ""
-    for part, (root, fields) in enumerate(ALTERED.items()):
-        for field, value in fields.items():
-            assert contradiction(part, field, value).endswith(f" and {root}"), field
-    # Since Isthmus the root is of a contract's storage; no block lists a withdrawal.
-    assert contradiction(None, "withdrawalsRoot", f"0x{1:064x}") == ""
-    for withdrawals in (None, [{}]):
-        assert contradiction(None, "withdrawals", withdrawals).startswith("withdrawals and")
 
 
 def test_bulk_and_reorganisations_have_the_same_credits(

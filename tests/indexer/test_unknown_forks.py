@@ -15,6 +15,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
+from scan.ethereum.fork_schedule import unknown_fork
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.extensions.doctor import database as doctor_database
@@ -68,13 +69,13 @@ def served(chain: MadeChain, *, has_bytes: bool = False) -> Iterator[FaultyNode]
     recording.stop()
 
 
-def altered(number: int, alter: Callable[[Any], None], method: str) -> Callable[..., Reply]:
+def altered(number: int, alter: Callable[[Any], None], *methods: str) -> Callable[..., Reply]:
     """A Fault: a block's JSON is altered, and none of its hashes is computed anew."""
 
     def reply(calls: Calls, forward: Forward) -> Reply:
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == method and call["params"][0] == hex(number):
+            if call["method"] in methods and call["params"][0] == hex(number):
                 alter(answer["result"])
         return Reply(body=answers)
 
@@ -114,22 +115,22 @@ def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres
         assert auditing.run(settings, node=True) == 0
 
 
-@pytest.mark.parametrize(("alter", "method"), ALTERATIONS)
 @pytest.mark.parametrize("is_newest", [True, False])
-@pytest.mark.parametrize("number", [3, 4, 6, 7, 8])
-def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, alter, method):
-    head = number if is_newest else HEAD
-    with served(made(last=head)) as node:
-        true = BlockSource(Node([node.url])).blocks(0, head)
-        node.fault = altered(number, alter, method)
-        for first in (0, number):
-            source = BlockSource(Node([node.url]))
-            if first == 0:
+def test_an_altered_block_beside_a_fork_is_refused_and_named(is_newest):
+    """Before and after each fork, read with all blocks before it or alone."""
+    for number in (3, 4, 6, 7, 8):
+        head = number if is_newest else HEAD
+        with served(made(last=head)) as node:
+            true = BlockSource(Node([node.url])).blocks(0, head)
+            for alteration in ALTERATIONS:
+                node.fault = altered(number, *alteration)
+                source = BlockSource(Node([node.url]))
                 assert source.blocks(0, head) == true[:number]
-            with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
-                source.blocks(number, head)
-        node.fault = None
-        assert source.blocks(0, head) == true
+                for reader in (source, BlockSource(Node([node.url]))):
+                    with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
+                        reader.blocks(number, head)
+                node.fault = None
+                assert source.blocks(0, head) == true
 
 
 @pytest.mark.parametrize("has_bytes", [True, False])
@@ -160,11 +161,8 @@ def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
     def value(block: Json) -> None:
         block["transactions"][-1]["value"] = "0x123456789"
 
-    def type_(block: Json) -> None:
-        block["transactions"][0]["type"] = hex(FRAMES)
-
-    def receipt_type(receipts: list[Json]) -> None:
-        receipts[0]["type"] = hex(FRAMES)
+    def type_(answer: Any) -> None:
+        (answer["transactions"] if isinstance(answer, dict) else answer)[0]["type"] = hex(FRAMES)
 
     with served(made(frames=5), has_bytes=True) as node:
         source = BlockSource(Node([node.url]))
@@ -174,14 +172,7 @@ def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
         node.fault = altered(5, value, "eth_getBlockByNumber")
         [fetched] = source.blocks(5, 5)
         assert fetched.block.unproven == "value of transactions of type 6"
-
-        def both(calls: Calls, forward: Forward) -> Reply:
-            first = altered(5, type_, "eth_getBlockByNumber")
-            return first(
-                calls, lambda c: altered(5, receipt_type, "eth_getBlockReceipts")(c, forward).body
-            )
-
-        node.fault = both
+        node.fault = altered(5, type_, "eth_getBlockByNumber", "eth_getBlockReceipts")
         with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
             source.blocks(5, 5)
 
@@ -255,32 +246,39 @@ NOW = {
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 
 
-@pytest.mark.parametrize(
-    ("following", "is_warned"),
-    [
-        (None, False),
-        ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
-        ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
-        ({**LATER, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
-        (LATER, True),
-    ],
-)
-def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
-    following, is_warned, postgres, template, caplog
-):
-    def config(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "eth_config":
-                answer.pop("error", None)
-                answer["result"] = {"current": NOW, "next": following, "last": following}
-        return Reply(body=answers)
+SCHEDULES: list[tuple[Json | None, bool]] = [
+    (None, False),
+    ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
+    ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
+    ({**LATER, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
+    (LATER, True),
+]
 
+
+def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
+    postgres, template, caplog
+):
+    words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
     with served(made(last=2)) as node, postgres.cloned(template) as url:
-        node.fault = config
+        for following, is_warned in SCHEDULES:
+            schedule = {"current": NOW, "next": following, "last": following}
+            node.fault = answering("eth_config", schedule)
+            assert (words in unknown_fork(Node([node.url]))) is is_warned, following
         with caplog.at_level(logging.WARNING):
             settings = Indexing(url, node.url).run_until(2).settings
-        words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
-        assert (words in caplog.text) is is_warned
-        found = [text for _, text, _ in doctor_node.check_node(node.url, None, settings)]
-        assert any(words in text for text in found) is is_warned
+        assert words in caplog.text
+        assert any(words in text for _, text, _ in doctor_node.check_node(node.url, None, settings))
+
+
+def answering(method: str, result: Any) -> Callable[..., Reply]:
+    """A Fault: the node's answer to a method is this one."""
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == method:
+                answer.pop("error", None)
+                answer["result"] = result
+        return Reply(body=answers)
+
+    return reply

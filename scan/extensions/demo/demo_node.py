@@ -17,6 +17,7 @@ RECORDING = ROOT / "demo" / "chain.jsonl.gz"
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_BATCH = 10_000
 IDLE_TIMEOUT_S = 60
+STOP_S = 0.05  # what stop() takes at most
 
 
 def response_body(recording: Recording, body: bytes) -> bytes:
@@ -109,7 +110,8 @@ class DemoNode(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.recording = recording
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self._thread = threading.Thread(target=self.serve_forever, name="demo-node", daemon=True)
+        serve = self.serve_forever
+        self._thread = threading.Thread(target=serve, args=(STOP_S,), name="demo-node", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:

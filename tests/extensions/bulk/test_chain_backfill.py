@@ -108,7 +108,7 @@ def test_withdrawals_are_those_of_the_indexer(postgres, template, scenario, tmp_
     first = scenario.anvil.call("eth_getBlockByNumber", "0x0", False)
     fields = [name for name in HEADER_FIELDS if name in first]
     with FaultyNode(scenario.anvil.url) as node:
-        node.fault = RehashedChain(scenario.anvil, add_withdrawals, fields, lambda _: {})
+        node.fault = RehashedChain(scenario.anvil, add_withdrawals, fields)
         for is_bulk in (True, False):
             with postgres.cloned(template) as url:
                 settings = settings_for(url, node.url, traces="off")

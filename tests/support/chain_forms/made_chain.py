@@ -234,6 +234,13 @@ class MadeChain:
         self._blocks.append((block, receipts, traces, +self.balances))
         return block
 
+    def mine_sealed(self, vanity: bytes, seal: Callable[[bytes], bytes], **fields: Any) -> Json:
+        """End the block with extraData that ends with a seal of the hash without it."""
+        unsealed = self.mine(extraData=vanity, **fields)
+        self._blocks.pop()
+        self._pending = self._last_pending
+        return self.mine(extraData=vanity + seal(unsealed["hash"]), **fields)
+
     def mine_with_state_sync(self, transaction: Json, receipt: Json) -> None:
         """End the block with a transaction whose hash is made of the block's, by Polygon."""
         number = len(self._blocks)
@@ -294,7 +301,8 @@ class MadeChain:
 
     def _encoded_receipt(self, receipt: Json) -> bytes:
         logs = [[log["address"], log["topics"], log["data"]] for log in receipt["logs"]]
-        tail = [receipt[name] for name in self.receipt_tails.get(receipt["type"], ())]
+        tails = self.receipt_tails.get(receipt["type"], ())
+        tail = [receipt[name] for name in tails if name in receipt]
         values = [receipt["status"], receipt["cumulativeGasUsed"], receipt["logsBloom"], logs]
         prefix = bytes([receipt["type"]]) if receipt["type"] else b""
         return prefix + rlp.encode([*map(_item, (*values, *tail))])

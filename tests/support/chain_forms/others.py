@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import rlp
+from eth_keys import keys
 from eth_utils import keccak
 
 from tests.support.chain_forms.made_chain import (
@@ -11,6 +13,7 @@ from tests.support.chain_forms.made_chain import (
     SIGNATURE,
     MadeChain,
     address,
+    list_root,
     log,
     word,
 )
@@ -150,10 +153,12 @@ def avalanche() -> MadeChain:
     return chain
 
 
+COLLECTOR = bytes.fromhex("6bbe78ee9e474842dbd4ab4987b3cefe88426a92")
+
+
 def gnosis() -> MadeChain:
     """HeaderDecoder.cs of Nethermind: before its merge a header has a step and a signature in place
     of mixHash and nonce; base fees go to a collector."""
-    collector = bytes.fromhex("6bbe78ee9e474842dbd4ab4987b3cefe88426a92")
     chain = MadeChain(
         100,
         GENESIS,
@@ -164,14 +169,42 @@ def gnosis() -> MadeChain:
         step=333_000_000,
         signature=bytes(65),
     )
+    return _collecting(chain)
 
+
+def merged_gnosis() -> MadeChain:
+    """docs.gnosischain.com: withdrawals are of mGNO, a token, and move no coin."""
+    fields = {"withdrawals": [], "withdrawalsRoot": list_root([])}
+    chain, validator = MadeChain(100, GENESIS, **fields), address("validator")
+    chain.balances[validator] = 0  # whose history is compared
+    withdrawal = {"index": 7, "validatorIndex": 42, "address": validator, "amount": 9}
+    root = list_root([rlp.encode([7, 42, validator, 9])])
+    chain.mine(withdrawals=[withdrawal], withdrawalsRoot=root)
+    return _collecting(chain)
+
+
+def _collecting(chain: MadeChain) -> MadeChain:
     def receive(base_fees: int, tips: int) -> None:
-        chain.move(None, collector, base_fees)
+        chain.move(None, COLLECTOR, base_fees)
         chain.move(None, chain.miner, tips)
 
     for number in range(1, 4):
         chain.pay(ALICE, BOB, number, receive=receive)
         chain.mine()
+    return chain
+
+
+def clique() -> MadeChain:
+    """EIP-225: who seals a block gets its tips, and is known by the signature in extraData."""
+    chain = MadeChain(1337, GENESIS, miner=NOBODY, difficulty=2)
+    signers = [keys.PrivateKey(bytes([number]) * 32) for number in (1, 2)]
+    for number in range(1, 5):
+        key = signers[number % 2]
+        account = key.public_key.to_canonical_address()
+        chain.pay(
+            ALICE, BOB, number, receive=lambda _, tips, to=account: chain.move(None, to, tips)
+        )
+        chain.mine_sealed(bytes(32), lambda hash_, key=key: key.sign_msg_hash(hash_).to_bytes())
     return chain
 
 
@@ -227,4 +260,6 @@ def unnamed() -> MadeChain:
     return chain
 
 
-OTHERS = (polygon, madhugiri, bnb, avalanche, gnosis, linea, taiko, unnamed)
+OTHERS = (
+    *(polygon, madhugiri, bnb, avalanche, gnosis, merged_gnosis, clique, linea, taiko, unnamed),
+)

@@ -413,7 +413,8 @@ def celo() -> MadeChain:
             | {"nonce": chain.next_nonce(ALICE), "yParity": 1, "v": 1, "accessList": []}
             | {"maxPriorityFeePerGas": GWEI, "maxFeePerGas": 2 * price, "gasPrice": price}
             | {"feeCurrency": token, "chainId": chain.chain_id},
-            {"gasUsed": 71_000, "effectiveGasPrice": price, "baseFee": 2 * GWEI, "l1Fee": 0}
+            {"gasUsed": 71_000, "effectiveGasPrice": price, "l1Fee": 0}
+            | ({"baseFee": 2 * GWEI} if number > 1 else {})  # early receipts have none
             | {"l1GasUsed": 1600, "l1GasPrice": 20 * GWEI},
             fee=0,
         )
