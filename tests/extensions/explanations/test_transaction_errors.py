@@ -8,7 +8,7 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from scan.database.connection import Database
-from tests.extensions.explanations.conftest import NO_TRACERS, NO_TRACES, client_over
+from tests.extensions.explanations.conftest import NO_TRACES, client_over
 from tests.support.anvil import RpcError
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering, cut_connection
@@ -257,17 +257,3 @@ def test_a_trace_of_another_block_is_not_believed(played: Played) -> None:
         node.fault = altering(alter)
         assert error_of(played, "require", client_over(played, node))["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
-
-
-def test_flat_traces_say_the_same(played: Played) -> None:
-    """trace_transaction, of a node that has no tracers."""
-    execute(played.url, "DELETE FROM transaction_failures")
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = NO_TRACERS
-        client = client_over(played, node)
-        for name, (kind, error_name, _, trace_address, _) in WHY.items():
-            error = error_of(played, name, client)
-            if name not in ("creation of nothing valid", "write", "overspend"):
-                assert (error["kind"], error["name"]) == (kind, error_name), name
-                assert error["reverting"]["traceAddress"] == trace_address, name
-            assert error["approximate"] is False

@@ -85,7 +85,10 @@ def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
 
 
 def test_flat_traces_give_the_same_tree(played: Played) -> None:
-    names = ("caught, then the next", "fine", "recurse", "deployment", "money", "speaking")
+    names = (
+        *("caught, then the next", "callee's error", "panic 0x11", "recurse", "out of gas inside"),
+        *("silent inside", "missing inside", "fine", "deployment", "money", "speaking"),
+    )
     with FaultyNode(played.anvil.url) as node:
         node.fault = NO_TRACERS
         client = client_over(played, node)

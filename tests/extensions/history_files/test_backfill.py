@@ -84,12 +84,6 @@ def run_backfill(
     )
 
 
-def backfilled(chain: Chain, database_url: str, folder: Path, *options: str) -> str:
-    done = run_backfill(chain, database_url, folder, *options)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
-
-
 @pytest.mark.long
 def test_an_indexer_takes_pruned_blocks_from_files_by_itself(
     chain: Chain, database_url: str, tmp_path: Path
@@ -174,10 +168,11 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(
     with FileServer(tmp_path / "other") as other, FileServer(chain.files) as right:
         chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
         options = [f"--history={source}" for source in (tmp_path / "altered", other.url, right.url)]
-        errors = backfilled(chain, database_url, tmp_path, *options)
+        done = run_backfill(chain, database_url, tmp_path, *options)
+        assert done.returncode == 0, done.stderr
         downloads = [name for name, range_ in right.requests if name == path.name and not range_]
-    assert f"{path.name} of {tmp_path}/altered: " in errors
-    assert f"{path.name} of {other.url}: its SHA-256 is not the one" in errors
+    assert f"{path.name} of {tmp_path}/altered: " in done.stderr
+    assert f"{path.name} of {other.url}: its SHA-256 is not the one" in done.stderr
     assert len(downloads) == 1
     assert not (tmp_path / "history").exists()
     settings = settings_for(database_url, chain.node.url, traces="off")

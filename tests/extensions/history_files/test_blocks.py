@@ -1,55 +1,21 @@
 """Blocks decoded from bytes, as files have them, are those decoded from a node's JSON."""
 
-from itertools import pairwise
-
 import pytest
 
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.block_encoding import encode_receipts
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.client import Node
-from scan.ethereum.rlp import join_list, string_prefix_bytes
 from scan.extensions.history_files.blob_prices import blob_price
 from scan.extensions.history_files.block_parts import parts_of
-from scan.extensions.history_files.e2store import BadFile
 from scan.extensions.history_files.raw_block import read_block
 from scan.extensions.history_files.raw_decoder import decode
 from scan.extensions.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
-from scan.indexer.block_source import BlockSource
 from tests.conftest import Played
 from tests.extensions.history_files import signed_chain
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.mined_chain import MinedChain
-
-
-def head(node: FaultyNode) -> int:
-    return BlockSource(Node([node.url])).head()[0]
-
-
-def test_blocks_of_types_0_to_2_and_4_are_those_of_the_node(node: FaultyNode) -> None:
-    last, seen = head(node), set()
-    expected = []
-    source = BlockSource(Node([node.url]), traces="off")
-    while len(expected) <= last:
-        expected += [fetched.block for fetched in source.blocks(len(expected), last)]
-    for number, parts in enumerate(signed_chain.parts(node.url, 0, last)):
-        decoded = decode(read_block(parts, number), signed_chain.CHAIN_ID).block
-        assert decoded == expected[number]
-        seen |= {transaction.type for transaction in decoded.transactions}
-    assert seen == {b"", b"\1", b"\2", b"\4"}
-    assert sum(block.has_statuses for block in expected) == last + 1
-    assert any(block.authorization_lists for block in expected)
-
-
-def test_receipts_with_blooms_are_those_without(node: FaultyNode) -> None:
-    for number, (header, receipts) in enumerate(signed_chain.structs(node.url, 0, head(node))):
-        slim = parts_of(header, receipts, ())
-        leaves = encode_receipts(receipts)
-        items = [e if e[0] >= 0xC0 else string_prefix_bytes(len(e)) + e for e in leaves]
-        full = slim._replace(receipts=join_list(items), are_slim=False)
-        assert read_block(full, number) == read_block(slim, number)
 
 
 def test_a_block_with_blobs_is_that_of_the_node(scenario: Played) -> None:
@@ -88,17 +54,6 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium() -> Non
             assert decoded.block == expected._replace(size=raw.size)
             assert not decoded.block.has_statuses
             assert [u.miner for u in decoded.uncles] == [u.miner for u in uncles]
-
-
-def test_a_block_with_another_part_is_refused(node: FaultyNode) -> None:
-    last = head(node)
-    all_parts = signed_chain.parts(node.url, 0, last)
-    for number, (parts, other) in enumerate(pairwise(all_parts)):
-        for name in ("header", "body", "receipts"):
-            mixed = parts._replace(**{name: getattr(other, name)})
-            if mixed != parts:
-                with pytest.raises(BadFile):
-                    read_block(mixed, number)
 
 
 def test_prices_of_blobs_follow_the_forks_of_their_chain() -> None:

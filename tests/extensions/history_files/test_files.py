@@ -59,6 +59,9 @@ def test_an_era1_file_of_ethereumjs_is_read(all_parts: list[Parts], tmp_path: Pa
     with closing(E2File(path)) as file:
         assert (file.first_block, file.last_block) == (0, BLOCKS - 1)
         assert [file.parts(number) for number in range(BLOCKS)] == expected
+    for number, pair in enumerate(zip(expected, all_parts, strict=True)):
+        full, slim = (read_block(parts, number) for parts in pair)
+        assert full == slim
 
 
 def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(

@@ -99,18 +99,6 @@ def test_brackets_in_texts_end_no_answer(tmp_path, text, end):
     assert len(requests) == 3
 
 
-@pytest.mark.check
-def test_an_answer_in_two_halves_is_waited_for(tmp_path):
-    def serve(connection: socket.socket, request: Any) -> None:
-        whole = answer(request, "}}}]" * 5)
-        connection.sendall(whole[:-3])
-        time.sleep(0.2)
-        connection.sendall(whole[-3:])
-
-    with served(tmp_path, serve) as (path, _):
-        assert Node([path]).call("web3_clientVersion") == "}}}]" * 5
-
-
 def silent(connection: socket.socket, request: Any) -> None:
     pass
 

@@ -1,7 +1,6 @@
 """Documents from URLs that anybody may have written, and items' media that come of them."""
 
 import ipaddress
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -174,27 +173,6 @@ def test_slow_servers_bound_what_waits(fetcher: DocumentFetcher, receiver: Recei
     media = ItemMedia(fetcher, receiver.url(""), LOOPBACK)
     problems = [media.of(f"ipfs://{CONTENT_ID}/{n}", 0).problem for n in range(MAX_WAITING + 10)]
     assert set(problems) == {PENDING, BUSY}
-
-
-def test_a_slow_site_leaves_fetchers_to_others(authority: Authority, receiver: Receiver) -> None:
-    """Whatever names it makes below its own: here each is a host of ours that says nothing."""
-    waiting = threading.Event()
-    given: list[str] = []
-
-    class Fetcher(DocumentFetcher):
-        def get(self, url: str, most_bytes: int, allowed: object = ()) -> bytes:
-            given.append(url)
-            if "slow" in url:
-                waiting.wait(60)
-            return b'{"name":"quick"}'
-
-    media = ItemMedia(Fetcher(tls_context(str(authority.bundle)), SHORT))
-    for number in range(20):
-        media.of(f"https://{number}.slow.example/", 0)
-    found = read(media, "https://quick.example/")
-    waiting.set()
-    assert found.metadata is not None and found.metadata.name == "quick"
-    assert len([url for url in given if "slow" in url]) <= MAX_WAITING_OF_SITE
 
 
 def document(name: str, *, is_chosen: bool = False) -> Document:

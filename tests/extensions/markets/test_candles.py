@@ -19,7 +19,7 @@ from scan.indexer.derivation import derive
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
 getcontext().prec = 700
@@ -321,18 +321,3 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str) -> N
             hours = [n for n in plan.nodes if n.get("Relation Name") == "pool_candles"]
             assert [node["Actual Rows"] for node in hours] == [21 * span_s // 3_600]
         assert late.buffers < 1.5 * early.buffers
-
-
-def test_a_range_of_blocks_has_as_many_trades_as_its_pool(indexed: Indexing) -> None:
-    database = Database(indexed.settings.database_url, statement_timeout_ms=0)
-    pools = execute(indexed.settings.database_url, "SELECT address, trade_count FROM pools")
-    assert any(count for _, count in pools)
-    for address, count in pools:
-        if count:
-            found = database.row(
-                "queries/pool_candles_list_by_block",
-                **{"address": address, "span_s": 60, "max_trades": 1000},
-                **{"block_from": 0, "block_to": 10**6},
-            )
-            assert found is not None and found[1] == count
-    database.close()

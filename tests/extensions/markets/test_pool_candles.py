@@ -53,6 +53,11 @@ def candle(url: str, pool: bytes, hour_s: int) -> tuple[Any, ...]:
     return tuple(values)
 
 
+def volumes_of(url: str) -> list[tuple[Any, ...]]:
+    """Of each pool, the smallest first."""
+    return execute(url, "SELECT volume0, volume1 FROM pool_volumes ORDER BY volume0")
+
+
 def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(
     database_url: str, chain: Chain
 ) -> None:
@@ -67,6 +72,7 @@ def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(
     volumes = 2 * LARGEST - 1, 2 * LARGEST - 3
     found = candle(database_url, POOLS[2], HOUR_BEGINS_S)
     assert found == (2, *volumes, *low, *high, *low, *high)
+    assert volumes_of(database_url) == [(1, 1), (3, 15), volumes]
 
 
 def test_times_beyond_every_calendar_are_hours_like_others(database_url: str, chain: Chain) -> None:
@@ -75,5 +81,4 @@ def test_times_beyond_every_calendar_are_hours_like_others(database_url: str, ch
     chain.unwind(2)
     found = candle(database_url, POOLS[1], 8_000_000_000_000 // HOUR_S * HOUR_S)
     assert found == (2, 10, 3, 5, 1, 5, 2, 5, 1, 5, 2)
-    volumes = execute(database_url, "SELECT volume0, volume1 FROM pool_volumes ORDER BY volume0")
-    assert volumes == [(1, 1), (10, 3)]
+    assert volumes_of(database_url) == [(1, 1), (10, 3)]
