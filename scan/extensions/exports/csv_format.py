@@ -44,8 +44,8 @@ def wei(value: str | None) -> str | None:
     return None if value is None else f"{value} wei"
 
 
-def units(value: str) -> str:
-    return f"{value} units"
+def units(value: str | None) -> str | None:
+    return None if value is None else f"{value} units"
 
 
 def token_id(value: str | None) -> str | None:

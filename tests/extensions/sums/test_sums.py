@@ -235,6 +235,10 @@ def test_the_file_has_the_same_sums(chain: Chain) -> None:
         rows = [*csv.DictReader(io.StringIO(text.lstrip("\ufeff")))]
         shown = [(row["month"], row[column].split()[0]) for row in rows]
         assert shown == [(s["month"], s[field]) for s in get(chain.client, path)["sums"]]
+    token = get(chain.client, f"/addresses/{own}/transfers/sums")["sums"][0]["tokenAddress"]
+    text = chain.client.get(f"/api/v1/tokens/{token}/transfers/sums?format=csv").text
+    [row, *_] = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
+    assert (row["in"], row["units_in"]) == ("", "")  # of no address
 
 
 @pytest.mark.parametrize(
