@@ -36,6 +36,7 @@ blueprint = Blueprint("contracts", __name__)
 @blueprint.post("/verify")
 @requires(Prerequisite.LONG_WAIT)
 def verify_contract() -> Response:
+    query_arguments()
     request.max_content_length = json_bodies.MAX_SOURCES_BYTES
     submission = parse(json_object())
     with services().waiting_threads.place_for_long(client_address()):

@@ -26,6 +26,7 @@ def list_keys() -> Response:
 
 @blueprint.post("/keys")
 def create_key() -> Response:
+    query_arguments()
     body = json_object()
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
@@ -53,6 +54,7 @@ def create_key() -> Response:
 
 @blueprint.delete("/keys/<key_id>")
 def delete_key(key_id: str) -> Response:
+    query_arguments()
     number = parameters.integer_text({"id": key_id}, "id", default=0, least=1)
     key = api_key()
     if key is None:

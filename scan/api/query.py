@@ -8,7 +8,7 @@ from flask import Blueprint
 from scan import json_bodies, parameters
 from scan.errors import InvalidParameter
 from scan.http.list_pages import json_text, kept_text, times_of
-from scan.http.requests import json_object, reader
+from scan.http.requests import json_object, query_arguments, reader
 from scan.http.responses import Response, json_body
 from scan.queries import entities
 from scan.queries.cursors import MAX_CURSOR
@@ -28,6 +28,7 @@ FILTER_KEYS["tokens"] = ()
 @blueprint.post("/query")
 def query() -> Response:
     """Return a page of an entity; `total` is null for several keys, whose rows no counter has."""
+    query_arguments()
     body = json_object()
     json_bodies.only_known(body, BODY_KEYS, "key")
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)

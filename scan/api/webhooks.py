@@ -36,6 +36,7 @@ def list_webhooks() -> Response:
 
 @blueprint.post("/webhooks")
 def create_webhook() -> Response:
+    query_arguments()
     body = json_object()
     json_bodies.only_known(body, CREATE_KEYS, "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
@@ -66,6 +67,7 @@ def create_webhook() -> Response:
 
 @blueprint.delete("/webhooks/<webhook_id>")
 def delete_webhook(webhook_id: str) -> Response:
+    query_arguments()
     webhook = _owned(webhook_id)
     owner_actions.delete(services().writes, webhook)
     return json_value({"success": True, "id": webhook.id})
@@ -74,6 +76,7 @@ def delete_webhook(webhook_id: str) -> Response:
 @blueprint.patch("/webhooks/<webhook_id>")
 def change_webhook(webhook_id: str) -> Response:
     """Activate a stopped webhook, or stop one and cancel its pending deliveries."""
+    query_arguments()
     body = json_object()
     json_bodies.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
@@ -107,6 +110,7 @@ def list_deliveries(webhook_id: str) -> Response:
 
 @blueprint.post("/webhooks/<webhook_id>/test")
 def send_test(webhook_id: str) -> Response:
+    query_arguments()
     created = {
         "deliveryId": owner_actions.send_test(services().writes, _owned(webhook_id)),
         "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
@@ -116,6 +120,7 @@ def send_test(webhook_id: str) -> Response:
 
 @blueprint.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/retry")
 def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
+    query_arguments()
     number = _id(delivery_id, "deliveryId")
     owner_actions.retry(services().writes, _owned(webhook_id), number)
     return json_value({"success": True, "deliveryId": number}, 202)

@@ -164,6 +164,22 @@ def test_unknown_parameters_are_refused(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *(("POST", path) for path in ("/query", "/verify", f"/contracts/{ADDRESS}/call")),
+        *(("POST", "/keys"), ("DELETE", "/keys/1"), ("POST", "/webhooks")),
+        *((method, "/webhooks/1") for method in ("PATCH", "DELETE")),
+        *(("POST", f"/webhooks/1/{path}") for path in ("test", "deliveries/1/retry")),
+    ],
+)
+def test_requests_with_bodies_have_no_other_parameters(
+    client: FlaskClient, method: str, path: str
+) -> None:
+    """POST /query?limit=100 would return 25 records."""
+    require_parameter(client.open(f"/api/v1{path}?limit=100", method=method, json={}), "limit")
+
+
+@pytest.mark.parametrize(
     ("path", "advice"),
     [
         ("/api/v1/transactions?adress=0x1", "did you mean address?"),

@@ -10,7 +10,6 @@ from werkzeug.test import TestResponse
 
 from tests.api.test_bad_input import (
     ADDRESS,
-    HUGE,
     NOT_ADDRESSES,
     require_parameter,
     require_refusal,
@@ -190,8 +189,3 @@ def test_block_0_is_a_block(client: FlaskClient, order: str) -> None:
         assert [block["number"] for block in found["data"]] == [0]
     whole = ask(client, entity="blocks", orderBy=order).json
     assert ask(client, entity="blocks", filter={"blockFrom": 0}, orderBy=order).json == whole
-
-
-def test_the_query_string_of_a_query_does_not_count(client: FlaskClient) -> None:
-    answer = client.post(f"{PATH}?limit={HUGE}&page=x", json={"entity": "blocks", "limit": 2})
-    assert answer.status_code == 200 and answer.json["count"] == 2
