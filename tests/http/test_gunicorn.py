@@ -102,6 +102,16 @@ UNFINISHED = [
 ]
 
 
+def test_the_end_of_a_body_may_come_in_two_pieces(shared_server):
+    whole = CHUNKED + b'13\r\n{"entity":"blocks"}\r\n0\r\n\r\n'
+    for last in range(1, 5):
+        with connect(shared_server) as client:
+            client.sendall(whole[:-last])
+            time.sleep(0.05)
+            client.sendall(whole[-last:])
+            assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 def test_clients_that_never_finish_hold_no_thread(shared_server):
     """Eight threads, two hundred clients; those who do ask are answered while these wait, by the
     loop and by a thread."""

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limits import RateLimitItem, parse
+from limits import parse
 
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.library_windows import LibraryWindows
@@ -40,19 +40,14 @@ def clock() -> Clock:
     return Clock()
 
 
-class Charged:
-    """Charges one window at a time."""
-
-    def __init__(self, store: ProcessWindows) -> None:
-        self._store = store
-
-    def charge(self, rate: RateLimitItem, client: str) -> RateLimitResult:
-        return self._store.charge(Window(rate, client))
+Charge = Callable[[str], RateLimitResult]
 
 
-def windows(clock: Clock, max_clients: int = 1000) -> tuple[WindowTable, Charged]:
+def windows(clock: Clock, max_clients: int = 1000) -> tuple[WindowTable, Charge]:
+    """The windows of ten requests a minute, and how a client is charged."""
     store = ProcessWindows(max_clients, clock)
-    return store._table(Window(TEN_A_MINUTE, "")), Charged(store)
+    table = store._table(Window(TEN_A_MINUTE, ""))
+    return table, lambda client: store.charge(Window(TEN_A_MINUTE, client))
 
 
 class Limiter:
@@ -74,12 +69,12 @@ class Limiter:
 @given(st.lists(st.one_of(st.floats(0, 4), st.floats(0, 30)), max_size=120))
 def test_no_sixty_seconds_ever_hold_more_than_the_limit(steps):
     clock = Clock()
-    _, ten = windows(clock)
+    _, charge = windows(clock)
     passed: list[float] = []
     for step in steps:
         clock.now += step
         live = sum(1 for at in passed if at >= clock.now - 60)
-        verdict = ten.charge(TEN_A_MINUTE, "a")
+        verdict = charge("a")
         assert verdict.allowed == (live < 10)
         if verdict.allowed:
             passed.append(clock.now)
@@ -87,52 +82,42 @@ def test_no_sixty_seconds_ever_hold_more_than_the_limit(steps):
 
 
 def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody(clock):
-    table, ten = windows(clock, max_clients=100)
+    table, charge = windows(clock, max_clients=100)
     for n in range(100):
-        assert ten.charge(TEN_A_MINUTE, f"early {n}").remaining == 9
-    late = Counter(ten.charge(TEN_A_MINUTE, f"late {n}").allowed for n in range(50))
+        assert charge(f"early {n}").remaining == 9
+    late = Counter(charge(f"late {n}").allowed for n in range(50))
     assert late == {True: 10, False: 40}
     assert len(table) == 100
-    assert all(ten.charge(TEN_A_MINUTE, f"early {n}").remaining == 8 for n in range(100))
+    assert all(charge(f"early {n}").remaining == 8 for n in range(100))
 
 
-def test_a_place_in_the_full_table_frees_when_a_client_expires(clock):
-    table, ten = windows(clock, max_clients=2)
-    ten.charge(TEN_A_MINUTE, "a")
-    clock.now += 30
-    ten.charge(TEN_A_MINUTE, "b")
-    clock.now += 31
-    assert [ten.charge(TEN_A_MINUTE, "c").remaining for _ in range(3)] == [9, 8, 7]
-    assert len(table) == 2
-
-
-def test_places_free_in_the_order_of_the_last_requests(clock):
+def test_places_in_the_full_table_free_in_the_order_of_the_last_requests(clock):
     """Otherwise one client that stays keeps those that left, and strangers share a window."""
-    _, ten = windows(clock, max_clients=3)
+    table, charge = windows(clock, max_clients=3)
     for name in ("stays", "leaves", "also leaves"):
-        ten.charge(TEN_A_MINUTE, name)
+        charge(name)
     clock.now += 40
-    ten.charge(TEN_A_MINUTE, "stays")
+    charge("stays")
     clock.now += 40
-    assert [ten.charge(TEN_A_MINUTE, f"stranger {n}").remaining for n in range(2)] == [9, 9]
-    assert ten.charge(TEN_A_MINUTE, "stays").remaining == 8
+    assert [charge(f"stranger {n}").remaining for n in (1, 2, 2, 2)] == [9, 9, 8, 7]
+    assert charge("stays").remaining == 8 and len(table) == 3
 
 
 def test_clients_are_forgotten_once_their_window_is_empty(clock):
-    table, ten = windows(clock)
+    table, charge = windows(clock)
     for n in range(500):
-        ten.charge(TEN_A_MINUTE, str(n))
+        charge(str(n))
     clock.now += 61
     for _ in range(300):
-        ten.charge(TEN_A_MINUTE, "one who stays")
+        charge("one who stays")
     assert len(table) == 1
 
 
 def test_a_window_keeps_at_most_twice_its_limit_of_timestamps(clock):
-    table, ten = windows(clock)
+    table, charge = windows(clock)
     for _ in range(1000):
         clock.now += 6.1
-        assert ten.charge(TEN_A_MINUTE, "a").allowed
+        assert charge("a").allowed
     assert len(table._windows["a"]) <= 20
 
 
@@ -196,18 +181,10 @@ def test_forty_threads_with_many_keys_pass_exactly_the_ceiling(storage):
     assert left == 32 - 25 == 7
 
 
-@pytest.mark.parametrize(
-    ("rate", "per_minute"),
-    [
-        ("100/minute", 100),
-        ("2/second", 120),
-        ("1000/hour", 16),
-        ("5/day", 1),
-        ("30 per 2 minutes", 15),
-    ],
-)
-def test_the_rate_for_keys_becomes_requests_per_minute(rate, per_minute):
-    assert requests_per_minute(rate) == per_minute
+def test_the_rate_for_keys_becomes_requests_per_minute():
+    rates = {"100/minute": 100, "2/second": 120, "1000/hour": 16, "5/day": 1}
+    rates["30 per 2 minutes"] = 15
+    assert {rate: requests_per_minute(rate) for rate in rates} == rates
 
 
 @pytest.mark.parametrize(
