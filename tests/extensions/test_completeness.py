@@ -120,11 +120,3 @@ def test_a_fork_below_that_block_makes_the_rows_after_it_complete(chain: Request
         blocks, total, complete_from = chain.listed()
         assert (total, complete_from) == (len(blocks), expected)
         assert blocks[0] == expected
-
-
-def test_what_was_on_from_the_first_block_says_nothing_more(chain: Requests) -> None:
-    chain.mine(2)
-    chain.index()
-    assert chain.listed() == ([1, 2], 2, None)
-    assert "not indexed" not in chain.get("/block/1").text
-    assert "incomplete" not in chain.get("/api/v1/blocks/1").json

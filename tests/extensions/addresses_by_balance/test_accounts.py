@@ -2,25 +2,32 @@
 
 import re
 
+import pytest
 from flask.testing import FlaskClient
 
+from scan.extensions.addresses_by_balance import blockscout
 from tests.conftest import Played
+from tests.extensions.blockscout.test_responses import Asking
 from tests.support.explorer import Explorer
 from tests.support.serving import wait_until
+from tests.support.truth import Truth
 
 COIN = 10**18
 
 
-def test_addresses_are_listed_by_their_balance(client: FlaskClient, scenario: Played) -> None:
+@pytest.fixture(scope="module")
+def rich(scenario: Played, truth: Truth) -> list[tuple[int, str]]:
+    """By what the node says of each address that a block has; not those of less than a coin."""
     call = scenario.anvil.call
-    balances = {
-        address: int(call("eth_getBalance", address, "latest"), 16)
-        for address in scenario.truth.addresses
-    }
-    rich = sorted(
-        ((wei, address) for address, wei in balances.items() if wei >= COIN), reverse=True
-    )
-    assert any(0 < wei < COIN for wei in balances.values()) and rich
+    by_address = {a: int(call("eth_getBalance", a, "latest"), 16) for a in truth.addresses}
+    rich = sorted(((wei, a) for a, wei in by_address.items() if wei >= COIN), reverse=True)
+    assert 14 < len(rich) < len(by_address)
+    return rich
+
+
+def test_addresses_are_listed_by_their_balance(
+    client: FlaskClient, rich: list[tuple[int, str]]
+) -> None:
     body = client.get("/api/v1/accounts?limit=100").json
     assert [(int(row["balance"]), row["address"]) for row in body["accounts"]] == rich[:100]
     assert (body["total"], body["complete"], body["reason"]) == (len(rich), True, None)
@@ -28,9 +35,29 @@ def test_addresses_are_listed_by_their_balance(client: FlaskClient, scenario: Pl
     assert re.findall(r'class="lead party".*?href="/address/(0x\w+)"', html) == [
         address for _, address in rich[:25]
     ]
-    assert client.get("/api/v1/accounts?page=401").status_code == 400
-    assert client.get("/accounts?page=401").status_code == 400
-    assert client.get("/accounts?orderBy=asc").status_code == 400
+    for refused in ("/api/v1/accounts?page=401", "/accounts?page=401", "/accounts?orderBy=asc"):
+        assert client.get(refused).status_code == 400
+
+
+def test_blockscouts_form_has_the_same(
+    ask: Asking,
+    client: FlaskClient,
+    truth: Truth,
+    rich: list[tuple[int, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Cursors end on rows, however few a page has."""
+    monkeypatch.setattr(blockscout, "ROWS", 7)
+    rows = ask.rows("/addresses", sort="balance", order="desc")
+    assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
+    assert [row["transactions_count"] for row in rows] == [
+        str(truth.addresses[address]["txCount"]) for _, address in rich
+    ]
+    at = {"fetched_coin_balance": rows[9]["coin_balance"], "hash": rows[9]["hash"]}
+    assert ask("/addresses", **at)["items"] == rows[10:17]
+    assert ask("/addresses", fetched_coin_balance=10**18, hash="0x" + 40 * "0")["items"] == []
+    for refused in ({"sort": "transactions_count"}, {"order": "asc"}, {"hash": "0x1"}):
+        assert client.get("/api/v2/addresses", query_string=refused).status_code == 422
 
 
 def test_a_balance_moves_and_comes_back_with_a_fork(explorer: Explorer) -> None:

@@ -115,7 +115,10 @@ class Service(NamedTuple):
     indexing: Indexing
 
 
-@pytest.fixture(scope="module", params=["none", "standard", "all"])
+LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
+
+
+@pytest.fixture(scope="module", params=LOGS)
 def service(
     request: pytest.FixtureRequest, postgres: Postgres, template: str, chain: Chain
 ) -> Iterator[Service]:
@@ -208,9 +211,8 @@ def test_no_function_of_a_hostile_token_takes_the_page(service: Service, chain: 
             assert {r["unavailable"] for r in page["approvals"]} == {problem}
             assert {r["atRisk"] for r in page["approvals"]} == {None}
         coin = chain.address("coin")
-        [own] = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=coin)[
-            "approvals"
-        ]
+        page = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=coin)
+        [own] = page["approvals"]
         assert (own["amountNow"], own["unavailable"]) == ("5", None)
     finally:
         chain.replace_since(snapshot)

@@ -1,6 +1,6 @@
 """Approvals revoked through the page, several in a row, by the wallet of their owner alone."""
 
-from tests.extensions.contract_details.test_contract_page import WALLET, answer
+from tests.extensions.contract_details.test_contract_page import WALLET, connect
 from tests.support.browser import Page
 from tests.support.explorer import Explorer
 
@@ -24,16 +24,14 @@ def test_a_wallet_revokes_approvals_one_after_the_other(
     page.open(f"{explorer_url}/address/{owner}?tab=approvals")
     page.wait("!document.querySelector('button.revoke-all').disabled")
     page.evaluate("document.querySelector('button.revoke-all').click()")
-    answer(page, "eth_requestAccounts", f"['{stranger}']")
-    answer(page, "eth_chainId", f"'{anvil.call('eth_chainId')}'")
+    connect(page, stranger, anvil.call("eth_chainId"))
     page.wait("document.querySelector('#approvals .problem')")
     assert "only" in page.text("#approvals .problem")
     assert page.evaluate("asked.length") == 0  # the others are not tried
 
     page.evaluate("document.querySelector('button.revoke-all').click()")
     for _ in range(3):
-        answer(page, "eth_requestAccounts", f"['{owner}']")
-        answer(page, "eth_chainId", f"'{anvil.call('eth_chainId')}'")
+        connect(page, owner, anvil.call("eth_chainId"))
         page.wait("asked.length")
         assert page.evaluate("asked[0].method") == "eth_sendTransaction"
         transaction = page.evaluate("asked[0].params[0]")

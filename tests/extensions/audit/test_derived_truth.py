@@ -344,37 +344,39 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
     assert [day.isoformat() for (day,) in rows] == [b["timestamp"][:10] for b in truth.blocks]
 
 
-@pytest.mark.parametrize(
-    "traced",
-    [
-        pytest.param(lambda number, head: None, id="as nothing is known"),
-        pytest.param(lambda number, head: True, id="all"),
-        pytest.param(lambda number, head: False, id="none"),
-        pytest.param(lambda number, head: number == head, id="the newest alone"),
-        pytest.param(lambda number, head: number < head, id="all but the newest"),
-        pytest.param(lambda number, head: number % 5 != 3, id="four of five"),
-        pytest.param(lambda number, head: None if 0 < number < head else False, id="two without"),
-    ],
+# Whether a block has traces, by its number and that of the newest; None where that is not known.
+TRACED: tuple[Callable[[int, int], bool | None], ...] = (
+    lambda number, head: None,
+    lambda number, head: True,
+    lambda number, head: False,
+    lambda number, head: number == head,
+    lambda number, head: number < head,
+    lambda number, head: number % 5 != 3,
+    lambda number, head: None if 0 < number < head else False,
 )
-def test_blocks_count_those_before_them_that_have_traces(copied, scenario, traced):
-    head = scenario.truth.head
-    values = [traced(number, head) for number in range(head + 1)]
-    execute(copied.database_url, "UPDATE blocks SET traced = (%s::boolean[])[number + 1]", values)
+
+
+def test_blocks_count_those_before_them_that_have_traces(copied, scenario):
+    url, head = copied.database_url, scenario.truth.head
     columns = ["traced_before", "untraced_before"]
-    expected = stored(copied, "blocks_expected()", ("number",), columns)
-    for number, row in expected.items():
-        before = values[:number]
-        assert row == dict(zip(columns, (before.count(True), before.count(False)), strict=True))
-    execute(
-        copied.database_url,
-        "UPDATE blocks b SET traced_before = e.traced_before, untraced_before = e.untraced_before"
-        " FROM blocks_expected() e WHERE e.number = b.number",
-    )
-    untraced = [number for number, value in enumerate(values) if value is False]
-    unknown = bool(untraced) and True not in values
-    assert execute(copied.database_url, "SELECT untraced_blocks(), newest_untraced_block()") == [
-        (None if unknown else len(untraced), max(untraced, default=-1))
-    ]
+    for traced in TRACED:
+        values = [traced(number, head) for number in range(head + 1)]
+        execute(url, "UPDATE blocks SET traced = (%s::boolean[])[number + 1]", values)
+        expected = stored(copied, "blocks_expected()", ("number",), columns)
+        for number, row in expected.items():
+            before = values[:number]
+            assert row == dict(zip(columns, map(before.count, (True, False)), strict=True))
+        execute(
+            url,
+            "UPDATE blocks b SET traced_before = e.traced_before,"
+            " untraced_before = e.untraced_before FROM blocks_expected() e"
+            " WHERE e.number = b.number",
+        )
+        untraced = [number for number, value in enumerate(values) if value is False]
+        count = None if untraced and True not in values else len(untraced)
+        newest = max(untraced, default=-1)
+        counted = execute(url, "SELECT untraced_blocks(), newest_untraced_block()")
+        assert counted == [(count, newest)]
 
 
 def test_candles_and_volumes_are_as_the_node_has_it(finished, reorganised, scenario):

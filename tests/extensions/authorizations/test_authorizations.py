@@ -167,24 +167,17 @@ def test_lists_have_what_was_signed_and_what_became_of_it(delegations: Delegatio
     )
 
 
-def test_delegations_of_an_account_follow_each_other(delegations: Delegations) -> None:
-    """`untilBlock` is where the next one begins, and the last one is what its code is now."""
-    node, _, client = delegations
-    for account in EVERYBODY:
-        address = account.address.lower()
-        own = listed(client, authority=address, valid="true", orderBy="asc")
-        assert len(own) > 1
-        ends = [record["untilBlock"] for record in own]
-        assert ends == [record["blockNumber"] for record in own[1:]] + [None]
-        assert own[-1]["delegate"] == delegate_of(node, address, node.head())
-
-
 def test_a_delegating_account_is_shown_as_one(delegations: Delegations) -> None:
+    """Each delegation has until the next one begins, and the last one is what its code is now."""
     node, _, client = delegations
     contract = client.get(f"/api/v1/addresses/{MAKER}").json
     assert "delegate" not in contract
     for account in EVERYBODY:
         address = account.address.lower()
+        own = listed(client, authority=address, valid="true", orderBy="asc")
+        ends = [record["untilBlock"] for record in own]
+        assert ends == [record["blockNumber"] for record in own[1:]] + [None] != [None]
+        assert own[-1]["delegate"] == delegate_of(node, address, node.head())
         for number in (1, node.head() // 2, node.head()):
             delegate = delegate_of(node, address, number)
             shown = client.get(f"/api/v1/addresses/{address}?block={number}").json
@@ -241,6 +234,7 @@ def test_what_was_not_traced_is_not_guessed(
         assert {row["is_valid"] for row in stored} == {None, True, False}
 
 
+@pytest.mark.long
 def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
     postgres: Postgres, template: str
 ) -> None:
@@ -264,6 +258,7 @@ def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
             assert shown.get("delegate") in (None, delegate_of(node, account.address, node.head()))
 
 
+@pytest.mark.long
 def test_bulk_reorganisations_and_the_audit_agree(
     delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
 ) -> None:

@@ -1,7 +1,6 @@
 """Faults of nodes and of the database while a bulk backfill runs: it waits as long as it may
 help, says once why, and ends at once where it does not help."""
 
-import itertools
 import threading
 
 import pytest
@@ -11,7 +10,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
 from scan.ethereum.retries import Retries
 from scan.extensions.bulk.spool import SpoolFailed
-from tests.extensions.bulk.backfilling import BackfillProcess, backfill, follow
+from tests.extensions.bulk.backfilling import BackfillProcess, backfill
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -26,19 +25,6 @@ def own_template(own_postgres: Postgres) -> str:
     return own_postgres.make_template()
 
 
-def of_blocks(fault: Fault, times: int) -> Fault:
-    """`fault` so many times, of requests for blocks with their receipts."""
-    left = itertools.count(times, -1)
-
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        is_of_blocks = any(True in call["params"] for call in calls)
-        return (
-            fault(calls, forward) if is_of_blocks and next(left) > 0 else Reply(body=forward(calls))
-        )
-
-    return reply
-
-
 @pytest.fixture
 def chain(anvil: Anvil) -> Anvil:
     """A transaction in each block."""
@@ -46,17 +32,6 @@ def chain(anvil: Anvil) -> Anvil:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
     return anvil
-
-
-@pytest.mark.long
-def test_a_rate_limit_is_waited_out(postgres, template, chain, database_url, tmp_path):
-    head = chain.head()
-    with FaultyNode(chain.url) as node:
-        node.fault = of_blocks(faulty_node.too_many_requests(1), 20)
-        settings = settings_for(database_url, node.url)
-        assert backfill(settings, tmp_path / "files", last_block=head - 3)
-    follow(settings_for(database_url, chain.url), head)
-    assert digest(database_url) == fresh_digest(postgres, template, chain)
 
 
 @pytest.mark.long

@@ -110,6 +110,7 @@ def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path, monkeyp
         list(spool(WorkerPool(1, RangeFiles(tmp_path), _fail), TASKS))
 
 
+@pytest.mark.long
 def test_workers_end_when_the_main_process_is_killed(tmp_path):
     program = (
         "from pathlib import Path; import sys\n"

@@ -13,7 +13,8 @@ from tests.support.serving import wait_until
 
 
 def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
-    monkeypatch.setattr(chain_watch, "LOCAL_EVERY_S", 0.05)
+    monkeypatch.setattr(chain_watch, "LOCAL_EVERY_S", 0.005)
+    monkeypatch.setattr(chain_watch, "CONFIRM_EVERY_S", 0.02)
     wrong, chain_id = 0, "0x61"
 
     def other_chain(calls: Calls, forward: Forward) -> Reply:

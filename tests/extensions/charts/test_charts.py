@@ -81,18 +81,14 @@ def test_a_line_uses_its_height_and_a_flat_one_stays_flat(
 
 
 def test_points_of_one_day_are_told_apart_by_their_times() -> None:
+    """There is no line through one moment."""
     day = 20_000 * 86_400
-    of_moments = line_chart([Point(day, 1), Point(day + 60, 2), Point(day + 864_000, 3)], title="B")
-    of_days = line_chart([Point(day, 1), Point(day + 864_000, 3)], title="B")
-    assert of_moments is not None and of_days is not None
-    assert [reading.time for reading in of_moments.readings] == [
-        "2024-10-04 00:00 UTC",
-        "2024-10-04 00:01 UTC",
-        "2024-10-14 00:00 UTC",
-    ]
-    assert [reading.time for reading in of_days.readings] == ["2024-10-04", "2024-10-14"]
-
-
-def test_there_is_no_line_through_one_moment() -> None:
+    for seconds, times in (
+        ((0, 60, 864_000), ["04 00:00 UTC", "04 00:01 UTC", "14 00:00 UTC"]),
+        ((0, 864_000), ["04", "14"]),
+    ):
+        chart = line_chart([Point(day + second, second) for second in seconds], title="Balance")
+        assert chart is not None
+        assert [reading.time for reading in chart.readings] == [f"2024-10-{time}" for time in times]
     assert line_chart(values(1), title="Balance") is None
     assert line_chart([Point(1, 1), Point(1, 2)], title="Balance") is None

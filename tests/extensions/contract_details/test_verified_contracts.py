@@ -3,25 +3,16 @@ order of verification and indexing."""
 
 import json
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg2
-import pytest
 
-from tests.support.database import Postgres, execute
-from tests.support.explorer import Explorer, explorer_over
+from tests.support.database import execute
+from tests.support.explorer import Explorer
 from tests.support.many_functions import verified
 from tests.support.serving import wait_until
 
 SOURCE = "pragma solidity ^0.8.0; contract LogicE { uint256 public x = 1729; }"
 CODE_AT = "SELECT encode(code_hash, 'hex') FROM contracts WHERE address = %s"
-
-
-@pytest.fixture(scope="module")
-def forking(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
-    with explorer_over(postgres, template, solc_dir) as explorer:
-        yield explorer
 
 
 def listed(explorer: Explorer, address: str) -> tuple[bool, bool, int]:
@@ -36,31 +27,31 @@ def listed(explorer: Explorer, address: str) -> tuple[bool, bool, int]:
     return address in page.text, address in [result["value"] for result in found], row[3]
 
 
-def test_lists_follow_the_chain(forking: Explorer) -> None:
-    anvil = forking.anvil
+def test_lists_follow_the_chain(own_explorer: Explorer) -> None:
+    anvil = own_explorer.anvil
     before = anvil.snapshot()
-    address = verified(forking, SOURCE, "LogicE")
-    creation = anvil.call("eth_getTransactionByHash", transaction_of(forking, address))
-    wait_until(lambda: listed(forking, address) == (True, True, 1))
+    address = verified(own_explorer, SOURCE, "LogicE")
+    creation = anvil.call("eth_getTransactionByHash", transaction_of(own_explorer, address))
+    wait_until(lambda: listed(own_explorer, address) == (True, True, 1))
     anvil.revert(before)
     anvil.mine(5)
     key = bytes.fromhex(address[2:])
-    url = forking.settings.database_url
+    url = own_explorer.settings.database_url
     wait_until(lambda: execute(url, CODE_AT, key) == [])
-    wait_until(lambda: listed(forking, address) == (False, False, 0))
-    assert forking.contract(address).status_code == 404
+    wait_until(lambda: listed(own_explorer, address) == (False, False, 0))
+    assert own_explorer.contract(address).status_code == 404
     # The same account creates it again, at the same address.
-    again = forking.deploy(creation["input"])
+    again = own_explorer.deploy(creation["input"])
     assert again == address
-    wait_until(lambda: listed(forking, address) == (True, True, 1))
-    assert forking.contract(address).json["contractName"] == "LogicE"
+    wait_until(lambda: listed(own_explorer, address) == (True, True, 1))
+    assert own_explorer.contract(address).json["contractName"] == "LogicE"
     # Other code at the same address.
     other = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
     execute(url, "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"\1" * 32, b"\x60\1")
     execute(url, other, key, b"\1" * 32)
-    wait_until(lambda: listed(forking, address) == (False, False, 0))
+    wait_until(lambda: listed(own_explorer, address) == (False, False, 0))
     execute(url, "DELETE FROM contracts WHERE block_number = 1000000")
-    wait_until(lambda: listed(forking, address) == (True, True, 1))
+    wait_until(lambda: listed(own_explorer, address) == (True, True, 1))
 
 
 def transaction_of(explorer: Explorer, address: str) -> str:
@@ -68,10 +59,10 @@ def transaction_of(explorer: Explorer, address: str) -> str:
     return creation
 
 
-def test_a_verification_that_a_fork_overtakes_is_not_listed(forking: Explorer) -> None:
+def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer: Explorer) -> None:
     """Its contract is taken back by a transaction that commits after it has looked."""
-    address = forking.deploy("6001600c60003960016000f300")
-    key, url = bytes.fromhex(address[2:]), forking.settings.database_url
+    address = own_explorer.deploy("6001600c60003960016000f300")
+    key, url = bytes.fromhex(address[2:]), own_explorer.settings.database_url
     [(code_hash,)] = execute(url, CODE_AT, key)
     connection = psycopg2.connect(url)
     with connection.cursor() as cursor:
@@ -95,4 +86,4 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(forking: Explorer) -
         connection.commit()
     connection.close()
     insert.join()
-    wait_until(lambda: not any(listed(forking, address)[:2]))
+    wait_until(lambda: not any(listed(own_explorer, address)[:2]))

@@ -61,16 +61,16 @@ def rows_of(packed: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in gzip.decompress(packed).splitlines()]
 
 
-def alter(node: FaultyNode, method: str, **answer: Any) -> None:
-    """Of each call of a method."""
+def alter(node: FaultyNode, **answers: dict[str, Any]) -> None:
+    """Each call of these methods has this result or error."""
 
     def fault(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, other in zip(calls, answers, strict=True):
-            if call["method"] == method:
-                other.pop("result", None)
-                other |= answer
-        return Reply(body=answers)
+        replies = forward(calls)
+        for call, reply in zip(calls, replies, strict=True):
+            if call["method"] in answers:
+                reply.pop("result", None)
+                reply |= answers[call["method"]]
+        return Reply(body=replies)
 
     node.fault = fault
 
@@ -112,39 +112,41 @@ def up_to(last: int) -> Fault:
     return fault
 
 
+def error(code: int, message: str, **data: str) -> dict[str, Any]:
+    return {"code": code, "message": message, **data}
+
+
+NO_METHOD = error(-32601, "no such method for t0pS3cret of bob@example")
+REVERT = error(3, "execution reverted: bob", data="0x0102")
+OUT_OF_GAS = error(-32000, "out of gas", data="t0pS3cret")
+
+
 @pytest.mark.parametrize(
-    ("method", "answer", "recorded"),
+    ("answers", "recorded"),
     [
         (
-            "debug_traceBlockByHash",
-            {"error": {"code": -32601, "message": "no such method for t0pS3cret of bob@example"}},
-            {"code": -32601, "message": "the method does not exist"},
+            {"debug_traceBlockByHash": NO_METHOD, "eth_call": REVERT},
+            {
+                "debug_traceBlockByHash": error(-32601, "the method does not exist"),
+                "eth_call": error(3, "execution reverted", data="0x0102"),
+            },
         ),
-        (
-            "eth_call",
-            {"error": {"code": 3, "message": "execution reverted: bob", "data": "0x0102"}},
-            {"code": 3, "message": "execution reverted", "data": "0x0102"},
-        ),
-        (
-            "eth_call",
-            {"error": {"code": -32000, "message": "out of gas", "data": "t0pS3cret"}},
-            {"code": -32000, "message": "error"},
-        ),
+        ({"eth_call": OUT_OF_GAS}, {"eth_call": error(-32000, "error")}),
     ],
 )
-def test_of_an_error_its_kind_is_recorded(node, postgres, template, method, answer, recorded):
-    alter(node, method, **answer)
+def test_of_an_error_its_kind_is_recorded(node, postgres, template, answers, recorded):
+    alter(node, **{method: {"error": answer} for method, answer in answers.items()})
     settings = settings_for("", node.url)
     _, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
-    errors = [row["error"] for row in rows_of(packed) if row["method"] == method]
-    assert errors and all(error == recorded for error in errors)
+    errors = {row["method"]: row["error"] for row in rows_of(packed) if "error" in row}
+    assert {method: errors.get(method) for method in answers} == recorded
     assert b"bob" not in gzip.decompress(packed)
 
 
 def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, template, monkeypatch):
     monkeypatch.setattr(chain_recording, "QUIET_S", 1.0)
     settings = settings_for("", node.url + "".join(SECRETS))
-    alter(node, "debug_traceBlockByHash", result=[{"result": {"output": "see t0pS3cret"}}])
+    alter(node, debug_traceBlockByHash={"result": [{"result": {"output": "see t0pS3cret"}}]})
     contents, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
     assert "Indexing did not end" in contents and "a part of its URL" in contents
     assert b"t0pS3cret" not in gzip.decompress(packed)
@@ -163,7 +165,7 @@ def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, templ
     ],
 )
 def test_a_node_without_these_blocks_is_said_so(node, method, result):
-    alter(node, method, result=result)
+    alter(node, **{method: {"result": result}})
     with pytest.raises(ScanError, match="the node cannot give these blocks"):
         record(settings_for("", node.url), BlockRange(3, 4), no_database)
 
@@ -258,11 +260,6 @@ def test_what_is_no_recording_is_not_run(tmp_path, content, reason):
     path.write_bytes(content)
     with pytest.raises(SettingError, match=f"--recording.*({reason})"):
         run(settings_for("", ""), Namespace(recording=path, chains=None))
-
-
-def test_a_recording_is_not_run_into_a_database_of_a_chain(tmp_path):
     with pytest.raises(SettingError, match="a database of its own"):
-        run(
-            settings_for("postgresql://127.0.0.1/scan", ""),
-            Namespace(recording=tmp_path, chains=None),
-        )
+        database = "postgresql://127.0.0.1/scan"
+        run(settings_for(database, ""), Namespace(recording=path, chains=None))

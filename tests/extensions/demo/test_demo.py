@@ -79,35 +79,22 @@ def test_every_endpoint_is_asked_once(demo):
     }
 
 
-def test_the_demo_shows_every_type_of_token(demo):
+def test_the_demo_has_something_of_everything(demo):
+    """Types of tokens, exchanges known by name with weeks of candles, verified contracts, labels,
+    and user operations."""
     assert {t["type"] for t in query(demo, "tokens")} == {"BEP20", "BEP721", "BEP1155"}
-
-
-def test_the_demo_trades_on_exchanges_known_by_name(demo):
-    """With weeks of candles."""
     pools = demo.get("/api/v1/pools").json["pools"]
     names = {"uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"}
     assert {pool["dex"] for pool in pools} == names
     days = demo.get(f"/api/v1/pools/{pools[0]['address']}/candles?interval=1d").json["candles"]
     assert len(days) > 20 and all(2_000 < float(day["close"]) < 6_000 for day in days)
-
-
-def test_balances_of_the_past_are_there(demo):
-    address = query(demo, "transactions")[0]["fromAddress"]
-    path = f"/api?module=account&action=balance&address={address}&tag="
-    balances = {demo.get(path + tag).get_json()["result"] for tag in ("0x0", "0x12c", "latest")}
-    assert len(balances) == 3 and str(10_000 * 10**18) in balances
-
-
-def test_a_verified_proxy_is_read_by_its_implementation(demo):
-    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
-    proxy = demo.get(f"/api/v1/contracts/{found['value']}").json
-    implementation = demo.get(f"/api/v1/contracts/{proxy['proxy']['implementation']}").json
-    names = (proxy["contractName"], implementation["contractName"])
-    assert names == ("SavingsProxy", "HarborSavings")
-    values = demo.get(f"/api/v1/contracts/{found['value']}/values").json["values"]
-    results = {value["function"]: value["result"] for value in values}
-    assert int(results["totalDeposits()"]) > 0
+    verified = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
+    assert {"Lanterns", "Procession", "Coin", "Router", "HarborSavings"} <= verified
+    senders = {row["fromAddress"] for row in query(demo, "transactions")}
+    labels = {demo.get(f"/api/v1/addresses/{sender}").json["label"] for sender in senders}
+    assert labels & {"Meridian treasury", "Market maker"}
+    operations = demo.get("/api/v1/user-operations").json["userOperations"]
+    assert len(operations) == 3 and all(operation["success"] for operation in operations)
 
 
 def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(demo):
@@ -135,11 +122,17 @@ def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(demo
     assert followed > 100 and len(html) > 20
 
 
-def test_a_function_without_a_value_has_its_form_on_the_page(demo):
-    """Of a proxy, whose implementation refuses `proxiableUUID` to it."""
+def test_a_verified_proxy_is_read_by_its_implementation(demo):
+    """Which refuses `proxiableUUID` to it: a function without a value has its form on the page."""
     found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
     path = f"/address/{found['value']}"
+    proxy = demo.get(f"/api/v1/contracts/{found['value']}").json
+    implementation = demo.get(f"/api/v1/contracts/{proxy['proxy']['implementation']}").json
+    names = (proxy["contractName"], implementation["contractName"])
+    assert names == ("SavingsProxy", "HarborSavings")
     values = demo.get(f"/api/v1/contracts/{found['value']}/values").json["values"]
+    results = {value["function"]: value["result"] for value in values}
+    assert int(results["totalDeposits()"]) > 0
     failed = [value["function"] for value in values if value.get("error")]
     assert "proxiableUUID()" in failed and len(failed) < len(values)
     read = demo.get(f"{path}?tab=contract&view=read").text
@@ -149,11 +142,6 @@ def test_a_function_without_a_value_has_its_form_on_the_page(demo):
         for function in failed:
             assert f'name="function" value="{function}"' in html
     assert '<details class="function" open>' in called
-
-
-def test_the_demo_has_user_operations(demo):
-    operations = demo.get("/api/v1/user-operations").json["userOperations"]
-    assert len(operations) == 3 and all(operation["success"] for operation in operations)
 
 
 def test_failed_calls_have_reasons_and_traces(demo):
@@ -175,21 +163,12 @@ def test_failed_calls_have_reasons_and_traces(demo):
     assert "TooDark" in page and "Procession" in page
 
 
+@pytest.mark.long
 def test_every_transaction_has_its_calls_and_state_changes(demo):
     for row in query(demo, "transactions"):
         for what in ("trace", "state-changes"):
             answer = demo.get(f"/api/v1/transactions/{row['hash']}/{what}")
             assert answer.status_code == 200, (row["hash"], what, answer.json)
-
-
-def test_contracts_are_verified_and_addresses_labelled(demo):
-    names = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
-    assert {"Lanterns", "Procession", "Coin", "Router", "HarborSavings"} <= names
-    labels = {
-        demo.get(f"/api/v1/addresses/{row['fromAddress']}").json["label"]
-        for row in query(demo, "transactions")
-    }
-    assert "Meridian treasury" in labels or "Market maker" in labels
 
 
 def test_items_have_uris(demo):

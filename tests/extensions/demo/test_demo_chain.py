@@ -16,6 +16,7 @@ from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import Recording, read_lines
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
 
 NOW = 1_800_000_000
 AFTER_THE_LOOP = 12
@@ -49,13 +50,18 @@ def ask(node: Recording, method: str, *params: Any) -> Any:
     return node.respond(method, list(params))["result"]
 
 
-def test_it_ends_now_and_begins_weeks_ago(first):
+def test_it_ends_now_and_begins_weeks_ago(first, monkeypatch):
+    """And ends before it fills a disk."""
     chain = grown(0)
     blocks = [ask(chain, "eth_getBlockByNumber", n, False) for n in ("earliest", "latest")]
     begins, ends = (int(block["timestamp"], 16) for block in blocks)
     assert (chain.head, ends) == (first - 1, NOW)
     assert 20 * 86_400 < ends - begins < 25 * 86_400
     assert ask(chain, "eth_getBlockByNumber", hex(first), False) is None
+    monkeypatch.setattr(demo_chain, "MAX_ADDED", 2)
+    for is_full in (False, True):
+        chain.add(chain.next_block(NOW + INTERVAL_S))
+        assert chain.is_full == is_full
 
 
 @pytest.mark.check
@@ -74,12 +80,6 @@ def test_every_block_follows_from_its_parts(chain):
             assert (record["blockHash"], record["blockNumber"]) == (block["hash"], hex(number))
             assert record.get("blockTimestamp", block["timestamp"]) == block["timestamp"]
         parent = block
-
-
-def test_it_is_the_same_for_the_same_times(chain, first):
-    again = grown(chain.head + 1 - first)
-    newest = [ask(each, "eth_getBlockByNumber", "latest", True) for each in (chain, again)]
-    assert newest[0] == newest[1]
 
 
 def test_accounts_have_at_each_block_what_the_node_had(chain, recorded, first):
@@ -165,8 +165,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DemoNode]:
 def test_a_restarted_service_goes_on_with_the_same_chain(node, tmp_path, first):
     """Also after a kill that cut the last line short."""
     before = node.recording
-    while before.head < first + 3:
-        pass
+    wait_until(lambda: before.head >= first + 3)
     [path] = tmp_path.iterdir()
     kept = path.read_text().splitlines(keepends=True)[:4]
     killed = tmp_path / "killed"  # the service that was not goes on with its own file
@@ -174,30 +173,20 @@ def test_a_restarted_service_goes_on_with_the_same_chain(node, tmp_path, first):
     (killed / path.name).write_text("".join(kept) + "18000000")
     later = demo_chain.start(killed, now=lambda: NOW + 86_400)
     try:
-        while later.recording.head < first + 3:
-            pass
-        hashes = [
-            [
-                ask(chain, "eth_getBlockByNumber", hex(n), False)["hash"]
-                for n in (0, first, first + 2)
-            ]
-            for chain in (before, later.recording)
-        ]
-        assert hashes[0] == hashes[1]
-        blocks = [
-            ask(later.recording, "eth_getBlockByNumber", hex(n), False)
-            for n in (first + 2, first + 3)
-        ]
-        assert [int(block["timestamp"], 16) for block in blocks] == [NOW + 3, NOW + 86_400]
+        after = later.recording
+        wait_until(lambda: after.head >= first + 3)
+        for number in (0, first, first + 2):
+            block, same = (
+                ask(c, "eth_getBlockByNumber", hex(number), True) for c in (before, after)
+            )
+            assert block == same
+        newest = [ask(after, "eth_getBlockByNumber", hex(first + n), False) for n in (2, 3)]
+        assert [int(block["timestamp"], 16) for block in newest] == [NOW + 3, NOW + 86_400]
     finally:
         later.stop()
 
 
-def test_it_ends_before_it_fills_a_disk(monkeypatch):
-    monkeypatch.setattr(demo_chain, "MAX_ADDED", 2)
-    assert not grown(1).is_full and grown(2).is_full
-
-
+@pytest.mark.long
 def test_the_indexer_follows_it(postgres, template, chain):
     """Into a later loop, without a warning about hashes."""
     node = DemoNode(chain, 0)

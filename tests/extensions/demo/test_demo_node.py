@@ -17,6 +17,7 @@ pytestmark = pytest.mark.check
 
 TOKEN = "0x" + 20 * "ab"
 HOLDER = "0x" + 20 * "cd"
+NOBODY = "0x" + 40 * "9"
 NAME = "0x06fdde03"
 
 
@@ -67,12 +68,16 @@ def ask(node: DemoNode, method: str, *params: Any) -> Any:
     return answer.get("error", {}).get("code") if "error" in answer else answer["result"]
 
 
+AS_INPUT = {"to": TOKEN, "input": NAME, "from": HOLDER}
+
+
 @pytest.mark.parametrize(
-    ("method", "params", "expected"),
+    ("method", "params", "expected"),  # an integer is the code of an error
     [
         ("eth_chainId", [], "0x7a69"),
         ("eth_blockNumber", [], "0x3"),
         ("eth_getBlockByNumber", ["0x2", True], block(2)),
+        ("eth_getBlockByNumber", ["0x2", False], block(2) | {"transactions": [f"0x{2:063x}f"]}),
         ("eth_getBlockByNumber", ["latest", True], block(3)),
         ("eth_getBlockByNumber", ["earliest", True], block(0)),
         ("eth_getBlockByNumber", ["0x4", True], None),
@@ -82,53 +87,17 @@ def ask(node: DemoNode, method: str, *params: Any) -> Any:
         ("eth_getBalance", [HOLDER.upper().replace("X", "x"), "0x1"], "0x64"),
         ("eth_call", [{"data": NAME, "to": TOKEN}, "0x2"], "0x" + 64 * "1"),
         ("eth_call", [{"to": TOKEN, "data": "0xff"}, "0x2"], 3),
-    ],
-)
-def test_what_was_recorded_is_replayed(node, method, params, expected):
-    assert ask(node, method, *params) == expected
-
-
-def test_a_block_without_its_transactions_has_their_hashes(node):
-    assert ask(node, "eth_getBlockByNumber", "0x2", False)["transactions"] == [f"0x{2:063x}f"]
-
-
-@pytest.mark.parametrize(
-    ("method", "params", "expected"),
-    [
+        # The state of the head is the one that was recorded last; an unused account has nothing.
         ("eth_getBalance", [HOLDER, "latest"], "0xc8"),
         ("eth_getBalance", [HOLDER], "0xc8"),
         ("eth_getBalance", [HOLDER, {"blockNumber": "0x3"}], "0xc8"),
         ("eth_getBalance", [HOLDER, {"blockHash": block(1)["hash"]}], "0x64"),
+        ("eth_getBalance", [NOBODY, "latest"], "0x0"),
+        ("eth_getCode", [NOBODY, "latest"], "0x"),
         ("eth_call", [{"to": TOKEN, "data": NAME, "gas": "0x1c9c380"}, "latest"], "0x" + 64 * "1"),
-        ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x3"], "0x" + 64 * "1"),
+        ("eth_call", [AS_INPUT, "0x3"], "0x" + 64 * "1"),
         ("eth_call", [{"to": TOKEN, "input": "0xff"}, "latest"], 3),
-    ],
-)
-def test_the_state_of_the_head_is_the_one_recorded_last(node, method, params, expected):
-    assert ask(node, method, *params) == expected
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("eth_getBalance", [HOLDER, "0x0"]),
-        ("eth_getBalance", [HOLDER, "earliest"]),
-        ("eth_getBalance", [HOLDER, "0x2"]),
-        ("eth_getBalance", [HOLDER, "0x4"]),
-        ("eth_getBalance", [HOLDER, {"blockHash": block(0)["hash"]}]),
-        ("eth_getBalance", ["0x" + 40 * "9", "0x1"]),
-        ("eth_call", [{"to": TOKEN, "data": NAME}, "0x1"]),
-    ],
-)
-def test_the_state_of_other_blocks_is_refused_as_pruned(node, method, params):
-    with pytest.raises(RpcError) as refused:
-        Node([node.url]).call(method, *params)
-    assert refused.value.is_missing_state
-
-
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
+        # What was not recorded is an error.
         ("eth_notAMethod", [], -32601),
         ("eth_getLogs", [], -32602),
         ("eth_getBlockReceipts", ["0x2"], -32000),
@@ -142,14 +111,18 @@ def test_the_state_of_other_blocks_is_refused_as_pruned(node, method, params):
         ("eth_call", [{"to": [1], "data": {"a": None}}, "latest"], -32000),
     ],
 )
-def test_what_was_not_recorded_is_an_error(node, method, params, code):
-    assert ask(node, method, *params) == code
+def test_what_was_recorded_is_replayed_and_nothing_else(node, method, params, expected):
+    assert ask(node, method, *params) == expected
 
 
-def test_an_account_that_nobody_used_has_nothing(node):
-    nobody = "0x" + 40 * "9"
-    assert ask(node, "eth_getBalance", nobody, "latest") == "0x0"
-    assert ask(node, "eth_getCode", nobody, "latest") == "0x"
+@pytest.mark.parametrize("at", ["0x0", "earliest", "0x2", "0x4", {"blockHash": block(0)["hash"]}])
+def test_the_state_of_other_blocks_is_refused_as_pruned(node, at):
+    with pytest.raises(RpcError) as refused:
+        Node([node.url]).call("eth_getBalance", HOLDER, at)
+    assert refused.value.is_missing_state
+    with pytest.raises(RpcError) as refused:
+        Node([node.url]).call("eth_call", {"to": TOKEN, "data": NAME}, "0x1")
+    assert refused.value.is_missing_state
 
 
 @pytest.mark.parametrize(
@@ -220,7 +193,7 @@ def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
         assert ask(node, "eth_getLogs", {"fromBlock": "0x0", "toBlock": "0x9"}) == []
         for method, params, reason in (
             ("eth_getBlockByNumber", ["0x1", True], "the recording has no block 1"),
-            ("eth_getBalance", ["0x" + 40 * "9", "latest"], "has no such eth_getBalance"),
+            ("eth_getBalance", [NOBODY, "latest"], "has no such eth_getBalance"),
             ("eth_getBlockReceipts", ["0x2"], "has no response to this request"),
         ):
             with pytest.raises(RpcError, match=reason):

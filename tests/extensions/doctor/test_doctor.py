@@ -12,7 +12,7 @@ import pytest
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import FaultyNode, Reply, refuse_method
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, refuse_method
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE, gunicorn
 
@@ -77,21 +77,44 @@ def test_settings_of_the_server_that_lose_data_are_errors(sound: SetUp) -> None:
 
 
 NO_DATABASE = "postgresql://postgres@127.0.0.1:1/scan"
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "subject", "text", "advice"),
-    [
-        ("RPC_URL", NOWHERE, "node", "does not respond", "correct RPC_URL"),
-        ("DATABASE_URL", NO_DATABASE, "database", "cannot be reached", "start PostgreSQL"),
-        ("READ_DATABASE_URL", NO_DATABASE, "replica", "cannot be reached", "start the standby"),
-        ("SCAN_RATE_LIMIT_STORAGE", "redis://127.0.0.1:1", "limits", "not respond", "start it"),
-    ],
+# What is set, with {node} for the sound one, and of the error its subject, text and advice.
+BROKEN: tuple[tuple[dict[str, str], str, str, str], ...] = (
+    ({"RPC_URL": NOWHERE}, "node", "does not respond", "correct RPC_URL"),
+    ({"RPC_URL": f"{{node}},{NOWHERE}"}, "node 2", "does not respond", "start it, or correct"),
+    ({"RPC_URL": "{server}"}, "node", "HTTP 405", "correct RPC_URL"),
+    ({"DATABASE_URL": NO_DATABASE}, "database", "cannot be reached", "start PostgreSQL"),
+    (
+        {"DATABASE_URL": "{database}&options=-cdefault_transaction_read_only%3Don"},
+        *("database", "read-only", "READ_DATABASE_URL"),
+    ),
+    (
+        {"DATABASE_URL": "", "SCAN_DATA_DIR": "{folder}"},
+        *("database", "DATABASE_URL is not set", "start `scan run`"),
+    ),
+    ({"READ_DATABASE_URL": NO_DATABASE}, "replica", "cannot be reached", "start the standby"),
+    (
+        {"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"},
+        *("limits", "not respond", "start it"),
+    ),
+    ({"SCAN_SOLC_DIR": "{compilers}"}, "compilers", "does not run", "install it again"),
+    ({"--url": NOWHERE}, "service", "no response", "correct --url"),
 )
-def test_a_part_that_does_not_respond_is_named(
-    sound: SetUp, variable: str, value: str, subject: str, text: str, advice: str
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: " ".join(broken[1:3]))
+def test_what_is_set_wrong_is_named(
+    sound: SetUp, shared_server: str, tmp_path: Path, broken: tuple[dict[str, str], str, str, str]
 ) -> None:
-    the_error(sound.examine(**{variable: value}), subject, text, advice)
+    program = tmp_path / "compilers" / "solc-0.8.26" / "solc-0.8.26"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    places = {"node": sound.anvil.url, "server": shared_server, "database": sound.database_url}
+    places |= {"folder": str(tmp_path), "compilers": str(tmp_path / "compilers")}
+    changes, *error = broken
+    environment = {name: value.format_map(places) for name, value in changes.items()}
+    url = environment.pop("--url", None)
+    the_error(sound.examine(*(("--url", url) if url else ()), **environment), *error)
 
 
 def test_a_node_of_another_chain(sound: SetUp) -> None:
@@ -99,16 +122,6 @@ def test_a_node_of_another_chain(sound: SetUp) -> None:
         findings = sound.examine(RPC_URL=other.url)
     the_error(findings, "node", "holds chain 31337", "one database for each chain")
     assert "chain 4242" in problems(findings)["node"]
-
-
-def test_one_of_several_nodes(sound: SetUp) -> None:
-    findings = sound.examine(RPC_URL=f"{sound.anvil.url},{NOWHERE}")
-    the_error(findings, "node 2", "does not respond", "start it, or correct RPC_URL")
-
-
-def test_a_node_that_is_no_node(sound: SetUp, shared_server: str) -> None:
-    findings = sound.examine(RPC_URL=shared_server)
-    the_error(findings, "node", "HTTP 405", "correct RPC_URL")
 
 
 @pytest.mark.parametrize(
@@ -121,16 +134,12 @@ def test_a_node_that_is_no_node(sound: SetUp, shared_server: str) -> None:
 def test_a_node_that_lacks_methods(
     sound: SetUp, methods: tuple[str, ...], text: str, advice: str
 ) -> None:
+    def refuse(calls: Calls, forward: Forward) -> Reply:
+        missing = [call["method"] for call in calls if call["method"] in methods]
+        return refuse_method(missing[0])(calls, forward) if missing else Reply(body=forward(calls))
+
     with FaultyNode(sound.anvil.url) as node:
-        refusals = [refuse_method(method) for method in methods]
-        node.fault = lambda calls, forward: next(
-            (
-                refuse(calls, forward)
-                for method, refuse in zip(methods, refusals, strict=True)
-                if any(call["method"] == method for call in calls)
-            ),
-            Reply(body=forward(calls)),
-        )
+        node.fault = refuse
         findings = sound.examine(RPC_URL=node.url)
     assert problems(findings) == {}
     [warning] = [f for f in findings if text in f["text"]]
@@ -144,11 +153,6 @@ def test_a_node_ahead_of_this_machines_clock(sound: SetUp) -> None:
         findings = sound.examine(RPC_URL=ahead.url, DATABASE_URL="")
     rest = [f for f in findings if f["subject"] != "database"]
     the_error(rest, "node", "ahead of this machine's clock", "NTP")
-
-
-def test_a_database_that_takes_no_writes(sound: SetUp) -> None:
-    url = f"{sound.database_url}&options=-cdefault_transaction_read_only%3Don"
-    the_error(sound.examine(DATABASE_URL=url), "database", "read-only", "READ_DATABASE_URL")
 
 
 def test_a_schema_of_an_older_version(sound: SetUp) -> None:
@@ -177,37 +181,13 @@ def test_an_invalid_index(sound: SetUp) -> None:
     connection.close()
 
 
-def test_a_compiler_that_does_not_run(sound: SetUp, tmp_path: Path) -> None:
-    program = tmp_path / "solc-0.8.26" / "solc-0.8.26"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\nexit 3\n")
-    program.chmod(0o755)
-    findings = sound.examine(SCAN_SOLC_DIR=str(tmp_path))
-    the_error(findings, "compilers", "does not run", "install it again")
-
-
-@pytest.mark.parametrize(("proxies", "is_believed"), [("0", False), ("1", True)])
-def test_clients_that_can_choose_their_address(
-    sound: SetUp, proxies: str, is_believed: bool
-) -> None:
-    with gunicorn(
-        sound.database_url, RPC_URL=sound.anvil.url, SCAN_TRUSTED_PROXIES=proxies
-    ) as address:
+def test_clients_that_can_choose_their_address(sound: SetUp, shared_server: str) -> None:
+    """Where a proxy is trusted that is not there; not where none is trusted."""
+    environment = {"RPC_URL": sound.anvil.url, "SCAN_TRUSTED_PROXIES": "1"}
+    with gunicorn(sound.database_url, **environment) as address:
         findings = sound.examine("--url", address)
-    if is_believed:
-        the_error(findings, "proxies", "can choose its address", "SCAN_TRUSTED_PROXIES must be")
-    else:
-        assert problems(findings) == {}
-
-
-def test_without_any_database_it_says_where_to_get_one(tmp_path: Path, sound: SetUp) -> None:
-    findings = sound.examine(DATABASE_URL="", SCAN_DATA_DIR=str(tmp_path))
-    the_error(findings, "database", "DATABASE_URL is not set", "start `scan run`")
-
-
-def test_a_service_that_is_away(sound: SetUp) -> None:
-    findings = sound.examine("--url", NOWHERE)
-    the_error(findings, "service", "no response", "correct --url")
+    the_error(findings, "proxies", "can choose its address", "SCAN_TRUSTED_PROXIES must be")
+    assert "proxies" not in problems(sound.examine("--url", shared_server))
 
 
 def test_the_text_has_one_line_per_check_and_advice_below(sound: SetUp) -> None:

@@ -25,16 +25,12 @@ def test_transactions_have_every_field_of_the_index():
     assert [*KINDS["transactions"]] == ["block_number", *DecodedTransaction._fields]
 
 
-@pytest.mark.parametrize("value", [-1, 2**256])
-def test_an_integer_beyond_uint256_is_refused(value):
-    with pytest.raises(OverflowError):
-        parquet_columns.make_table(AMOUNTS, {"value": [value]})
-
-
-def test_null_is_refused_where_a_column_has_none():
-    kind = {"value": ColumnFormat(UINT256)}
+def test_what_a_column_cannot_have_is_refused():
+    for value in (-1, 2**256):
+        with pytest.raises(OverflowError):
+            parquet_columns.make_table(AMOUNTS, {"value": [value]})
     with pytest.raises(ValueError, match="value has nulls"):
-        parquet_columns.make_table(kind, {"value": [1, None]})
+        parquet_columns.make_table({"value": ColumnFormat(UINT256)}, {"value": [1, None]})
 
 
 def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
@@ -67,21 +63,17 @@ def test_every_kind_can_be_empty(tmp_path):
         assert parquet_files.read_file(path, kind).num_rows == 0
 
 
-def test_a_failed_write_leaves_neither_file_nor_remains(tmp_path, monkeypatch):
+def test_a_failed_write_leaves_nothing_and_a_file_of_another_kind_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "0.parquet"
     table = parquet_columns.make_table(AMOUNTS, {"value": EDGES})
 
     def fail(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(parquet_files.parquet, "write_table", fail)
-    with pytest.raises(OSError, match="no space"):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="no space"):
+        patch.setattr(parquet_files.parquet, "write_table", fail)
         parquet_files.write_file(path, table)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path):
-    path = tmp_path / "0.parquet"
-    parquet_files.write_file(path, parquet_columns.make_table(AMOUNTS, {"value": EDGES}))
+    parquet_files.write_file(path, table)
     with pytest.raises(ValueError, match="other columns"):
         parquet_files.read_file(path, KINDS["withdrawals"])

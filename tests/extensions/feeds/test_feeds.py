@@ -109,17 +109,14 @@ def test_a_reader_that_has_the_newest_feed_gets_304(chain: Chain, made: FlaskCli
     wait_until(lambda: made.get(OF_ANNA, headers={"If-None-Match": etag}).status_code == 200)
 
 
-def test_hostile_names_are_text(explorer: Explorer, hostile: str) -> None:
-    client = explorer.client
-    for path in (f"/token/{hostile}/feed", f"/address/{hostile}/feed", "/verified-contracts/feed"):
-        raw = client.get(path).data
-        assert b"<script" not in raw and b"<svg" not in raw and "\u202e".encode() not in raw
-        assert read(client, path).entries or "address" in path
-
-
-def test_what_xml_cannot_have_is_replaced(
-    chain: Chain, made: FlaskClient, database_url: str
+def test_hostile_names_are_text(
+    explorer: Explorer, hostile: str, chain: Chain, made: FlaskClient, database_url: str
 ) -> None:
+    """What XML cannot have is replaced."""
+    for path in (f"/token/{hostile}/feed", f"/address/{hostile}/feed", "/verified-contracts/feed"):
+        raw = explorer.client.get(path).data
+        assert b"<script" not in raw and b"<svg" not in raw and "\u202e".encode() not in raw
+        assert read(explorer.client, path).entries or "address" in path
     chain.append([Move(ANNA, BERT)])
     label = "]]>\x01\x1b\ufffe\uffff&<b>"
     execute(database_url, "INSERT INTO labels (address, label) VALUES (%s, %s)", BERT, label)
