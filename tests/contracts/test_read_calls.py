@@ -6,13 +6,10 @@ from tests.support.anvil import ZERO
 from tests.support.many_functions import CHECKSUMMED
 
 
-def test_a_call_answers_result_alone(explorer, many):
-    assert explorer.call(many, "stored").json == {"result": str(2**256 - 1)}
-
-
 @pytest.mark.parametrize(
     ("function", "arguments", "result"),
     [
+        ("stored", [], str(2**256 - 1)),
         ("nothing", [], None),
         ("blob", [], "0x00ff"),
         ("flags", [CHECKSUMMED, "7"], False),
@@ -20,17 +17,13 @@ def test_a_call_answers_result_alone(explorer, many):
         ("list", [[1, "2", "0x3"]], ["1", "2", "3"]),
         ("list(uint256[])", [[]], []),
         ("over", [5], "number"),
-        ("over", [ZERO[:-1] + "g"], None),
         ("over(address)", [CHECKSUMMED], "address"),
         ("broken", [], "A\ufffd"),
     ],
 )
 def test_values_go_in_and_come_out(explorer, many, function, arguments, result):
     answer = explorer.call(many, function, *arguments)
-    if "g" in str(arguments):
-        assert answer.status_code == 400
-    else:
-        assert (answer.status_code, answer.json) == (200, {"result": result})
+    assert (answer.status_code, answer.json) == (200, {"result": result})
 
 
 def test_named_tuples_come_back_as_objects(explorer, many):
@@ -125,12 +118,9 @@ def test_a_large_argument_of_the_wrong_kind_is_a_bad_request(explorer, many, fun
     assert len(answer.json["error"]) < 300
 
 
-def test_an_argument_of_too_many_values_is_too_large(explorer, many):
+def test_an_argument_of_too_many_values_or_digits_is_refused(explorer, many):
     answer = explorer.call(many, "list", [[0] * 90_000])
     assert (answer.status_code, answer.json["code"]) == (413, "too_large"), answer.json
-
-
-def test_a_number_too_long_to_read_is_invalid_json(explorer, many):
     body = f'{{"functionName": "list", "args": [[{"1" * 5000}]]}}'
     answer = explorer.client.post(
         f"/api/v1/contracts/{many}/call", data=body, content_type="application/json"

@@ -147,7 +147,6 @@ def test_code_without_a_hash_can_only_match_partially(explorer, metadata):
         assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("patch", [11, 17, 18, 22, 26])
 def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
     """The first, the last, and those beside changes: 0.4.18 selects outputs by other rules."""
@@ -165,12 +164,14 @@ def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
     assert explorer.call(address, "number").json == {"result": str(number)}
 
 
-def test_a_usual_path_is_guessed(explorer):
-    found = compiled("0.8.28", standard_input({"src/Box.sol": MODERN_BOX}), "src/Box.sol", "Box")
-    address = explorer.deploy(found.creation, SEVEN)
-    answer = explorer.verify(address, MODERN_BOX, "0.8.28", optimizationUsed=False)
-    assert (answer.json["match"], answer.json["filePath"]) == ("full", "src/Box.sol")
-    assert answer.json["creationMatch"] == "full"
+def test_a_usual_path_is_guessed_and_braces_around_standard_json_are_taken_off(explorer):
+    given = standard_input({"src/Box.sol": MODERN_BOX})
+    found = compiled("0.8.28", given, "src/Box.sol", "Box")
+    for source in (MODERN_BOX, "{" + json.dumps(given) + "}"):
+        address = explorer.deploy(found.creation, SEVEN)
+        answer = explorer.verify(address, source, "0.8.28", optimizationUsed=False)
+        assert (answer.json["match"], answer.json["filePath"]) == ("full", "src/Box.sol")
+        assert answer.json["creationMatch"] == "full"
 
 
 def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(explorer):
@@ -195,7 +196,6 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
     assert stored["sources"]["contracts/told/Nobody.sol"]["content"] == MODERN_BOX
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
 def test_libraries_are_linked_and_called(explorer, version):
     standard = standard_input({"Uses.sol": LIBRARY}, optimizer=ON)
@@ -243,13 +243,6 @@ def test_openzeppelin_tokens(explorer, name):
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert answer.json["contractName"] == f"{name}Coin"
     assert explorer.call(address, "symbol").json == {"result": "COIN"}
-
-
-def test_braces_around_standard_json_are_taken_off(explorer):
-    given = standard_input({"Box.sol": MODERN_BOX}, optimizer=ON)
-    address = explorer.deploy(compiled("0.8.28", given, "Box.sol", "Box").creation, SEVEN)
-    answer = explorer.verify(address, "{" + json.dumps(given) + "}", "0.8.28", contractName="Box")
-    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
 
 
 def test_uniswap_v2_as_published(explorer):

@@ -1,6 +1,8 @@
 """`scan signatures`: files that people have, and files that nobody should have."""
 
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,105 +37,84 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("form", sorted(FILES))
-def test_signatures_are_stored_once(database_url: str, tmp_path: Path, form: str) -> None:
-    file = tmp_path / "signatures"
-    file.write_text(FILES[form])
-    count = 3 if form == "twice the same" else 2
-    done = scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{count} signatures read, 2 of them new, 0 lines skipped\n"
-    assert stored(database_url) == BOTH
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_signatures_are_not_stored_again(database_url: str, tmp_path: Path) -> None:
-    file = tmp_path / "signatures"
-    file.write_text(FILES["text"])
-    assert scan("signatures", "import", str(file), DATABASE_URL=database_url).returncode == 0
-    again = scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    assert again.stdout == "2 signatures read, 0 of them new, 0 lines skipped\n"
-    listed = scan("signatures", "list", DATABASE_URL=database_url)
-    assert listed.stdout == "".join(f"{selector} {text}\n" for selector, text in BOTH)
+@pytest.fixture
+def run(database_url: str, tmp_path: Path) -> Run:
+    """Run `scan signatures`; what is given as `content` is the file that it imports."""
+
+    def call(*arguments: str, content: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+        file = tmp_path / "signatures"
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        last = (str(file),) if arguments[0] == "import" else ()
+        return scan("signatures", *arguments, *last, DATABASE_URL=database_url)
+
+    return call
 
 
-def test_several_signatures_may_have_one_selector(database_url: str, tmp_path: Path) -> None:
-    file = tmp_path / "signatures"
-    file.write_text(json.dumps({"0xa9059cbb": [TRANSFER, "many_msg_babbage(bytes1)"]}))
-    assert scan("signatures", "import", str(file), DATABASE_URL=database_url).returncode == 0
+def test_signatures_of_every_form_are_stored_once(run: Run, database_url: str) -> None:
+    for form, content in FILES.items():
+        done = run("import", content=content)
+        count = 3 if form == "twice the same" else 2
+        said = f"{count} signatures read, 2 of them new, 0 lines skipped\n"
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", said), form
+        assert stored(database_url) == BOTH
+        again = run("import", content=content)
+        assert again.stdout == said.replace("2 of them new", "0 of them new")
+        execute(database_url, "DELETE FROM signatures")
+
+
+def test_signatures_are_listed_and_deleted_by_selector_or_text(run: Run, database_url: str) -> None:
+    """Several may have one selector."""
+    run("import", content=json.dumps({"0xa9059cbb": [TRANSFER, "many_msg_babbage(bytes1)"]}))
     assert [text for _, text in stored(database_url)] == ["many_msg_babbage(bytes1)", TRANSFER]
+    run("import", content=f"{EVENT}\nf()\n")
+    done = run("delete", "0xa9059cbb", "f()")
+    assert (done.returncode, done.stdout) == (0, "3 signatures removed\n")
+    assert stored(database_url) == BOTH[1:]
+    assert run("list").stdout == "".join(f"{selector} {text}\n" for selector, text in BOTH[1:])
+    assert run("delete", "nonsense").returncode == 1
 
 
 WRONG = (
     *("transfer(address,uint256", "0xa9059cbb", "0xdeadbeef transfer(address,uint256)"),
-    *(
-        "f(uint7)",
-        "x" * 30_000,
-        "f(uint256)\x00",
-        "'; DROP TABLE signatures; --",
-        "f(address)\u202e",
-    ),
+    *("f(uint7)", "x" * 30_000, "f(uint256)\x00", "'; DROP TABLE signatures; --"),
+    "f(address)\u202e",
 )
 
 
-@pytest.mark.parametrize("line", WRONG, ids=range(len(WRONG)))
-def test_a_wrong_line_is_named(database_url: str, tmp_path: Path, line: str) -> None:
-    file = tmp_path / "signatures"
-    file.write_text(f"{TRANSFER}\n\n{line}\n{EVENT}\n")
-    done = scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("scan: line 3: ") and len(done.stderr) < 1000
-    assert stored(database_url) == []
-
-
-def test_wrong_lines_are_skipped_and_named(database_url: str, tmp_path: Path) -> None:
-    file = tmp_path / "signatures"
-    file.write_text("\n".join([TRANSFER, "", *WRONG, EVENT]) + "\n")
-    done = scan("signatures", "import", "--skip-invalid", str(file), DATABASE_URL=database_url)
-    assert done.returncode == 0
+def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(
+    run: Run, database_url: str
+) -> None:
+    content = "\n".join([TRANSFER, "", *WRONG, EVENT]) + "\n"
+    done = run("import", content=content)
+    assert (done.returncode, done.stdout, stored(database_url)) == (1, "", [])
+    assert done.stderr.startswith("scan: line 3: ") and len(done.stderr) < 1000 * len(WRONG)
+    done = run("import", "--skip-invalid", content=content)
     named = [line.partition(": ")[0] for line in done.stderr.splitlines()]
     assert named == [f"line {3 + number}" for number in range(len(WRONG))]
     assert done.stdout == f"2 signatures read, 2 of them new, {len(WRONG)} lines skipped\n"
-    assert stored(database_url) == BOTH
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *('{"0xa9059cbb": [', '{"0xa9059cbb": [[]]}', '{"0xa9059cbb": 7}', '{"a" "b"}', "{"),
-        *('{"0xa9059cbb": {"name": "f()"}}', '{"0xa9059cbb": ["f()"' + "x" * 200_000),
-    ],
-    ids=range(7),
-)
-def test_other_json_is_refused(database_url: str, tmp_path: Path, text: str) -> None:
-    file = tmp_path / "signatures"
-    file.write_text(text)
-    done = scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    assert done.returncode == 1 and done.stderr.startswith("scan: line 1: ")
-    assert len(done.stderr) < 1000 and stored(database_url) == []
-
-
-def test_bytes_that_are_no_text_are_refused(database_url: str, tmp_path: Path) -> None:
-    file = tmp_path / "signatures"
-    file.write_bytes(b"\xff\xfe\x00" * 50_000)
-    done = scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    assert done.returncode == 1 and done.stderr.startswith("scan: line 1: ")
-
-
-def test_many_wrong_lines_are_counted(database_url: str, tmp_path: Path) -> None:
-    file = tmp_path / "signatures"
-    file.write_text("no\n" * 30)
-    done = scan("signatures", "import", str(file), DATABASE_URL=database_url)
+    assert (done.returncode, stored(database_url)) == (0, BOTH)
+    done = run("import", content="no\n" * 30)
     assert "and 10 more\n30 lines are invalid" in done.stderr
 
 
-def test_signatures_are_deleted_by_selector_or_text(database_url: str, tmp_path: Path) -> None:
-    file = tmp_path / "signatures"
-    file.write_text(f"{TRANSFER}\n{EVENT}\nf()\n")
-    scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    done = scan("signatures", "delete", "0xa9059cbb", "f()", DATABASE_URL=database_url)
-    assert (done.returncode, done.stdout) == (0, "2 signatures removed\n")
-    assert stored(database_url) == BOTH[1:]
-    assert scan("signatures", "delete", "nonsense", DATABASE_URL=database_url).returncode == 1
+@pytest.mark.parametrize(
+    "content",
+    [
+        *('{"0xa9059cbb": [', '{"0xa9059cbb": [[]]}', '{"0xa9059cbb": 7}', '{"a" "b"}', "{"),
+        *('{"0xa9059cbb": {"name": "f()"}}', '{"0xa9059cbb": ["f()"' + "x" * 200_000),
+        b"\xff\xfe\x00" * 50_000,
+    ],
+    ids=range(8),
+)
+def test_other_json_and_bytes_that_are_no_text_are_refused(
+    run: Run, database_url: str, content: str | bytes
+) -> None:
+    done = run("import", content=content)
+    assert done.returncode == 1 and done.stderr.startswith("scan: line 1: ")
+    assert len(done.stderr) < 1000 and stored(database_url) == []
 
 
 def test_a_file_that_cannot_be_read_is_named(database_url: str, tmp_path: Path) -> None:

@@ -35,9 +35,9 @@ def test_a_call_that_everybody_makes_is_decoded_without_an_abi():
 
 def test_a_selector_alone_does_not_make_a_call():
     selector = keccak(text="transfer(address,uint256)")[:4]
-    assert decode_call(selector + b"\xff" * 64, []) is None
-    assert decode_call(selector, []) is None
-    assert decode_call(b"", []) is None
+    for calldata in (b"", *(selector + rest for rest in (b"", b"\xff", b"\xff" * 64, bytes(31)))):
+        assert decode_call(calldata, []) is None
+    assert decode_call(selector + b"\1" + WORD[1:] + SEVEN) is None  # no address
 
 
 def test_a_verified_abi_comes_first():
@@ -72,8 +72,13 @@ def test_an_indexed_string_is_shown_as_its_hash():
 
 
 def test_data_that_lies_is_not_decoded():
-    assert decode_log([TRANSFER, WORD, WORD], b"\x01", []) is None
+    for data in (b"", b"\x01", bytes(31)):
+        assert decode_log([TRANSFER, WORD, WORD], data, []) is None
     assert decode_log([], b"", []) is None
+    assert decode_log([TRANSFER, b"\1" * 32, b"\1" * 32], bytes(32), []) is None
+    assert decode_log([TRANSFER, b"\1" + WORD[1:], WORD], SEVEN) is None  # no address
+    for topics in ([TRANSFER], [TRANSFER, WORD], [TRANSFER, WORD, WORD, WORD, WORD]):
+        assert decode_log(topics, SEVEN * 3) is None  # other topics than its ABI says
     batch = keccak(text="TransferBatch(address,address,address,uint256[],uint256[])")
     assert decode_log([batch, WORD, WORD, WORD], b"\xff" * 64, []) is None
 
@@ -146,17 +151,6 @@ def test_bytes_after_the_arguments_are_ignored_and_integers_are_cut_to_their_wid
     abi = index_abi([function("g", {"name": "", "type": "uint8"}, {"name": "", "type": "bool"})])
     dirty = keccak(text="g(uint8,bool)")[:4] + b"\x01" * 31 + b"\x09" + SEVEN
     assert values(decode_call(dirty, [abi])) == ["9", True]
-
-
-def test_a_word_that_is_no_address_is_not_decoded():
-    selector = keccak(text="transfer(address,uint256)")[:4]
-    assert decode_call(selector + b"\1" + WORD[1:] + SEVEN) is None
-    assert decode_log([TRANSFER, b"\1" + WORD[1:], WORD], SEVEN) is None
-
-
-def test_events_with_other_topics_than_their_abi_says_are_not_decoded():
-    for topics in ([TRANSFER], [TRANSFER, WORD], [TRANSFER, WORD, WORD, WORD, WORD]):
-        assert decode_log(topics, SEVEN * 3) is None
 
 
 def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it():

@@ -37,18 +37,12 @@ contract Worker {
     function shout(uint256 times) external {
         for (uint256 n = 0; n < times; n++) { assembly { log0(0, 0) } }
     }
-    function raw(bytes32[] calldata topics, bytes calldata content) external {
-        bytes memory copy = content;
-        bytes32 a = topics[0]; bytes32 b = topics[1]; bytes32 c = topics[2];
-        assembly { log3(add(copy, 32), mload(copy), a, b, c) }
-    }
     receive() external payable {}
 }
 """
 NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
 STEPS = "(uint256,string)[]"
 WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
-TRANSFER = keccak(text="Transfer(address,address,uint256)")
 
 
 class Work(NamedTuple):
@@ -152,29 +146,6 @@ def test_reverted_created_and_plain_transactions(work: Work) -> None:
     assert created["method"] is None and created["input"].startswith(creation)
     plain = work.details(work.send(work.worker, value=1))
     assert (plain["input"], plain["method"], plain["logs"]) == ("0x", None, [])
-
-
-def test_garbage_behind_a_known_selector_is_not_decoded(work: Work) -> None:
-    for selector in (WORK[:4], keccak(text="transfer(address,uint256)")[:4]):
-        for garbage in (b"", b"\xff", b"\xff" * 64, b"\0" * 31):
-            assert work.details(work.send(work.worker, selector + garbage))["method"] is None
-
-
-def test_logs_that_lie_about_their_form_are_given_undecoded(work: Work) -> None:
-    dirty = b"\1" * 32
-    for topics, content in (
-        ([TRANSFER, dirty, dirty], b"\0" * 32),
-        ([TRANSFER, b"\0" * 32, b"\0" * 32], b"\0" * 31),
-        ([TRANSFER, b"\0" * 32, b"\0" * 32], b""),
-        (
-            [keccak(text="TransferSingle(address,address,address,uint256,uint256)"), dirty, dirty],
-            b"",
-        ),
-    ):
-        raw = keccak(text="raw(bytes32[],bytes)")[:4]
-        sent = work.send(work.worker, raw + encode(["bytes32[]", "bytes"], [topics, content]))
-        [log] = work.details(sent)["logs"]
-        assert log["event"] is None and log["data"] == "0x" + content.hex()
 
 
 def shout(times: int) -> bytes:
