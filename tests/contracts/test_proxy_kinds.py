@@ -144,7 +144,7 @@ def test_proxies_are_known_by_code_alone(code):
     assert is_proxy_code(bytes.fromhex(code.format("11" * 20)))
 
 
-@pytest.mark.parametrize("via_ir", [False, True])
+@pytest.mark.parametrize("via_ir", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_factory_of_proxies_is_none(via_ir):
     """Its code has theirs behind its own."""
     source = (

@@ -215,14 +215,6 @@ def test_a_test_event_arrives_and_says_that_it_is_one(
     assert (received.event["event"], received.event["data"]["test"]) == ("token_transfer", True)
 
 
-def test_an_inactive_webhook_is_neither_tested_nor_retried(webhooks: Webhooks) -> None:
-    number = create(webhooks).get_json()["id"]
-    webhooks.client.patch(f"/api/v1/webhooks/{number}", json={"active": False})
-    assert webhooks.client.post(f"/api/v1/webhooks/{number}/test").status_code == 400
-    path = f"/api/v1/webhooks/{number}/deliveries/1/retry"
-    assert webhooks.client.post(path).status_code == 400
-
-
 def test_deliveries_are_listed_newest_first_with_how_they_went(
     webhooks: Webhooks, receiver: Receiver
 ) -> None:
@@ -246,7 +238,9 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(
         assert webhooks.client.get(path + query).status_code == 400
 
 
-def test_one_delivery_is_repeated_on_request(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_one_delivery_is_repeated_on_request_while_its_webhook_is_active(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OWNER)])
     with webhooks.delivering():
@@ -262,3 +256,6 @@ def test_one_delivery_is_repeated_on_request(webhooks: Webhooks, receiver: Recei
     other = webhooks.register(OWNER, receiver.url())
     foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery['id']}/retry"
     assert webhooks.client.post(foreign).status_code == 404
+    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": False})
+    for refused in (f"{path}/{delivery['id']}/retry", f"/api/v1/webhooks/{hook.id}/test"):
+        assert webhooks.client.post(refused).status_code == 400

@@ -89,9 +89,7 @@ def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(
     assert len(bodies(webhooks)) == 2
     for received in (*sent, *revoked):
         assert received.is_signed_with(hooks[received.path].secret)
-    original, removal = sent[0].event, revoked[0].event
-    assert removal["data"].pop("removed") is True and removal == original
-    assert b" " not in revoked[0].body and list(removal) == ["event", "timestamp", "data"]
+    assert b" " not in revoked[0].body and list(revoked[0].event) == ["event", "timestamp", "data"]
     assert_bytes_are_counted(webhooks)
 
 
@@ -114,21 +112,18 @@ def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks: Webhooks) -
 def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(
     webhooks: Webhooks,
 ) -> None:
-    """A hundred webhooks share what is stored once; the contract with the most bytes loses its."""
+    """Forty webhooks share what is stored once; the contract with the most bytes loses its."""
     small, large = address("small"), address("large")
-    on_small = [webhooks.register(address(f"owner {n}"), URL, ("log",), small) for n in range(50)]
-    on_large = [webhooks.register(address(f"owner {n}"), URL, ("log",), large) for n in range(50)]
+    on_small = [webhooks.register(address(f"owner {n}"), URL, ("log",), small) for n in range(20)]
+    on_large = [webhooks.register(address(f"owner {n}"), URL, ("log",), large) for n in range(20)]
     quiet = webhooks.register(OTHER, URL, ("tx",), small)
     emitted = [log(n, MAX_DATA_BYTES, small) for n in range(100)]
     emitted += [log(100 + n, MAX_DATA_BYTES, large) for n in range(200)]
     webhooks.chain.append([Move(OTHER, small)], emitted)
-    reason = "it had the most bytes of a block with more than are written at once"
-    assert {stopped_reason(webhooks, address(f"owner {n}"), h) for n, h in enumerate(on_small)} == {
-        None
-    }
-    assert {stopped_reason(webhooks, address(f"owner {n}"), h) for n, h in enumerate(on_large)} == {
-        reason
-    }
+    most = "it had the most bytes of a block with more than are written at once"
+    for hooks, reason in ((on_small, None), (on_large, most)):
+        for number, hook in enumerate(hooks):
+            assert stopped_reason(webhooks, address(f"owner {number}"), hook) == reason
     assert stopped_reason(webhooks, OTHER, quiet) is None
     assert len(bodies(webhooks)) == 101
     assert sum(map(len, bodies(webhooks))) < 8 * MIB

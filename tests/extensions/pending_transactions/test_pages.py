@@ -27,15 +27,8 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer: Explorer) -> None:
         pages = [client.get(f"/tx/{hash_}") for hash_ in (first, second)]
         assert [page.status_code for page in pages] == [200, 200]
         assert all("ETag" not in page.headers for page in pages)
-        for page in pages:
-            for text in (
-                'id="pending"',
-                ">pending<",
-                sender.lower(),
-                receiver.lower(),
-                "Look again",
-            ):
-                assert text in page.text
+        shown = ('id="pending"', ">pending<", sender.lower(), receiver.lower(), "Look again")
+        assert all(text in page.text for page in pages for text in shown)
         assert 'value="1000000000000000">0.001 ' in pages[0].text
         assert "(the next of its sender)" in pages[0].text
         assert "1 transaction must be mined before it" in pages[1].text

@@ -92,45 +92,35 @@ def newest(server: str) -> dict[str, Any]:
 def indexed(server: str) -> list[tuple[str, dict[str, Any]]]:
     """What lists have, in the order of streams."""
     rows = []
-    for event_type, entity, number in (
-        ("heads", "blocks", "number"),
-        ("transactions", "transactions", "blockNumber"),
-        ("token_transfers", "token_transfers", "blockNumber"),
-    ):
-        records = whole_list(server, entity)
-        rows += [(r[number], TYPES.index(event_type), i, r) for i, r in enumerate(records)]
+    for place, entity in enumerate(("blocks", *TYPES[1:])):
+        number = "number" if entity == "blocks" else "blockNumber"
+        body = {"entity": entity, "orderBy": "asc", "limit": 100}
+        records: list[dict[str, Any]] = []
+        while page := query(server, {**body, "offset": len(records)}):
+            records += page
+        rows += [(record[number], place, i, record) for i, record in enumerate(records)]
     return [(TYPES[place], record) for _, place, _, record in sorted(rows, key=lambda r: r[:3])]
 
 
-def whole_list(server: str, entity: str) -> list[dict[str, Any]]:
-    records: list[dict[str, Any]] = []
-    while True:
-        body = {"entity": entity, "orderBy": "asc", "limit": 100, "offset": len(records)}
-        answer = requests.post(f"{server}/api/v1/query", json=body, timeout=10).json()
-        if not answer["data"]:
-            return records
-        records += answer["data"]
+def query(server: str, body: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(requests.post(f"{server}/api/v1/query", json=body, timeout=10).json()["data"])
 
 
-def run(database_url: str, seed: int, kills: int, events: int, restarts: int) -> str:
+def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url: str) -> None:
+    seed = random.randrange(10**6)
     growing, consumer, choice = Growing(database_url, seed), Consumer(), random.Random(seed)
-    restart_at = choice.sample(range(kills), restarts)
+    restart_at = choice.sample(range(KILLS), RESTARTS)
     with ExitStack() as servers:
         server = servers.enter_context(gunicorn(database_url, **WITHOUT_LIMITS))
         consumer.last_id = f"0-{newest(server)['hash']}-0"
         growing.start()
-        for kill in range(kills):
-            consumer.consume(server, choice.randint(1, 2 * events // kills))
+        for kill in range(KILLS):
+            consumer.consume(server, choice.randint(1, 2 * EVENTS // KILLS))
             if kill in restart_at:
                 servers.pop_all().close()
                 server = servers.enter_context(gunicorn(database_url, **WITHOUT_LIMITS))
-        while consumer.received < events:
-            consumer.consume(server, events - consumer.received)
+        while consumer.received < EVENTS:
+            consumer.consume(server, EVENTS - consumer.received)
         growing.stop()
         consumer.reach(server, growing.chain.number)
-        assert consumer.held == indexed(server)
-    return f"seed {seed}: {consumer.received} events, {growing.forks} forks"
-
-
-def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url: str) -> None:
-    assert run(database_url, random.randrange(10**6), KILLS, EVENTS, RESTARTS)
+        assert consumer.held == indexed(server), f"seed {seed}, {growing.forks} forks"

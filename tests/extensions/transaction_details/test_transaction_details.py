@@ -146,7 +146,7 @@ def token_types(client: FlaskClient) -> dict[str, str]:
     return {token["address"]: token["type"] for token in tokens}
 
 
-@pytest.mark.parametrize("others", [40, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("others", [15, pytest.param(300, marks=pytest.mark.long)])
 def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain, others: int) -> None:
     """Of the transactions that failed, and of some random ones."""
     random_ones = transactions_of(chain.client)[:others]
