@@ -8,10 +8,10 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from scan.database.connection import Database
-from tests.extensions.explanations.conftest import NO_TRACES, client_over
+from tests.extensions.explanations.conftest import NO_TRACES, client_over, is_trace
 from tests.support.anvil import RpcError
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering, cut_connection
+from tests.support.faulty_node import Fault, FaultyNode, altering, cut_connection, refuse
 from tests.support.reasons import Played
 
 
@@ -236,13 +236,18 @@ def test_a_reason_that_no_call_shows_is_not_guessed(
     assert words in error["reason"]
 
 
-def test_what_a_node_that_is_away_does_not_tell_is_asked_again(played: Played) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [cut_connection, refuse(lambda call: is_trace(call) or call["method"] == "eth_call")],
+    ids=["away", "refuses"],
+)
+def test_what_a_node_does_not_tell_now_is_asked_again(played: Played, fault: Fault) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
         client = client_over(played, node)
-        node.fault = cut_connection
+        node.fault = fault
         assert error_of(played, "require", client)["kind"] == "unknown"
-        node.fault = None
+        node.fault = NO_TRACES
         assert error_of(played, "require", client)["kind"] == "error"
 
 

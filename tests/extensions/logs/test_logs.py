@@ -104,21 +104,15 @@ def test_what_is_stored_needs_no_node(service: Service, scenario: Played) -> Non
             assert answer.json["code"] == "upstream_failed" and answer.headers["Retry-After"]
 
 
-def test_events_are_decoded_as_those_of_their_transaction(
-    service: Service, scenario: Played
-) -> None:
+def test_events_are_decoded_as_those_of_their_transaction(client: FlaskClient) -> None:
     decoded = 0
-    for log in get(service.client, "/logs", limit=100, page=2)["logs"]:
-        path = f"/transactions/{log['transactionHash']}"
-        [of_transaction] = [
-            each
-            for each in get(service.client, path)["logs"]
-            if each["logIndex"] == log["logIndex"]
-        ]
-        assert log["event"] == of_transaction["event"]
+    for log in get(client, "/logs", limit=100, page=2)["logs"]:
+        of_transaction = get(client, f"/transactions/{log['transactionHash']}")["logs"]
+        [same_log] = [one for one in of_transaction if one["logIndex"] == log["logIndex"]]
+        assert log["event"] == same_log["event"]
         decoded += log["event"] is not None
     assert decoded > 50
-    [transfer] = get(service.client, "/logs", topic0=TRANSFER, limit=1)["logs"]
+    [transfer] = get(client, "/logs", topic0=TRANSFER, limit=1)["logs"]
     assert transfer["event"]["signature"] == "Transfer(address,address,uint256)"
 
 
