@@ -140,10 +140,9 @@ def test_a_body_is_kept_where_an_instance_leads_its_request_on(site):
     assert refused == [(401, "invalid_api_key")] * 6
 
 
-def test_an_instance_without_a_trusted_proxy_answers_every_request_itself(shared_database_url):
-    with gunicorn(shared_database_url) as server:
-        headers = {"X-API-Key": f"scan_{7:064x}", "X-Scan-Limit-Key": f"scan_{7:064x}"}
-        answer = requests.get(f"{server}/api/v1/nothing", headers=headers, timeout=30)
+def test_an_instance_without_a_trusted_proxy_answers_every_request_itself(shared_server):
+    headers = {"X-API-Key": f"scan_{7:064x}", "X-Scan-Limit-Key": f"scan_{7:064x}"}
+    answer = requests.get(f"{shared_server}/api/v1/nothing", headers=headers, timeout=30)
     assert answer.status_code == 401
     assert "X-Accel-Redirect" not in answer.headers
 

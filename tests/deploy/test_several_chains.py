@@ -24,19 +24,12 @@ from tests.support.anvil import Anvil
 from tests.support.browser import Page
 from tests.support.database import Postgres
 from tests.support.explorer import standard_input
-from tests.support.foundry import (
-    COMMIT,
-    PATH,
-    SETTINGS,
-    VERSION,
-    built,
-    source,
-)
+from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, source
 from tests.support.serving import connect, exchange, wait_until
 from tests.support.several_chains import CHAINS, Front, several_chains
 
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
-MOST_PAGES = 60
+MOST_PAGES = 35
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +127,7 @@ def test_the_page_of_chains_shows_their_heads(front: Front, page: Page) -> None:
     page.wait(f"{heads}.filter((text) => text.startsWith('block ')).length === 2")
 
 
+@pytest.mark.long
 def test_the_api_can_be_tried_below_a_path(front: Front, page: Page) -> None:  # noqa: F811
     page.open(f"{front.url}/bsc/docs/#/Chain/getStats")
     page.wait("document.querySelector('#operations-Chain-getStats') !== null")
@@ -219,6 +213,7 @@ def test_a_service_of_another_chain_is_noticed(front):
     assert [chain["status"] for chain in listed] == [1, 0]
 
 
+@pytest.mark.long
 def test_a_job_of_verification_is_that_of_its_chain(front):
     address = deployed_on(front.anvils["bsc"], 1)
     body = {
@@ -303,6 +298,7 @@ def stream_of(front: Front, address: str) -> requests.Response:
     return requests.get(url, headers=headers, stream=True, timeout=20)
 
 
+@pytest.mark.long
 def test_the_gateway_has_as_many_streams_as_the_service(front):
     """Eleven addresses with the ten that each may have leave the others theirs."""
     with ExitStack() as stack:

@@ -128,6 +128,7 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     assert len(failed) == 2 and all(transactions[index + 1] == 1 for index in failed)
 
 
+@pytest.mark.long
 def test_a_transaction_of_a_slow_database_ends_in_time(
     node, database_url, transactions, monkeypatch
 ):
@@ -160,6 +161,7 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
     assert max(transactions[:slower]) == 5 and max(transactions[slower + 1 :]) == 2
 
 
+@pytest.mark.long
 def test_an_indexer_is_heard_of_during_a_long_transaction(
     node, database_url, transactions, monkeypatch
 ):
@@ -181,6 +183,7 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
     assert seen
 
 
+@pytest.mark.long
 def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
     node, database_url, transactions, monkeypatch
 ):
@@ -204,6 +207,7 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
     assert 3 in transactions
 
 
+@pytest.mark.long
 def test_a_stop_rolls_several_batches_back(node, database_url, transactions, monkeypatch):
     indexing = Indexing(database_url, node.url)
     add = Append.add

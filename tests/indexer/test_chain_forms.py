@@ -52,7 +52,13 @@ def indexed(
     node.stop()
 
 
-@pytest.mark.parametrize("name", FORMS)
+# Whose fees and credits tests/ethereum compares, too.
+RARER = ("bedrock", "ecotone", "celo", "bnb", "gnosis", "linea", "madhugiri", "unnamed")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.long] if n in RARER else []) for n in FORMS]
+)
 def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
     chain = FORMS[name]()
     with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (settings, _):

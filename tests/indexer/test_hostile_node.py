@@ -16,7 +16,7 @@ from tests.support.indexing import Indexing
 from tests.support.memory import PeakMemory
 
 MOST_MEBIBYTES = 400
-TIMEOUT_S = 1.0
+TIMEOUT_S = 0.3
 MEBIBYTE = b" " * 2**20
 
 TOO_LARGE = "larger than 8 MiB"

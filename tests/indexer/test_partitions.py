@@ -47,22 +47,22 @@ class SmallPartitions(IndexerProcess):
 
 
 @pytest.fixture(scope="module")
-def both(
-    postgres: Postgres, template: str, scenario: Played
-) -> Iterator[tuple[FlaskClient, FlaskClient, str]]:
-    """The API over the scenario's chain in one partition a table, and over the same in many."""
-    rpc_url, head = scenario.anvil.url, scenario.anvil.head()
-    with postgres.cloned(template) as plain, postgres.cloned(template) as parted:
-        settings = []
-        for url, rows in ((plain, 10**8), (parted, ROWS)):
-            with Indexing(url, rpc_url, logs="all", partition_rows=rows) as indexing:
-                indexing.wait_for(head)
-                settings.append(indexing.settings)
-        assert [execute(plain, PARTS, table) for table in TABLES] == [[(1,)]] * len(TABLES)
-        assert execute(parted, PARTS, "transactions") >= [(15,)]
-        assert digest(plain) == digest(parted)
-        first, second = (create_app(s).test_client() for s in settings)
-        yield first, second, parted
+def parted(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
+    """The scenario's chain in many partitions a table, with its logs."""
+    with postgres.cloned(template) as url:
+        indexing = Indexing(url, scenario.anvil.url, logs="all", partition_rows=ROWS)
+        indexing.run_until(scenario.anvil.head())
+        assert execute(url, PARTS, "transactions") >= [(15,)]
+        yield url
+
+
+@pytest.fixture(scope="module")
+def plain(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
+    """The same in one partition a table."""
+    with postgres.cloned(template) as url:
+        Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
+        assert {execute(url, PARTS, table)[0] for table in TABLES} == {(1,)}
+        yield url
 
 
 def lists(first: FlaskClient, scenario: Played) -> list[str]:
@@ -77,8 +77,13 @@ def lists(first: FlaskClient, scenario: Played) -> list[str]:
     ]
 
 
-def test_lists_and_their_cursors_answer_as_over_one_partition(both, scenario):
-    first, second, _ = both
+@pytest.mark.long
+def test_rows_lists_and_cursors_are_those_of_one_partition(plain, parted, scenario):
+    assert digest(plain) == digest(parted)
+    first, second = (
+        create_app(settings_for(url, scenario.anvil.url, logs="all")).test_client()
+        for url in (plain, parted)
+    )
     cursors = 0
     for path in lists(first, scenario):
         query = "limit=6"
@@ -94,15 +99,15 @@ def test_lists_and_their_cursors_answer_as_over_one_partition(both, scenario):
     assert cursors > 100
 
 
-def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(both, scenario):
-    settings = settings_for(both[2], scenario.anvil.url, logs="all")
+def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):
+    settings = settings_for(parted, scenario.anvil.url, logs="all")
     assert run(settings, node=True) == audit.EXACT
     assert run(settings, node=True, first=20, last=90) == audit.EXACT
-    with transaction(both[2]) as cursor:
+    with transaction(parted) as cursor:
         cursor.execute("UPDATE transactions SET value = value + 1 WHERE ordinal = 100")
         assert cursor.rowcount == 1
     assert run(settings, node=True) == audit.DIFFERS
-    with transaction(both[2]) as cursor:
+    with transaction(parted) as cursor:
         cursor.execute("UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
 
 
@@ -161,8 +166,8 @@ def wait_for_problem(url: str, words: str) -> None:
     raise AssertionError(execute(url, "SELECT problem FROM indexer_status"))
 
 
-def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(both, postgres):
-    url = both[2]
+def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(parted):
+    url = parted
     before = digest(url)
     everything = "SELECT c.oid::int, c.relname FROM pg_class c ORDER BY 1"
     shape = execute(url, everything)
@@ -171,21 +176,16 @@ def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
     assert execute(url, everything) == shape
     # One that is missing, with the rest of a build that was interrupted in some partitions.
     execute(url, "DROP INDEX transactions_by_to")
-    execute(
-        url,
-        "CREATE INDEX transactions_by_to ON ONLY transactions (to_address, ordinal)"
-        " WHERE to_address <> from_address",
-    )
-    execute(
-        url,
-        "CREATE INDEX transactions_by_to_0 ON transactions_0 (to_address, ordinal)"
-        " WHERE to_address <> from_address",
-    )
-    execute(
-        url,
-        "CREATE INDEX transactions_by_to_40 ON transactions_40 (to_address, ordinal)"
-        " WHERE to_address <> from_address",
-    )
+    for part, table in (
+        ("", "ONLY transactions"),
+        ("_0", "transactions_0"),
+        ("_40", "transactions_40"),
+    ):
+        execute(
+            url,
+            f"CREATE INDEX transactions_by_to{part} ON {table} (to_address, ordinal)"
+            " WHERE to_address <> from_address",
+        )
     execute(
         url,
         "UPDATE pg_index SET indisvalid = false"
@@ -193,14 +193,7 @@ def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
     )
     execute(url, "UPDATE schema_state SET digest = 'x'")
     assert migrations.run(settings_for(url, "http://127.0.0.1:1")) == ["schema.sql"]
-    assert (
-        execute(
-            url,
-            "SELECT relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid"
-            " WHERE NOT indisvalid",
-        )
-        == []
-    )
+    assert execute(url, "SELECT indexrelid FROM pg_index WHERE NOT indisvalid") == []
     [(parts,)], [(indexed,)] = (
         execute(url, PARTS, name) for name in ("transactions", "transactions_by_to")
     )
@@ -258,13 +251,13 @@ def index_counts(url: str) -> list[tuple[object, ...]]:
     )
 
 
-def test_checkpoints_are_looked_for_without_subqueries(both):
+def test_checkpoints_are_looked_for_without_subqueries(parted):
     """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
     statement = load_statements()["indexer/lists_insert_checkpoints"]
     parameters: dict[str, object] = dict.fromkeys(statement.params, 0)
     parameters |= {name: 10 * ROWS for name in parameters if name.startswith("last_")}
     parameters |= {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
-    with transaction(both[2]) as cursor:
+    with transaction(parted) as cursor:
         cursor.execute(f"EXPLAIN {statement.text}", parameters)
         plan = "\n".join(line for (line,) in cursor.fetchall())
         cursor.connection.rollback()

@@ -17,7 +17,7 @@ from scan.ethereum.client import NodeError
 from scan.indexer import prefetch_process
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.fetch_limit import FetchLimit
-from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded, ProcessNotStarted
+from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
@@ -111,13 +111,6 @@ def process(node: FaultyNode) -> Iterator[PrefetchProcess]:
         yield started
     finally:
         started.close()
-
-
-def test_tables_are_the_same(scenario, indexed, database_url, processes):
-    with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
-        wait_until(lambda: all(map(is_gone, processes)))
-    assert processes
-    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 def test_a_killed_process_is_reported_once_and_replaced(
@@ -224,12 +217,6 @@ def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node):
         closing.join(PATIENCE_S)
         assert not closing.is_alive()
         assert all(future.done() for future in futures)
-
-
-def test_a_process_that_does_not_come_up_is_none(monkeypatch):
-    start_with(monkeypatch, "/bin/false")
-    with pytest.raises(ProcessNotStarted, match="ended with 1"):
-        start_process("http://127.0.0.1:1")
 
 
 @pytest.fixture

@@ -64,9 +64,8 @@ def test_another_node_that_has_the_block_is_read(chain, node):
     assert len(source.blocks(1, 5)) == 5
 
 
-@pytest.mark.parametrize("way", ["null", "no receipts"])
-def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, postgres, template, way):
-    node.fault = prune(FIRST, way)
+def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, postgres, template):
+    node.fault = prune(FIRST, "no receipts")
     with Indexing(database_url, node.url):
         wait_until(lambda: REASON in (status(database_url)["problem"] or ""))
         before = node.requests
@@ -76,21 +75,12 @@ def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, postgre
         Indexing(empty, node.url, start_block=FIRST).run_until(HEAD)
 
 
-@pytest.mark.parametrize("way", WAYS[::3])  # found as by the indexer
-def test_doctor_names_the_first_block_that_a_node_has(node, way):
-    node.fault = prune(FIRST, way)
+def test_commands_name_the_first_block_that_a_node_has(node, database_url, tmp_path):
+    node.fault = prune(FIRST, "null receipts")
     done = scan("doctor", RPC_URL=node.url)
     assert f"it has pruned blocks before {FIRST}" in done.stdout, done.stdout
     assert f"SCAN_START_BLOCK={FIRST}" in done.stdout
-
-
-@pytest.mark.parametrize("way", ["null", "no receipts"])
-def test_a_bulk_backfill_ends_with_the_reason(node, database_url, way, tmp_path):
-    node.fault = prune(FIRST, way)
-    done = scan(
-        *("backfill", "chain", f"--folder={tmp_path}", "--last-block=50"),
-        DATABASE_URL=database_url,
-        RPC_URL=node.url,
-    )
+    backfill = ("backfill", "chain", f"--folder={tmp_path}", "--last-block=50")
+    done = scan(*backfill, DATABASE_URL=database_url, RPC_URL=node.url)
     assert (done.returncode, REASON in done.stderr) == (1, True), done.stderr
     assert "Traceback" not in done.stderr

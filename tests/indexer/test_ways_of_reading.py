@@ -78,11 +78,11 @@ class Way(NamedTuple):
 
 
 QUICK = {
-    "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
     "flat traces": Way(fault=lambda: faulty_node.refuse_method("debug_traceBlockByHash")),
-    "few transfers at a time": Way({"extensions.internal_transfers.block_traces.MAX_TRANSFERS": 0}),
 }
 LONG = {
+    "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
+    "few transfers at a time": Way({"extensions.internal_transfers.block_traces.MAX_TRANSFERS": 0}),
     "batches together, nothing forgotten": Way(batches(2) | TOGETHER),
     "block by block": Way(batches(1)),
     "batches of seven blocks": Way(batches(7)),
