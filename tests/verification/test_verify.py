@@ -74,6 +74,7 @@ def _compiled(case: Case, path: str = "contracts/told/Nobody.sol") -> Compiled:
 ON = {"enabled": True, "runs": 200}
 # Settings told in full: one compilation says yes or no.
 TOLD = {"optimizationUsed": 1, "runs": 200, "evmVersion": "cancun", "viaIR": False}
+NO_HASH = {"bytecodeHash": "none"}
 CASES = [
     Case("0.4.26", BOX, "Box", {}, SEVEN),
     Case("0.4.26", BOX, "Box", {"optimizer": ON}, SEVEN),
@@ -84,6 +85,12 @@ CASES = [
     Case("0.8.28", IMMUTABLES, "Fixed", {}, SEVEN),
     Case("0.8.28", MODERN_BOX, "Box", {"viaIR": True, "optimizer": ON}, SEVEN),
     Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}, SEVEN),
+    Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": NO_HASH}, SEVEN),
+    Case(
+        *("0.8.28", MODERN_BOX, "Box"),
+        {"optimizer": ON, "metadata": {**NO_HASH, "appendCBOR": False}},
+        SEVEN,
+    ),
 ]
 
 
@@ -92,59 +99,35 @@ def _id(case: Case) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=_id)
-def test_settings_not_given_are_found(explorer, case):
+def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_full(explorer, case):
+    """Code without a hash of its metadata can only match partially."""
     address = deployed(explorer, case)
     answer = explorer.verify(address, case.source, case.version)
     assert answer.status_code == 200, answer.json
-    assert answer.json["success"] is True
-    assert answer.json["address"] == address
-    assert answer.json["match"] == "partial"  # nobody told the file's path
-    assert answer.json["creationMatch"] == "partial"
+    assert (answer.json["success"], answer.json["address"]) == (True, address)
+    # Nobody told the file's path.
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", "partial")
     assert answer.json["contractName"] == case.name
     assert answer.json["compilerVersion"].startswith(case.version + "+")
     assert answer.json["constructorArguments"] == "0x" + case.arguments
     for name in case.settings.keys() - {"optimizer"}:
         assert answer.json["settings"][name] == case.settings[name]
-
-
-@pytest.mark.parametrize("case", CASES[4:9:2], ids=_id)
-def test_settings_and_path_given_make_a_full_match(explorer, case):
-    address = deployed(explorer, case)
-    optimizer = case.settings.get("optimizer", {})
-    given = {name: value for name, value in case.settings.items() if name != "optimizer"}
+    path = "contracts/told/Nobody.sol"
+    given = standard_input({path: case.source}, **case.settings)
     answer = explorer.verify(
-        address,
-        case.source,
-        case.version,
-        contractName=f"contracts/told/Nobody.sol:{case.name}",
-        optimizationUsed="1" if optimizer else "0",
-        runs=str(optimizer.get("runs", 200)),
+        *(address, given, case.version),
+        contractName=f"{path}:{case.name}",
         constructorArguments=case.arguments,
         license="MIT",
-        **given,
     )
-    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
-    assert answer.json["creationMatch"] == "full"
-    stored = explorer.contract(address).json
-    assert stored["sources"] == {"contracts/told/Nobody.sol": {"content": case.source}}
-    assert stored["abi"] == _compiled(case).abi
-    assert stored["license"] == "MIT"
-    assert stored["filePath"] == "contracts/told/Nobody.sol"
-    assert stored["verifiedBy"] is None
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [{"bytecodeHash": "none"}, {"appendCBOR": False, "bytecodeHash": "none"}],
-    ids=["no hash", "no metadata"],
-)
-def test_code_without_a_hash_can_only_match_partially(explorer, metadata):
-    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": metadata}, SEVEN)
-    address = deployed(explorer, case)
-    given = standard_input({"contracts/told/Nobody.sol": MODERN_BOX}, **case.settings)
-    for source in (MODERN_BOX, given):
-        answer = explorer.verify(address, source, case.version)
-        assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
+    match = "partial" if "metadata" in case.settings else "full"
+    assert (answer.status_code, answer.json["match"]) == (200, match), answer.json
+    if match == "full":
+        stored = explorer.contract(address).json
+        assert (stored["creationMatch"], stored["verifiedBy"]) == ("full", None)
+        assert stored["sources"] == {path: {"content": case.source}}
+        assert stored["abi"] == _compiled(case).abi
+        assert (stored["license"], stored["filePath"]) == ("MIT", path)
 
 
 @pytest.mark.parametrize("patch", [11, 17, 18, 22, 26])
