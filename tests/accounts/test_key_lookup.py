@@ -1,6 +1,5 @@
 """Looking keys up and counting their use, against a real database that comes and goes."""
 
-import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,11 +12,9 @@ from scan.accounts.key_lookup import PAUSE_AFTER_FAILURE_S, ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
 from scan.errors import Unavailable
+from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute
 from tests.support.serving import wait_until
-
-OWNER = bytes([1] * 20)
-_numbers = itertools.count()
 
 
 @pytest.fixture
@@ -40,23 +37,6 @@ def away(postgres, url):
         execute(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
 
-def stored_key(database):
-    key = new_key()
-    with database.transaction() as transaction:
-        transaction.rows(
-            "accounts/api_keys_create",
-            id=key.id,
-            owner=OWNER,
-            signed_at_ms=next(_numbers),
-            key_hash=key.hash,
-            key_prefix=key.prefix,
-            label="",
-            requests_per_minute=100,
-            max_keys=1000,
-        )
-    return key
-
-
 def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
     monkeypatch.setattr(key_lookup, "MAX_CACHED", 50)
     lookup = ApiKeyLookup(database, clock=lambda: 0.0)
@@ -68,7 +48,7 @@ def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
 def test_a_lost_database_is_asked_once_a_second_and_found_again(database, database_url, postgres):
     now = [0.0]
     lookup = ApiKeyLookup(database, clock=lambda: now[0])
-    key = stored_key(database)
+    key = made_key(database_url, 100)
     with away(postgres, database_url):
         for _ in range(2):
             with pytest.raises(Unavailable):
@@ -82,7 +62,7 @@ def test_a_lost_database_is_asked_once_a_second_and_found_again(database, databa
 def test_uses_counted_while_the_database_is_away_are_written_later(
     database, database_url, postgres
 ):
-    key = stored_key(database)
+    key = made_key(database_url, 100)
     usage = KeyUsage(database, flush_every_s=3600)
     with away(postgres, database_url):
         usage.count(key.id, 2_000_000_000.0)
@@ -108,7 +88,7 @@ def test_a_database_that_is_away_is_logged_once(database, database_url, postgres
 
 def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, database_url):
     """Eight of them, each with its keys in another order: no deadlock, every use counted."""
-    keys = [stored_key(database).id for _ in range(40)]
+    keys = [made_key(database_url, 100).id for _ in range(40)]
 
     def count(number: int) -> None:
         usage = KeyUsage(database, flush_every_s=3600)

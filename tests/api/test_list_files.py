@@ -171,15 +171,29 @@ def test_a_file_has_a_name_and_is_not_shown_by_browsers(
     assert (head.data, head.headers["Content-Length"]) == (b"", headers["Content-Length"])
 
 
-def test_a_cached_page_is_no_answer_to_who_asks_for_a_file(files: FlaskClient) -> None:
+FIREFOX = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+PREFERRED = {
+    **dict.fromkeys(("", "*/*", FIREFOX, "application/json", "text/*"), "application/json"),
+    **dict.fromkeys(("text/csv;q=0", "text/csv;q=nan", "text/csv;q=x"), "application/json"),
+    **dict.fromkeys(("text/csvx", "text/csv;q=0.5, */*"), "application/json"),
+    "application/json, text/csv": "application/json",
+    **dict.fromkeys(("text/csv", "Text/CSV; charset=utf-8", "text/csv, */*"), "text/csv"),
+    **dict.fromkeys(("text/csv, */*;q=0.1", "application/json;q=0.9, text/csv"), "text/csv"),
+    "application/x-ndjson": "application/x-ndjson",
+    "text/csv;q=0.5, application/x-ndjson": "application/x-ndjson",
+}
+
+
+def test_a_file_is_for_clients_that_prefer_it_to_json_whatever_is_cached(
+    files: FlaskClient,
+) -> None:
     assert files.get("/api/v1/blocks").headers["Vary"] == "Accept, Accept-Encoding"
-    for query, accept, kind in (
-        ("", "text/csv", "text/csv"),
-        ("", "*/*", "application/json"),
-        ("?format=json", "text/csv", "application/json"),
-    ):
-        answer = files.get(f"/api/v1/blocks{query}", headers={"Accept": accept}, buffered=True)
-        assert answer.mimetype == kind
+    for accept, kind in PREFERRED.items():
+        answer = files.get("/api/v1/blocks", headers={"Accept": accept}, buffered=True)
+        assert (answer.status_code, answer.mimetype) == (200, kind), accept
+    accept = {"Accept": "text/csv"}
+    by_format = files.get("/api/v1/blocks?format=json", headers=accept, buffered=True)
+    assert by_format.mimetype == "application/json"
 
 
 def test_what_cannot_be_a_file_is_refused_as_json(files: FlaskClient) -> None:

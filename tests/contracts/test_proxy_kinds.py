@@ -9,6 +9,7 @@ from eth_utils.crypto import keccak
 
 from app import create_app
 from scan.contracts.proxy_contracts import (
+    BEACON_SLOT,
     BY_CODE,
     BY_STATE,
     IMPLEMENTATION_SLOT,
@@ -240,6 +241,14 @@ def test_proxies_by_their_slot(explorer, many, kind):
     source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
     proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
     expect(explorer, proxy, kind, many)
+
+
+def test_a_proxy_by_a_beacon_has_the_implementation_of_the_beacon(explorer, many):
+    beacon = deploy(explorer, PROXY, "Beacon", word(many)[2:])
+    source = PROXY.replace(IMPLEMENTATION_SLOT, BEACON_SLOT)
+    proxy = deploy(explorer, source, "Proxy", word(beacon)[2:] + BEACON_SLOT[2:])
+    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
+    assert "is a proxy (eip1967)" in page and f"/address/{many}" in page
 
 
 def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):

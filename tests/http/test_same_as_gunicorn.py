@@ -7,13 +7,9 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.support.serving import NOWHERE, connect, gunicorn
+from tests.http.conftest import UNLIMITED
+from tests.support.serving import connect, gunicorn
 
-UNLIMITED = {
-    "RPC_URL": NOWHERE,
-    "SCAN_RATE_LIMIT_ANONYMOUS": "10000000/minute",
-    "SCAN_RATE_LIMIT_PAGES": "10000000/minute",  # unknown paths are charged as pages are
-}
 RESPONSE = re.compile(rb"HTTP/1\.[01] ([0-9]{3}) (.*?)\r\n\r\n", re.DOTALL)
 LENGTH = re.compile(rb"Content-Length: ([0-9]+)")
 BLOCKS = b'{"entity":"blocks"}'

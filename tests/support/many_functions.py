@@ -67,7 +67,6 @@ contract Proxy {
 contract Beacon { address public implementation; constructor(address to) { implementation = to; } }
 """
 SLOT = "360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
-BEACON_SLOT = "a3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
 
 
 def deploy(explorer: Explorer, source: str, name: str, arguments: str = "") -> str:
