@@ -239,29 +239,6 @@ def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order
     require_candles(copied, truth)
 
 
-@pytest.mark.parametrize(
-    ("blocks", "seen"),
-    [((0, BIGINT_MAX), (2, 9, 2)), ((2, 3), (2, 3, 1)), ((4, 8), (8, 8, 1)), ((9, 9), (9, 9, 0))],
-)
-def test_contracts_that_emit_are_seen_in_the_range_where_they_do(copied, blocks, seen):
-    """Also where no logs are stored, and nothing else has them; withdrawals are paid to it, too."""
-    emitter = b"\x58" * 20
-    inserted = (
-        ("INSERT INTO log_emitters VALUES (%s, 2), (%s, 9)", (emitter, emitter)),
-        ("INSERT INTO withdrawals VALUES (3, 0, 0, %s, 5), (8, 1, 0, %s, 7)", (emitter, emitter)),
-    )
-    for statement, values in inserted:
-        execute(copied.database_url, statement, *values)
-    nothing = (0, -1) * 5  # of the other tables
-    rows = execute(
-        copied.database_url,
-        "SELECT first_seen, last_seen, coalesce(withdrawal_count, 0)"
-        " FROM addresses_changes(%s::block_range) WHERE address = %s",
-        *((*blocks, *nothing), emitter),
-    )
-    assert rows == [seen]
-
-
 def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, scenario):
     transfers = scenario.truth.token_transfers
     given = next(

@@ -22,11 +22,8 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import ChainIdentity, read_identity
 from scan.indexer.log_selection import NO_LOGS
 from tests.conftest import Played
-from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support.dask_cluster import DaskCluster
-from tests.support.indexing import settings_for
 from tests.support.serving import wait_until
-from tests.support.table_digest import digest
 
 UNREACHABLE = "http://127.0.0.1:9"
 
@@ -132,19 +129,6 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
         with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):
             list(results)
     assert not [record for record in caplog.records if record.name.startswith("scan.")]
-
-
-@pytest.mark.long
-def test_a_backfill_by_a_cluster_is_that_of_the_indexer(
-    dask, database_url, scenario, indexed, tmp_path
-):
-    dask.add_worker()
-    head, url = scenario.anvil.head(), scenario.anvil.url
-    shared = dask.settings(str(tmp_path / "shared"))
-    settings = settings_for(database_url, url)
-    assert backfill(settings, tmp_path / "files", last_block=head - 3, cluster=shared)
-    follow(settings, head)
-    assert digest(database_url) == digest(indexed.settings.database_url)
 
 
 @pytest.fixture

@@ -14,8 +14,6 @@ from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import Recording, read_lines
-from tests.support.database import execute
-from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 
 NOW = 1_800_000_000
@@ -184,19 +182,3 @@ def test_a_restarted_service_goes_on_with_the_same_chain(node, tmp_path, first):
         assert [int(block["timestamp"], 16) for block in newest] == [NOW + 3, NOW + 86_400]
     finally:
         later.stop()
-
-
-@pytest.mark.long
-def test_the_indexer_follows_it(postgres, template, chain):
-    """Into a later loop, without a warning about hashes."""
-    node = DemoNode(chain, 0)
-    try:
-        with postgres.cloned(template) as url:
-            Indexing(url, node.url).run_until(chain.head)
-            chain.add(chain.next_block(NOW + 86_400))
-            Indexing(url, node.url).run_until(chain.head)
-            [(newest,)] = execute(url, "SELECT hash FROM blocks ORDER BY number DESC LIMIT 1")
-            assert bytes(newest).hex() == ask(chain, "eth_getBlockByNumber", "latest")["hash"][2:]
-            assert execute(url, "SELECT count(*) FROM orphaned_blocks") == [(0,)]
-    finally:
-        node.stop()
