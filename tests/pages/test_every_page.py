@@ -1,12 +1,15 @@
-"""Every kind of page, one of each: its weight, and in a browser whole and accessible."""
+"""Every kind of page, one of each: as a client reads it, and as a browser shows it."""
 
 import gzip
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
 import requests
+from flask import Flask
 from werkzeug.serving import make_server
 
 from app import create_app
@@ -16,12 +19,15 @@ from scan.extensions.mail.settings import Settings as MailSettings
 from scan.hex import data
 from tests.conftest import Played
 from tests.extensions.user_operations.test_user_operations import Chain, chain
+from tests.pages.conftest import MULTICALL
+from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.pages.test_browser import (
     ALL_RULES,
     AXE,
+    COLOURS,
+    NOTHING_HIDDEN,
     axe_violations,
-    paths_of,
-    paths_with_trades,
+    least_shift,
     show_at,
     show_theme,
 )
@@ -33,7 +39,6 @@ from tests.support.serving import in_thread
 __all__ = ["chain"]
 
 MOST_BYTES = 50_000  # of a page, compressed
-WIDTHS = (360, 768, 1280, 1920)
 PAPER_WIDTH = 794  # A4 at 96 dots an inch
 OTHER = {  # answers of the pages' interface that are no pages
     *("/live", "/search/suggestions", "/verified-contracts/feed"),
@@ -45,13 +50,33 @@ OTHER = {  # answers of the pages' interface that are no pages
     *("/nft/pictures/<digest>/<address>/<token_id>", "/nft/<address>/<token_id>/picture"),
     "/nft/<address>",  # of a form, which leads to an item
 }
+ERRORS = {"/nothing": 404, "/tx/0x12": 400}
+# Columns whose decimal points are not below each other, by their heads.
+CROOKED_COLUMNS = """
+[...document.querySelectorAll(".table table")].flatMap((table) =>
+  [...table.tHead.rows[0].cells].filter((head) => {
+    const cells = [...table.tBodies[0].rows].map((row) => row.cells[head.cellIndex]);
+    const points = cells.flatMap((cell) => [...(cell?.querySelectorAll(".fraction") || [])])
+      .map((part) => part.getBoundingClientRect()).map((box) => Math.round(box.left));
+    return new Set(points).size > 1;
+  }).map((head) => head.textContent))
+"""
 
 
 class Site(NamedTuple):
-    """A server, and paths of its pages."""
+    """A server, paths of its pages, those that axe-core reads in make test as well, and whether
+    their links are followed."""
 
     url: str
     paths: Sequence[str]
+    daily: Sequence[str] = ()
+    is_followed: bool = False
+
+
+@contextmanager
+def serving(app: Flask, paths: Sequence[str]) -> Iterator[Site]:
+    with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
+        yield Site(url, paths)
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +91,8 @@ def mailing(explorer: Explorer) -> Iterator[Site]:
     subscriptions.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
     [(token,)] = execute(explorer.settings.database_url, "SELECT token FROM mail_subscriptions")
     paths = ["/mail", f"/mail/confirm?token={token}", f"/mail/leave?token={token}"]
-    app = create_app(settings)
-    with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
-        yield Site(url, paths)
+    with serving(create_app(settings), paths) as site:
+        yield site
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +100,8 @@ def bundled(chain: Chain) -> Iterator[Site]:
     """A chain with user operations."""
     operation = chain.operations[0]
     paths = [f"/user-operation/{operation['hash']}", f"/tx/{operation['transactionHash']}"]
-    app = chain.client.application
-    with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
-        yield Site(url, paths)
+    with serving(chain.client.application, paths) as site:
+        yield site
 
 
 @pytest.fixture(scope="module")
@@ -92,29 +115,81 @@ def sites(
     bundled: Site,
 ) -> list[Site]:
     newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
-    hash_ = newest["transactions"][0]["hash"]
-    traces = [f"/tx/{hash_}?tab={tab}" for tab in ("events", "calls", "state")]
-    of_explorer = dict.fromkeys([*paths_of(explorer, hostile), f"/tx/{hash_}", *traces, "/tx/0x12"])
+    sent = f"/tx/{newest['transactions'][0]['hash']}"
+    person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
+    daily = ["/", "/txs", sent, f"/address/{person}", contract, "/nothing"]
+    paths = [*paths_of(explorer, hostile), *(f"{sent}?tab={tab}" for tab in TABS), *daily]
     return [
-        Site(explorer_url, [*of_explorer]),
-        Site(over_http, paths_with_trades(scenario)),
+        Site(explorer_url, [*dict.fromkeys([*paths, *ERRORS])], daily),
+        Site(over_http, paths_with_trades(scenario), is_followed=True),
         mailing,
         bundled,
     ]
 
 
-def test_every_kind_of_page_is_light_and_looked_at(sites: list[Site], explorer: Explorer) -> None:
-    """The browser's tests below have one of each kind."""
-    rules, shown, heavy = explorer.app.url_map.bind(""), set(), {}
+TABS = ("events", "calls", "state")
+
+
+def paths_with_trades(scenario: Played) -> list[str]:
+    """Kinds of pages that need trades and items; the address with the most of each list."""
+    truth, trade = scenario.truth, scenario.truth.dex_trades[-1]
+    item = next(each for each in truth.token_transfers if each["tokenId"] is not None)
+    busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
+    held = max(truth.tokens, key=lambda token: token["holderCount"])["address"]
+    token, sent = f"/token/{item['tokenAddress']}", f"/tx/{trade['transactionHash']}"
+    tabs = ("history", "transfers", "internal", "trades", "tokens", "items")
+    return [
+        *("/dex", "/trades", f"/pool/{trade['pairAddress']}", sent),
+        *(f"{sent}?tab={tab}&open=all" for tab in ("events", "calls")),
+        *("/gas", "/charts?days=90", "/blocks", "/txs", "/accounts", "/tokens", "/contracts"),
+        *(f"/address/{address}?tab={tab}" for address in (trade["maker"], busy) for tab in tabs),
+        *(f"{token}?tab=items", f"/nft/{item['tokenAddress']}/{item['tokenId']}"),
+        *(f"/address/{trade['maker']}/{name}/sums" for name in ("transactions", "transfers")),
+        f"/address/{trade['maker']}/internal/sums",
+        *(f"{token}/transfers/sums", f"/token/{held}", f"/token/{held}?tab=holders"),
+        *("/search?q=a", f"/block/{truth.blocks[3]['hash']}", "/block/latest"),
+    ]
+
+
+def paths_of(explorer: Explorer, hostile: str) -> list[str]:
+    """One of each kind of page that needs no transaction; those with hostile text among them."""
+    person = explorer.anvil.accounts[0]
+    tabs = ("history", "transfers", "tokens", "chart", "approvals")
+    lists = ("accounts", "verified-contracts", "token-transfers", "internal-transfers", "earnings")
+    return [
+        *("/", "/blocks", "/block/1", "/txs", "/tokens", f"/token/{hostile}", "/contracts"),
+        *(f"/token/{hostile}?tab=holders", f"/token/{hostile}?tab=chart", "/search?q=o"),
+        *(f"/address/{person}", *(f"/address/{person}?tab={tab}" for tab in tabs)),
+        *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
+        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
+        *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
+        *("/verify", "/charts", "/search?q=%3Cscript"),
+        *(f"/decode?data={MULTICALL}", "/encode?function=approve(address,uint256)"),
+    ]
+
+
+def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(
+    sites: list[Site], explorer: Explorer
+) -> None:
+    rules, shown = explorer.app.url_map.bind(""), set()
     for site in sites:
+        links: dict[str, set[str]] = {}
         for path in site.paths:
             answer = requests.get(site.url + path, headers={"Accept": "text/html"}, timeout=60)
-            size = len(gzip.compress(answer.content))
-            if size > MOST_BYTES:
-                heavy[path] = size
+            assert answer.status_code == ERRORS.get(path, 200), path
+            require_a_safe_page(answer)
+            assert len(gzip.compress(answer.content)) < MOST_BYTES, path
+            if not path.startswith("/tx/"):
+                require_labels(answer.text)
             if answer.ok:
                 rule, _ = rules.match(path.partition("?")[0], return_rule=True)
                 shown.add(rule.rule)
+            for tag, attributes in Markup(answer.text).tags:
+                if tag == "a" and (link := (attributes.get("href") or "").partition("#")[0]):
+                    links.setdefault(re.sub(r"0x[0-9a-f]+|\d+", "…", link), set()).add(link)
+        if site.is_followed:
+            require_destinations(site.url, links)
     pages = {
         rule.rule
         for rule in explorer.app.url_map.iter_rules()
@@ -122,33 +197,88 @@ def test_every_kind_of_page_is_light_and_looked_at(sites: list[Site], explorer: 
         and rule.endpoint.startswith("pages_")
         and not rule.endpoint.startswith(("pages_redirects", "pages_static"))
     }
-    assert heavy == {}
     assert sorted(pages - shown - OTHER) == []
 
 
-@pytest.mark.long
-def test_axe_finds_nothing_on_any_page(page: Page, sites: list[Site]) -> None:
-    """Wide and narrow, light and dark; and nothing is beside the screen at four widths, nor beside
-    the paper."""
-    faults = {}
+def require_a_safe_page(answer: requests.Response) -> None:
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    require_no_inline_code(answer.text)
+    assert "\u202e" not in answer.text and "Newest block <a " in answer.text, answer.url
+
+
+def require_destinations(url: str, links: dict[str, set[str]]) -> None:
+    """Of links that are alike some are followed."""
+    for alike in links.values():
+        for link in sorted(alike)[:3]:
+            answer = requests.get(url + link, headers={"Accept": "text/html"}, timeout=60)
+            # Of burnt or counterfactual addresses the index may know nothing.
+            is_unknown = answer.status_code == 404 and link.startswith("/address")
+            assert answer.ok or is_unknown, (link, answer.text[:300])
+
+
+@pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_a_browser_shows_every_kind_of_page_whole_and_accessible(
+    page: Page, sites: list[Site], is_whole: bool
+) -> None:
+    """Wide and narrow, light and dark: nothing jumps while it is loaded or is beside the screen or
+    the paper, where it is wide decimal points are below each other, and axe-core finds nothing."""
+    faults, aligned = [], 0
+    page.open(sites[0].url)
+    page.evaluate("sessionStorage.clear()")  # of other tests' wallets
     for site in sites:
         for path in site.paths:
-            show_at(page, 1280)
-            page.open(site.url + path)
-            page.evaluate(AXE.read_text() + "; undefined")
-            for theme in ("light", "dark"):
-                show_theme(page, theme)
-                for width in WIDTHS:
-                    show_at(page, width)
-                    # Where it is wider, innerWidth of a mobile screen is, too.
-                    if not page.evaluate(f"document.documentElement.scrollWidth <= {width}"):
-                        faults[path, width] = ["wider than the screen"]
-                    if width in (360, 1280) and (found := axe_violations(page, ALL_RULES)):
-                        faults[path, width, theme] = found
-            show_at(page, PAPER_WIDTH)
-            page.call("Emulation.setEmulatedMedia", media="print")
-            if not page.evaluate(f"document.documentElement.scrollWidth <= {PAPER_WIDTH}"):
-                faults[path, PAPER_WIDTH] = ["wider than the paper"]
+            for width in (360, 1280) if is_whole else (360,):
+                show_at(page, width)
+                show_theme(page, "light")
+                page.open(site.url + path)
+                if least_shift(page, site.url + path):
+                    faults.append((path, width, "jumps"))
+            for width in (360, 768, 1280, 1920) if is_whole else (360, 1280):
+                show_at(page, width)
+                faults += [(path, width, fault) for fault in misplaced(page, width)]
+            aligned += page.evaluate("document.querySelectorAll('td .fraction').length")
+            if is_whole or path in site.daily:
+                faults += [(path, *fault) for fault in barriers(page, is_whole)]
+            if is_whole and not fits_on_paper(page):
+                faults.append((path, PAPER_WIDTH, "wider than the paper"))
     page.call("Emulation.clearDeviceMetricsOverride")
-    page.call("Emulation.setEmulatedMedia", features=[])
-    assert faults == {}
+    page.call("Emulation.setEmulatedMedia", media="", features=[])
+    assert faults == []
+    assert aligned > 200
+
+
+def misplaced(page: Page, width: int) -> list[object]:
+    # Where it is wider, innerWidth of a mobile screen is, too.
+    fits = page.evaluate(f"document.documentElement.scrollWidth <= {width}")
+    faults = [] if fits else ["wider than the screen"]
+    if width in (360, 1280):
+        faults += page.evaluate(NOTHING_HIDDEN)
+    if width == 1280:
+        faults += page.evaluate(CROOKED_COLUMNS)
+    return faults
+
+
+def barriers(page: Page, is_whole: bool) -> Iterator[tuple[object, ...]]:
+    """What axe-core finds; in make test with all of its rules at one width in each theme."""
+    page.evaluate(AXE.read_text() + "; undefined")
+    for width, theme, rules in (
+        (1280, "light", ALL_RULES),
+        (1280, "dark", ALL_RULES if is_whole else COLOURS),
+        (360, "dark", ALL_RULES),
+        (360, "light", ALL_RULES if is_whole else COLOURS),
+    ):
+        show_at(page, width)
+        show_theme(page, theme)
+        for violation in axe_violations(page, rules):
+            yield width, theme, violation
+
+
+def fits_on_paper(page: Page) -> bool:
+    show_at(page, PAPER_WIDTH)
+    page.call("Emulation.setEmulatedMedia", media="print")
+    fits = page.evaluate(f"document.documentElement.scrollWidth <= {PAPER_WIDTH}")
+    page.call("Emulation.setEmulatedMedia", media="")
+    return bool(fits)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from html import unescape
-from html.parser import HTMLParser
 from io import BytesIO
 
 import pytest
@@ -17,7 +16,8 @@ from app import create_app
 from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
 from scan.pages.formatting import short_price
 from tests.conftest import Played
-from tests.pages.conftest import HOSTILE, MULTICALL
+from tests.pages.conftest import HOSTILE
+from tests.pages.markup import Markup, require_no_inline_code
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, every_result
@@ -26,107 +26,6 @@ from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 from tests.support.serving import wait_until
 
 NOWHERE = "postgresql://127.0.0.1:9/nothing"
-
-
-class Markup(HTMLParser):
-    """What of a page is markup: tags, with their attributes."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-
-@pytest.fixture(scope="module")
-def paths(client: FlaskClient, scenario: Played) -> list[str]:
-    """One of each kind of page."""
-    truth = scenario.truth
-    transaction = truth.token_transfers[0]["transactionHash"]
-    token = truth.token_transfers[0]["tokenAddress"]
-    person = truth.transactions[0]["fromAddress"]
-    block = truth.blocks[3]
-    nft = next(t for t in truth.token_transfers if t["tokenId"] is not None)
-    item = f"{nft['tokenAddress']}/{nft['tokenId']}"
-    tabs = ("transfers", "trades", "tokens", "items", "chart", "contract")
-    return [
-        *(
-            "/",
-            "/live",
-            "/blocks",
-            "/txs",
-            "/tokens",
-            "/contracts",
-            "/verified-contracts",
-            "/search",
-            "/keys",
-            "/webhooks",
-            "/watchlist",
-            "/charts",
-            "/charts?days=90",
-            "/gas",
-            "/dex",
-        ),
-        *(f"/pool/{pool['address']}" for pool in client.get("/api/v1/pools").json["pools"][:2]),
-        *("/block/latest", f"/block/{block['number']}", f"/block/{block['hash']}"),
-        *(f"/tx/{transaction}{tab}" for tab in ("", "?tab=events", "?tab=calls", "?tab=state")),
-        "/search?q=a",
-        *(f"/token/{token}", f"/token/{token}?tab=holders", f"/token/{token}?tab=chart"),
-        *(f"/token/{nft['tokenAddress']}?tab=items", f"/nft/{item}"),
-        f"/address/{person}",
-        *(f"/address/{person}?tab={tab}" for tab in tabs),
-        *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
-        f"/address/{token}?tab=contract",
-        *(f"/address/{token}?tab=contract&view={view}" for view in ("read", "write")),
-        *("/verify", f"/decode?data={MULTICALL}", "/encode?function=approve(address,uint256)"),
-    ]
-
-
-def test_every_page_is_whole_safe_labelled_and_leads_somewhere(
-    client: FlaskClient, paths: list[str]
-) -> None:
-    links: dict[str, set[str]] = {}
-    for path in paths:
-        answer = client.get(path)
-        assert answer.status_code == 200, path
-        assert answer.content_type == "text/html; charset=utf-8"
-        policy = answer.headers["Content-Security-Policy"]
-        assert "default-src 'none'" in policy and "unsafe" not in policy
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        require_no_inline_code(answer.text)
-        if not path.startswith("/tx/"):
-            require_labels(path, answer.text)
-        for tag, attributes in Markup(answer.text).tags:
-            if tag == "a" and (link := (attributes.get("href") or "").partition("#")[0]):
-                links.setdefault(re.sub(r"0x[0-9a-f]+|\d+", "…", link), set()).add(link)
-    assert sum(map(len, links.values())) > 100
-    for alike in links.values():
-        for link in sorted(alike)[:8]:
-            status = client.get(link).status_code
-            # Of burnt or counterfactual addresses the index may know nothing.
-            assert status == 200 or (status == 404 and link.startswith("/address")), link
-
-
-def require_labels(path: str, html: str) -> None:
-    """Where rows are cards the label is a cell's only heading; a keyboard reaches long text."""
-    for table in re.findall(r'<div class="table".*?</table>', html, re.S):
-        for tag, attributes in Markup(table).tags:
-            assert tag != "td" or "data-label" in attributes, (path, attributes)
-            assert tag != "div" or attributes["tabindex"] == "0", path
-    for tag, attributes in Markup(html).tags:
-        if tag == "pre":
-            assert attributes.get("tabindex") == "0" and attributes.get("aria-label"), path
-
-
-def require_no_inline_code(html: str) -> None:
-    for tag, attributes in Markup(html).tags:
-        assert tag != "style" and "style" not in attributes, tag
-        assert tag != "script" or attributes.get("src", ""), tag
-        assert not [name for name in attributes if name.startswith("on")], tag
-        target = attributes.get("href") or attributes.get("src") or "/"
-        assert target.startswith(("/", "#")), target
 
 
 def test_pages_describe_themselves_to_previews(
@@ -156,11 +55,7 @@ def test_pages_describe_themselves_to_previews(
 
 @pytest.mark.parametrize(
     ("text", "path"),
-    [
-        ("0x" + 64 * "7", f"/tx/0x{64 * '7'}"),
-        (64 * "F", f"/tx/0x{64 * 'f'}"),
-        ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}"),
-    ],
+    [(64 * "F", f"/tx/0x{64 * 'f'}"), ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}")],
 )
 def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
     client: FlaskClient, text: str, path: str
@@ -623,16 +518,7 @@ def test_home_says_why_nothing_else_answers() -> None:
 
 
 def test_hostile_text_is_shown_as_text(explorer: Explorer, hostile: str) -> None:
-    holder = explorer.anvil.accounts[0]
-    paths = [
-        *("/", "/tokens", "/contracts", "/search?q=%3Cscript", f"/token/{hostile}"),
-        *(f"/address/{hostile}", f"/address/{hostile}?tab=contract"),
-        *(f"/address/{holder}?tab=transfers", f"/address/{holder}?tab=tokens"),
-    ]
-    for path in paths:
-        page = explorer.client.get(path, follow_redirects=True).text
-        require_no_inline_code(page)
-        assert "\u202e" not in page, path
+    """That none of it is markup is looked for on every page by test_every_page.py."""
     assert "[U+202E]" in explorer.client.get(f"/token/{hostile}").text
     source = explorer.client.get(f"/address/{hostile}?tab=contract").text
     assert "&lt;/code&gt;&lt;/pre&gt;&lt;script&gt;" in source and HOSTILE not in source
