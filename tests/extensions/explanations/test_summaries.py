@@ -310,6 +310,43 @@ def test_an_unwrap_that_paid_nothing_is_a_burn() -> None:
     assert sentence(parties, transfers=moved, logs=logs).text == "Burned 1 WETH"
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10**18, "Wrapped 1 ETH into 1 WETH"),
+        (10**17, "Minted 1 WETH, sending 0.1 ETH"),
+    ],
+)
+def test_a_wrap_is_of_the_coin_that_was_sent(value: int, text: str) -> None:
+    parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
+    logs = [log(TOKEN, "Deposit(address,uint256)", ALICE, 10**18, topics=2)]
+    moved = [transfer(ZERO, ALICE, 10**18)]
+    assert sentence(parties, value=value, transfers=moved, logs=logs).text == text
+
+
+@pytest.mark.parametrize(
+    ("to", "moved", "action"),
+    [
+        (TOKEN, [transfer(ALICE, BOB, 1)], "transfer"),
+        (OTHER, [transfer(ALICE, BOB, 1)], "call"),
+        (TOKEN, [transfer(ALICE, BOB, 1), transfer(POOL, BOB, 1)], "call"),
+        (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, BOB, 1, OTHER)], "call"),
+        (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, ZERO, 1)], "call"),
+        (TOKEN, [transfer(ALICE, ZERO, 1)], "burn"),
+        (TOKEN, [transfer(ZERO, BOB, 1)], "mint"),
+        (OTHER, [transfer(ZERO, ALICE, 1)], "mint"),
+        (OTHER, [transfer(ZERO, BOB, 1)], "call"),
+    ],
+)
+def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(
+    to: str, moved: list[dict[str, Any]], action: str
+) -> None:
+    parties = {TOKEN: token(), OTHER: token("ALF"), BOB: {"isContract": True}}
+    assert sentence(parties, to=to, transfers=moved).action == action
+    if action == "transfer":
+        assert sentence(parties, to=to, transfers=moved, trades=[trade(1, 1)]).action == "call"
+
+
 def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left() -> None:
     approval = log(TOKEN, APPROVAL, ALICE, BOB, 5_000_000)
     for at, most in ((1, "up to "), (-1, "")):

@@ -18,8 +18,6 @@ from tests.support.lists import pages
 from tests.support.reasons import verify
 from tests.support.solidity import node_script
 from tests.support.storm import Storm
-from tests.support.summaries import Sentences
-from tests.support.truth import read_truth
 
 MOST = 1000
 NO_ABI: Mapping[str, Any] = {}
@@ -31,7 +29,6 @@ class Chain(NamedTuple):
     client: FlaskClient
     abis: Mapping[str, Any]
     node: Node
-    is_recording: bool = False
 
 
 @pytest.fixture(
@@ -47,7 +44,7 @@ def chain(request: pytest.FixtureRequest) -> Chain:
 @pytest.fixture(scope="module")
 def demo_chain(demo: Indexing) -> Chain:
     client = create_app(demo.settings).test_client()
-    return Chain(client, NO_ABI, Node(demo.settings.rpc_urls[0]), is_recording=True)
+    return Chain(client, NO_ABI, Node(demo.settings.rpc_urls[0]))
 
 
 @pytest.fixture(scope="module")
@@ -126,19 +123,6 @@ def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
             assert log["event"] == event, (each["hash"], log)
             decoded += event is not None
     assert decoded > 100
-
-
-@pytest.mark.long
-def test_sentences_are_right_by_the_node(chain: Chain) -> None:
-    """The sentences of 300 random transactions, beside what the node alone says."""
-    truth = read_truth(chain.node, traces=not chain.is_recording)
-    sentences = Sentences(chain.node, truth, is_recording=chain.is_recording)
-    known = [*sentences.transactions]
-    hashes = random.Random(2).sample(known, min(300, len(known)))
-    for each in hashes:
-        sentences.check(chain.client.get(f"/api/v1/transactions/{each}").json)
-    assert len(sentences.checked) >= 5, sentences.checked
-    assert sentences.checked["call"] < len(hashes) / 2, sentences.checked
 
 
 def token_types(client: FlaskClient) -> dict[str, str]:
