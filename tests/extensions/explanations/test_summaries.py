@@ -344,7 +344,8 @@ def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(
     parties = {TOKEN: token(), OTHER: token("ALF"), BOB: {"isContract": True}}
     assert sentence(parties, to=to, transfers=moved).action == action
     if action == "transfer":
-        assert sentence(parties, to=to, transfers=moved, trades=[trade(1, 1)]).action == "call"
+        claimed = {**trade(1, 1), "backedByTransfers": False}
+        assert sentence(parties, to=to, transfers=moved, trades=[claimed]).action == "call"
 
 
 def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left() -> None:
