@@ -7,7 +7,6 @@ import pytest
 from scan.database import migrations
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.column_types import TEXT, Column, annotated_columns
-from tests.database.test_migrations import rows_of
 
 RECORDS: dict[str, type] = {"blocks": DecodedBlock, "transactions": DecodedTransaction}
 # Columns of these tables that migrations added and filled in older rows.
@@ -49,9 +48,3 @@ def test_a_field_names_the_migration_that_added_its_column(table):
             assert (column.added_by, table, name) in ADDED, (
                 f"{table}.{name} says that migrations/{column.added_by} added it, which does not"
             )
-
-
-def columns(url: str) -> set[tuple[str, str]]:
-    statement = """SELECT table_name, column_name FROM information_schema.columns
-        WHERE table_schema = 'public'"""
-    return set(rows_of(url, statement))

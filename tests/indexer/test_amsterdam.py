@@ -142,6 +142,7 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked):
     assert ("by its log" in overview) == (moved["source"] == "log")
 
 
+@pytest.mark.long
 def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
     settings = settings_for(forked.url, forked.node.url, traces=forked.traces)
     assert auditing.run(settings, node=True) == 0

@@ -28,7 +28,7 @@ from tests.support.chain_forms.forms import FORMS
 from tests.support.chain_forms.made_chain import Json, MadeChain, address
 from tests.support.chain_forms.others import polygon
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
@@ -208,15 +208,13 @@ def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, templ
     recording = DemoNode(Recording(chain.lines()), 0)
     lacking: set[str] = set()
 
-    def without_fee_once(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for answer in answers:
-            receipts = answer.get("result")
-            for receipt in receipts if isinstance(receipts, list) else []:
-                if "l1Fee" in receipt and receipt["blockNumber"] not in lacking:
-                    lacking.add(receipt["blockNumber"])
-                    del receipt["l1Fee"]
-        return Reply(body=answers)
+    @altering
+    def without_fee_once(_: Json, answer: Json) -> None:
+        receipts = answer.get("result")
+        for receipt in receipts if isinstance(receipts, list) else []:
+            if "l1Fee" in receipt and receipt["blockNumber"] not in lacking:
+                lacking.add(receipt["blockNumber"])
+                del receipt["l1Fee"]
 
     with FaultyNode(recording.url) as node, postgres.cloned(template) as url:
         node.fault = without_fee_once

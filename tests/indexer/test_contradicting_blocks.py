@@ -24,28 +24,22 @@ def chain() -> Iterator[Anvil]:
         yield node
 
 
-def altered_blocks(
+def altered_block(
     alter: Callable[[dict[str, Any]], None],
-    first: int,
-    last: int,
-    chain_id: int = 1,
-    version: str = "Geth/v1.16.7",
+    number: int,
+    chain_id: int,
+    version: str,
 ) -> Fault:
-    """Blocks that are altered whenever they are read, of a chain with this id."""
+    """A block that is altered whenever it is read, of a chain with this id."""
 
-    def reply(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            header = answer.get("result")
-            if call["method"] == "eth_chainId":
-                answer["result"] = hex(chain_id)
-            if call["method"] == "web3_clientVersion":
-                answer["result"] = version
-            if isinstance(header, dict) and first <= int(header["number"], 16) <= last:
-                alter(header)
-        return faulty_node.Reply(body=answers)
+    def alter_answer(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        header = answer.get("result")
+        named = {"eth_chainId": hex(chain_id), "web3_clientVersion": version}
+        answer |= {"result": named[call["method"]]} if call["method"] in named else {}
+        if isinstance(header, dict) and int(header["number"], 16) == number:
+            alter(header)
 
-    return reply
+    return faulty_node.altering(alter_answer)
 
 
 def alter_value(block: dict[str, Any]) -> None:
@@ -63,7 +57,7 @@ def test_a_block_that_one_node_always_alters_is_not_taken(chain, alter, version)
     """Another node has it right; of test nodes only what they really have otherwise is taken."""
     true = BlockSource(Node([chain.url])).blocks(0, 5)
     with FaultyNode(chain.url) as node:
-        node.fault = altered_blocks(alter, 3, 3, 31_337, version)
+        node.fault = altered_block(alter, 3, 31_337, version)
         source = BlockSource(Node([node.url]))
         assert source.blocks(0, 5) == true[:3]
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -86,13 +87,11 @@ def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(node, anvil, databa
     lies = [method]
     anvil.mine()
 
-    def lie_once(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] in lies:
-                lies.clear()
-                answer["result"] = result or anvil.call("eth_getBlockByNumber", "0x1", False)
-        return faulty_node.Reply(body=answers)
+    @faulty_node.altering
+    def lie_once(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] in lies:
+            lies.clear()
+            answer["result"] = result or anvil.call("eth_getBlockByNumber", "0x1", False)
 
     node.fault = lie_once
     Indexing(database_url, node.url).run_until(1)

@@ -116,12 +116,10 @@ def test_a_block_that_never_matches_is_told_before_anything_is_indexed(node, anv
     anvil.mine()
     values = itertools.count(8)
 
-    def alter(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        answers = forward(calls)
-        for answer in answers:
-            for transaction in whole_transactions(answer["result"]):
-                transaction["value"] = hex(next(values))
-        return faulty_node.Reply(body=answers)
+    @faulty_node.altering
+    def alter(_: dict[str, Any], answer: dict[str, Any]) -> None:
+        for transaction in whole_transactions(answer["result"]):
+            transaction["value"] = hex(next(values))
 
     node.fault = alter
     with Indexing(database_url, node.url) as indexing:

@@ -228,6 +228,7 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup):
     assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
 
 
+@pytest.mark.long
 def test_bulk_and_reorganisations_have_the_same_credits(
     rollup, postgres, template, tmp_path, capsys
 ):

@@ -2,26 +2,25 @@
 
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from app import create_app
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 
 
-def numbered_by_transaction(calls: Calls, forward: Forward) -> Reply:
+@altering
+def numbered_by_transaction(call: dict[str, Any], answer: dict[str, Any]) -> None:
     """As EthereumJS numbers logs: anew in each transaction."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"] == "eth_getBlockReceipts":
-            for receipt in answer["result"] or ():
-                for index, log in enumerate(receipt["logs"]):
-                    log["logIndex"] = hex(index)
-    return Reply(body=answers)
+    if call["method"] == "eth_getBlockReceipts":
+        for receipt in answer["result"] or ():
+            for index, log in enumerate(receipt["logs"]):
+                log["logIndex"] = hex(index)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
 from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Fault, FaultyNode, altering
 from tests.support.indexing import Indexing
 
 Json = dict[str, Any]
@@ -69,17 +69,14 @@ def served(chain: MadeChain, *, has_bytes: bool = False) -> Iterator[FaultyNode]
     recording.stop()
 
 
-def altered(number: int, alter: Callable[[Any], None], *methods: str) -> Callable[..., Reply]:
-    """A Fault: a block's JSON is altered, and none of its hashes is computed anew."""
+def altered(number: int, alter: Callable[[Any], None], *methods: str) -> Fault:
+    """A block's JSON is altered, and none of its hashes is computed anew."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] in methods and call["params"][0] == hex(number):
-                alter(answer["result"])
-        return Reply(body=answers)
+    def alter_block(call: Json, answer: Json) -> None:
+        if call["method"] in methods and call["params"][0] == hex(number):
+            alter(answer["result"])
 
-    return reply
+    return altering(alter_block)
 
 
 def gas_limit(block: Json) -> None:
@@ -221,12 +218,10 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
             BlockSource(Node([node.url])).blocks(3, 3)
 
-        def every_header(calls: Calls, forward: Forward) -> Reply:
-            answers = forward(calls)
-            for answer in answers:
-                if isinstance(answer.get("result"), dict):
-                    gas_limit(answer["result"])
-            return Reply(body=answers)
+        @altering
+        def every_header(_: Json, answer: Json) -> None:
+            if isinstance(answer.get("result"), dict):
+                gas_limit(answer["result"])
 
         node.fault = every_header
         blocks = BlockSource(Node([node.url])).blocks(0, 3)
@@ -270,15 +265,10 @@ def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
         assert any(words in text for _, text, _ in doctor_node.check_node(node.url, None, settings))
 
 
-def answering(method: str, result: Any) -> Callable[..., Reply]:
-    """A Fault: the node's answer to a method is this one."""
+def answering(method: str, result: Any) -> Fault:
+    def answer(call: Json, answer: Json) -> None:
+        if call["method"] == method:
+            answer.pop("error", None)
+            answer["result"] = result
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == method:
-                answer.pop("error", None)
-                answer["result"] = result
-        return Reply(body=answers)
-
-    return reply
+    return altering(answer)

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -41,16 +41,13 @@ def offers_less(calls: Calls, forward: Forward) -> Reply:
 def altered_headers() -> Fault:
     dice = random.Random(1)
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
-        answers = forward(calls)
-        for answer in answers:
-            header = answer.get("result")
-            if isinstance(header, dict) and "receiptsRoot" in header and dice.random() < 0.3:
-                field = dice.choice(("timestamp", "gasUsed", "gasLimit", "baseFeePerGas"))
-                header[field] = hex(int(header[field], 16) + dice.randint(1, 10**6))
-        return Reply(body=answers)
+    def alter(_: dict[str, Any], answer: dict[str, Any]) -> None:
+        header = answer.get("result")
+        if isinstance(header, dict) and "receiptsRoot" in header and dice.random() < 0.3:
+            field = dice.choice(("timestamp", "gasUsed", "gasLimit", "baseFeePerGas"))
+            header[field] = hex(int(header[field], 16) + dice.randint(1, 10**6))
 
-    return reply
+    return faulty_node.altering(alter)
 
 
 class TwoAtATime:
