@@ -18,6 +18,7 @@ from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.pages.records import Record, address_of
 from scan.pages.site import page
+from scan.webhooks.registration import EVENT_TYPES
 
 MAX_TOKEN = 64  # characters
 
@@ -47,7 +48,7 @@ def ask() -> Response:
     try:
         to = _mail_address(sent.get("mail", ""))
         watch_address = address_of(sent.get("watchAddress", ""))
-        event_types = [parameters.one_of(t, "events", TITLES) for t in sent.getlist("events")]
+        event_types = [parameters.one_of(t, "events", EVENT_TYPES) for t in sent.getlist("events")]
         if not event_types:
             raise InvalidParameter("Choose at least one kind of events.", field="events")
         distinct = [*dict.fromkeys(event_types)]
@@ -85,7 +86,8 @@ def leave() -> Response:
 def _page(step: str, status: int = 200, **values: Any) -> Response:
     reader().do_not_cache()
     empty: Mapping[str, Any] = {"fields": {}, "error": None, "token": "", "subscription": None}
-    response = page("mail.html", status, step=step, kinds=TITLES, **{**empty, **values})
+    kinds = {"kinds": TITLES, "offered": EVENT_TYPES}
+    response = page("mail.html", status, step=step, **{**kinds, **empty, **values})
     response.headers["Cache-Control"] = "no-store"  # it has a mail address
     return response
 

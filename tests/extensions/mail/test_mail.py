@@ -20,7 +20,7 @@ from app import create_app
 from scan.brand import Brand
 from scan.environment import read_variables
 from scan.errors import SettingError
-from scan.extensions.mail import deliveries, subscriptions, worker
+from scan.extensions.mail import deliveries, pages, subscriptions, worker
 from scan.extensions.mail.addresses import mail_address
 from scan.extensions.mail.mailer import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
@@ -230,6 +230,17 @@ def test_other_forms_are_refused_and_mail_nothing(mail: Mail) -> None:
         assert mail.client.get(path).status_code == 404
     assert mail.client.post("/mail/leave?token=" + "x" * 100).status_code == 400
     assert mail.inbox.mails == []
+
+
+def test_events_that_are_not_indexed_are_not_offered(
+    mail: Mail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mail.ask(events="internal_transfer").status_code == 200
+    monkeypatch.setattr(pages, "EVENT_TYPES", ("tx", "log"))  # as without traces
+    assert mail.ask(events="internal_transfer").status_code == 400
+    assert "internal_transfer" not in mail.client.get("/mail").text
+    asked = mail.client.get(mail.link("/mail/confirm"))  # before
+    assert (asked.status_code, "<p>Internal transfer of" in asked.text) == (200, True)
 
 
 def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail: Mail) -> None:
