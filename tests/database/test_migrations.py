@@ -4,8 +4,7 @@ import re
 import threading
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import Any
+from contextlib import closing
 
 import psycopg2
 import pytest
@@ -17,7 +16,7 @@ from scan.extensions.audit import audit_command as audit
 from scan.extensions.demo.demo_node import start
 from scan.indexer.partitions import TABLES
 from tests.support import first_release
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
@@ -46,14 +45,6 @@ def first_url(empty_url: str) -> str:
     return empty_url
 
 
-@contextmanager
-def cursor_of(url: str) -> Iterator[Any]:
-    connection = psycopg2.connect(url)
-    with connection, connection.cursor() as cursor:
-        yield cursor
-    connection.close()
-
-
 SHAPE = """
     SELECT 'column', table_name, column_name,
         concat_ws(' ', data_type, numeric_precision, is_nullable, column_default)
@@ -75,12 +66,10 @@ SHAPE = """
 PARTITION = re.compile(rf"({'|'.join(TABLES)})_\d")
 
 
-def shape(url: str) -> set[tuple[str, ...]]:
+def shape(url: str) -> set[tuple[object, ...]]:
     """Columns in any order, indexes, constraints, functions and how tables are stored, but for
     partitions, which follow from rows."""
-    with cursor_of(url) as cursor:
-        cursor.execute(SHAPE)
-        return {row for row in cursor.fetchall() if not PARTITION.match(row[1])}
+    return {row for row in execute(url, SHAPE) if not PARTITION.match(str(row[1]))}
 
 
 def bring_up(url: str, release: migrations.ExpectedSchema | None = None) -> list[str]:
@@ -111,10 +100,9 @@ def test_a_new_database_gets_the_whole_schema_at_once(empty_url):
 
 def test_the_schema_is_safe_to_repeat(database_url):
     before = shape(database_url)
-    with cursor_of(database_url) as cursor:
-        cursor.execute(migrations.expected_schema().schema)
+    execute(database_url, migrations.expected_schema().schema.replace("%", "%%"))
     assert shape(database_url) == before
-    assert rows_of(database_url, "SELECT version FROM label_state") == []  # caches stay valid
+    assert execute(database_url, "SELECT version FROM label_state") == []  # caches stay valid
 
 
 def test_a_database_of_the_first_release_becomes_the_present_one(first_url, database_url):
@@ -127,7 +115,7 @@ def test_a_database_of_the_first_release_becomes_the_present_one(first_url, data
     )
 
 
-def require_present_shape(url: str, expected: set[tuple[str, ...]]) -> None:
+def require_present_shape(url: str, expected: set[tuple[object, ...]]) -> None:
     """It may have more functions: those that the previous release calls."""
     present = shape(url)
     more = {part for part in present - expected if part[0] != "function"}
@@ -142,8 +130,7 @@ def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, databa
     """With a migration more, and a column more in a new database."""
     column = "ALTER TABLE blocks ADD COLUMN added text;"
     bring_up(first_url, release_with(column))
-    with cursor_of(database_url) as cursor:
-        cursor.execute(column)
+    execute(database_url, column)
     node = start(first_release.CHAIN)
     try:
         with Indexing(database_url, node.url) as anew, Indexing(first_url, node.url) as upgraded:
@@ -153,12 +140,6 @@ def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, databa
             assert digest(first_url) == digest(database_url)
     finally:
         node.stop()
-
-
-def rows_of(url: str, statement: str) -> list[tuple[Any, ...]]:
-    with cursor_of(url) as cursor:
-        cursor.execute(statement)
-        return list(cursor.fetchall())
 
 
 def test_instances_that_start_together_apply_each_migration_once(first_url):
@@ -198,6 +179,7 @@ FILES = """
     WHERE relkind = 'r' AND relname = ANY(%s)
     ORDER BY relname
 """
+IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
 
 
 def release_with_an_index() -> migrations.ExpectedSchema:
@@ -250,12 +232,10 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
     bring_up(first_url)
     release = release_with_an_index()
     monkeypatch.setattr(migrations, "expected_schema", lambda: release)
-    with cursor_of(first_url) as cursor:
-        cursor.execute(FILES, [list(READ)])
-        files = cursor.fetchall()
+    files = execute(first_url, FILES, list(READ))
     migrating = threading.Thread(target=bring_up, args=(first_url, release))
     with Readers(first_url) as readers:
-        with cursor_of(first_url) as long_reader:
+        with closing(psycopg2.connect(first_url)) as reading, reading.cursor() as long_reader:
             for table in READ:
                 long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
             migrating.start()
@@ -264,13 +244,8 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
         migrating.join(60)
     assert not migrating.is_alive() and not readers.refused
     assert all(count > 10 for count in readers.counts.values())
-    with cursor_of(first_url) as cursor:
-        cursor.execute(FILES, [list(READ)])
-        assert cursor.fetchall() == files, "a table was written anew"
-        cursor.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
-        )
-        assert cursor.fetchall() == [(True,)]
+    assert execute(first_url, FILES, list(READ)) == files, "a table was written anew"
+    assert execute(first_url, IS_VALID) == [(True,)]
     assert readiness(first_url) == 200
     assert bring_up(first_url, release) == []
 
@@ -278,16 +253,12 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
 def test_an_index_whose_build_was_interrupted_is_built_anew(database_url):
     release = release_with_an_index()
     bring_up(database_url, release)
-    with cursor_of(database_url) as cursor:
-        cursor.execute(
-            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'blocks_by_gas'::regclass"
-        )
+    execute(
+        database_url,
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'blocks_by_gas'::regclass",
+    )
     bring_up(database_url, release._replace(schema=f"{release.schema}\n-- changed\n"))
-    with cursor_of(database_url) as cursor:
-        cursor.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
-        )
-        assert cursor.fetchall() == [(True,)]
+    assert execute(database_url, IS_VALID) == [(True,)]
 
 
 def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url):

@@ -13,7 +13,7 @@ from app import create_app
 from bench.seed import seed
 from scan.database.errors import ConnectionLost, translated_errors
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import wait_until
 
@@ -192,10 +192,3 @@ def test_a_label_shows_at_once(own_postgres, served, url):
     eventually(served, f"/api/v1/addresses/{address}", {"label": "Treasury"})
     execute(url, "TRUNCATE labels")
     eventually(served, f"/api/v1/addresses/{address}", {"label": None})
-
-
-def execute(url: str, text: str) -> None:
-    connection = psycopg2.connect(url)
-    with connection, connection.cursor() as cursor:
-        cursor.execute(text)
-    connection.close()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -22,6 +22,7 @@ from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.kept_answers import kept_answers
+from tests.support.lists import Listed, by_links
 from tests.support.scenario import Stage
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
@@ -76,27 +77,19 @@ def forked(
         yield Forked(chain, node, url, client, truth, request.param)
 
 
-def listed(client: FlaskClient, path: str, **query: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    following: str | None = None
-    while True:
-        page = {**query, "limit": 100} | ({"cursor": following} if following else {})
-        if path == "query":
-            body = client.post("/api/v1/query", json=page).json
-        else:
-            body = client.get(f"/api/v1/{path}", query_string=page).json
-        rows += body["data" if path == "query" else path.rpartition("/")[2]]
-        following = body["next"]
-        if following is None:
-            return rows
+LISTS = {
+    "tokens": Listed("/tokens", "tokens"),
+    "blocks": Listed("/blocks", "blocks"),
+    "transactions": Listed("/transactions", "transactions"),
+    "token_transfers": Listed("/token-transfers", "transfers"),
+    "internal_transfers": Listed("/internal-transfers", "internalTransfers"),
+}
 
 
-def test_records_are_the_nodes(forked):
-    client, truth = forked.client, forked.truth
-    assert [*map(comparable, listed(client, "tokens"))] == truth.tokens
-    for entity in ("blocks", "transactions", "token_transfers", "internal_transfers"):
-        rows = listed(client, "query", entity=entity)
-        assert [*map(comparable, rows)] == getattr(truth, entity), entity
+@pytest.mark.parametrize("entity", LISTS)
+def test_records_are_the_nodes(forked, entity):
+    rows = by_links(forked.client, LISTS[entity], limit=100)
+    assert [*map(comparable, rows)] == getattr(forked.truth, entity)
 
 
 def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked):
