@@ -444,7 +444,7 @@ def malformed_batches(clean: bytes, other: bytes, dirty: bytes) -> list[tuple[An
     ]
 
 
-def creations(stage: Stage, mayfly: bool = True) -> None:
+def creations(stage: Stage) -> None:
     stage.deploy("maker", "Maker")
     stage.deploy("vault", "Vault", stage.people[3])
     stage.do(3, "vault", "open")
@@ -452,8 +452,7 @@ def creations(stage: Stage, mayfly: bool = True) -> None:
     stage.do(2, "maker", "makeAt", keccak(text="salt"))
     stage.do(3, "maker", "makeFunded", value=ETHER)
     stage.do(4, "maker", "makeNest", gas=800_000)
-    if mayfly:
-        stage.do(5, "maker", "makeMayfly", value=ETHER)
+    stage.do(5, "maker", "makeMayfly", value=ETHER)
     stage.do(6, "maker", "makeInVain")
     stage.mine()
     # The same salt again: the creation fails, and with it the transaction.

@@ -48,7 +48,7 @@ def service(
         yield Service(request.param, create_app(indexing.settings).test_client(), url)
 
 
-def filters_of(logs: list[Record], draws: int = 25) -> list[dict[str, Any]]:
+def filters_of(logs: list[Record], draws: int = 15) -> list[dict[str, Any]]:
     """Filters that match something, and some that do not."""
     draw = random.Random(5)
     found: list[dict[str, Any]] = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
