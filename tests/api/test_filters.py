@@ -42,7 +42,7 @@ def client_of_stored_logs(
         yield create_app(indexing.settings).test_client()
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("entity", KEYS)
 def test_combinations_of_filters(
     client_of_stored_logs: FlaskClient, chain: Chain, entity: str, every: int
@@ -50,7 +50,7 @@ def test_combinations_of_filters(
     require_combinations(client_of_stored_logs, chain, entity, 3, every)
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.long)])
 def test_pairs_of_filters_of_the_nodes_logs(client: FlaskClient, chain: Chain, every: int) -> None:
     require_combinations(client, chain, "logs", 2, every)
 
