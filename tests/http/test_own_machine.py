@@ -4,6 +4,9 @@ import ipaddress
 from dataclasses import replace
 from typing import Any
 
+import pytest
+from flask.testing import FlaskClient
+
 from app import create_app
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
@@ -21,15 +24,22 @@ PROXIED: list[dict[str, Any]] = [
     {"base_url": "http://localhost.example.org"},  # a name that begins alike
     {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
 ]
-PUBLIC: list[dict[str, Any]] = [{"trusted_proxies": 1}, {"host": "0.0.0.0"}]
 
 
-def refusals(url: str, settings: dict[str, Any], **request: Any) -> list[str]:
-    """The messages of a request, a page and a webhook that are refused."""
+Clients = tuple[FlaskClient, FlaskClient]
+
+
+def clients_of(url: str, **settings: Any) -> Clients:
+    """Of a service that refuses the second request of a minute, and of one that takes nine."""
     chosen = replace(settings_for(url, NOWHERE), **{**LIMITS, **settings})
-    client = create_app(chosen).test_client()
+    unlimited = replace(chosen, rate_limit_anonymous="9/minute")
+    return create_app(chosen).test_client(), create_app(unlimited).test_client()
+
+
+def refusals(clients: Clients, **request: Any) -> list[str]:
+    """The messages of a webhook, a request and a page that are refused."""
+    client, unlimited = clients
     sent = {"base_url": "http://localhost:8000", **request}
-    unlimited = create_app(replace(chosen, rate_limit_anonymous="9/minute")).test_client()
     refused = unlimited.post("/api/v1/webhooks", json=WEBHOOK, **sent)
     assert "This url is not allowed" in refused.json["error"]
     texts = [refused.json["error"]]
@@ -41,21 +51,24 @@ def refusals(url: str, settings: dict[str, Any], **request: Any) -> list[str]:
     return texts
 
 
-def test_a_developer_is_told_the_setting(shared_database_url: str) -> None:
-    webhook, request, page = refusals(shared_database_url, {})
+def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(
+    shared_database_url: str,
+) -> None:
+    clients = clients_of(shared_database_url)
+    webhook, request, page = refusals(clients)
     assert webhook.endswith("start Scan with SCAN_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8.")
     assert "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute" in request
     assert "SCAN_RATE_LIMIT_PAGES=100000/minute" in page
+    for proxied in PROXIED:
+        assert not any("SCAN_" in text for text in refusals(clients, **proxied)), proxied
 
 
-def test_nobody_else_is_told_one(shared_database_url: str) -> None:
-    """Whoever comes through a proxy, and anybody where a service is public."""
-    for request in PROXIED:
-        texts = refusals(shared_database_url, {}, **request)
-        assert not any("SCAN_" in text for text in texts), request
-    for settings in PUBLIC:
-        texts = refusals(shared_database_url, settings)
-        assert not any("SCAN_" in text for text in texts), settings
+@pytest.mark.parametrize("public", [{"trusted_proxies": 1}, {"host": "0.0.0.0"}], ids=str)
+def test_nobody_is_told_where_a_service_is_public(
+    shared_database_url: str, public: dict[str, Any]
+) -> None:
+    clients = clients_of(shared_database_url, **public)
+    assert not any("SCAN_" in text for text in refusals(clients))
 
 
 def test_the_setting_that_is_told_allows_the_webhook(shared_database_url: str) -> None:
