@@ -1,8 +1,9 @@
 """POST /verify and GET /contracts: bad input, hostile input, and what others notice of it."""
 
 import json
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -252,54 +253,42 @@ def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer):
 def test_two_verifications_of_one_address_at_once_both_end_well(explorer):
     source = "pragma solidity ^0.8.0; contract Twice { uint256 public x = 98765; }"
     address = deploy(explorer, source, "Twice")
-    answers: list[Any] = []
 
-    def ask(client: str) -> None:
-        verified = explorer.verify(
-            address, source, VERSION, client_address=client, optimizationUsed=0
-        )
-        answers.append(verified)
+    def status(client: str) -> int:
+        given = {"client_address": client, "optimizationUsed": 0}
+        return explorer.verify(address, source, VERSION, **given).status_code
 
-    clients = ("192.0.2.1", "192.0.2.2")
-    threads = [threading.Thread(target=ask, args=(client,)) for client in clients]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [answer.status_code for answer in answers] == [200, 200]
+    with ThreadPoolExecutor(2) as pool:
+        assert [*pool.map(status, ("192.0.2.1", "192.0.2.2"))] == [200, 200]
     assert explorer.contract(address).json["match"] == "full"
 
 
-@pytest.fixture
-def hostile(explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """Four verifications whose compiler never ends by itself, under way; their answers."""
-    monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 2.5)
+@contextmanager
+def compiling(explorer: Explorer, many: str, clients: int) -> Iterator[list[Any]]:
+    """Verifications whose compiler never ends by itself, under way; their answers."""
     answers: list[Any] = []
 
-    def ask(client: str) -> None:
+    def verify(number: int) -> None:
+        client = f"192.0.2.{number + 1}"
         answers.append(explorer.verify(many, ENDLESS, VERSION, client_address=client))
 
-    clients = [f"192.0.2.{n}" for n in range(RUNNING + WAITING)]
-    threads = [threading.Thread(target=ask, args=(each,)) for each in clients]
-    for thread in threads:
-        thread.start()
-    wait_until(lambda: answers)  # one is refused
-    yield answers
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(clients) as pool:
+        for number in range(clients):
+            pool.submit(verify, number)
+        yield answers
 
 
-def test_others_are_served_while_hostile_sources_compile(
-    explorer: Explorer, many: str, hostile: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Three wait for compilers; a place of the four is left for the node.
-    assert {answer.status_code for answer in hostile} == {503}
-    refused = explorer.verify(many, MANY, VERSION)
-    assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
-    assert int(refused.headers["Retry-After"]) > 0
-    assert explorer.client.get("/api/v1/stats").status_code == 200
-    assert explorer.call(many, "stored").status_code == 200
-    wait_until(lambda: len(hostile) == 4)
+def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeypatch):
+    monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 2.5)
+    with compiling(explorer, many, RUNNING + WAITING) as hostile:
+        wait_until(lambda: hostile)
+        # Three wait for compilers; a place of the four is left for the node.
+        assert {answer.status_code for answer in hostile} == {503}
+        refused = explorer.verify(many, MANY, VERSION)
+        assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
+        assert int(refused.headers["Retry-After"]) > 0
+        assert explorer.client.get("/api/v1/stats").status_code == 200
+        assert explorer.call(many, "stored").status_code == 200
     assert sorted(answer.status_code for answer in hostile) == [422, 422, 422, 503]
     assert "did not finish" in hostile[-1].json["error"]
     monkeypatch.undo()
@@ -310,27 +299,16 @@ def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, ma
     """Two clients keep both compilers busy; a third one gets its turn."""
     monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
     monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 15.0)
-    answers: list[Any] = []
-
-    def ask(client: str) -> None:
-        answers.append(explorer.verify(many, ENDLESS, VERSION, client_address=client))
-
-    clients = ("192.0.2.1", "192.0.2.2")
-    threads = [threading.Thread(target=ask, args=(client,)) for client in clients]
-    for thread in threads:
-        thread.start()
     places = explorer.app.extensions["scan"].verifier.places
-    try:
+    with compiling(explorer, many, RUNNING) as answers:
         wait_until(lambda: places._running == RUNNING)
         refused = explorer.verify(many, MANY, VERSION, client_address="192.0.2.1")
         assert (refused.status_code, refused.json["code"]) == (429, "rate_limited")
         assert int(refused.headers["Retry-After"]) > 0
         assert answers == []  # nobody waits
-        third = explorer.verify(many, MANY, VERSION, client_address="192.0.2.3", optimizationUsed=0)
+        third = explorer.verify(many, MANY, VERSION, client_address="192.0.2.9", optimizationUsed=0)
         assert third.status_code == 200
-    finally:  # the one that may still compile makes way, too
+        # The one that may still compile makes way, too.
         monkeypatch.setattr(compiler_places.CompilerPlaces, "others_wait", lambda _: True)
-        for thread in threads:
-            thread.join()
     assert answers[0].status_code == 503
     assert "Other requests are waiting" in answers[0].json["error"]
