@@ -6,8 +6,8 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -288,22 +288,18 @@ def test_only_few_requests_get_a_compiler_at_once():
 
 def test_who_has_waited_longest_comes_next():
     places, order = CompilerPlaces(), []
-    threads = []
 
     def wait(number: int) -> None:
         with places.running(time.monotonic() + 30):
             order.append(number)
 
-    with ExitStack() as running:
+    with ThreadPoolExecutor(5) as pool, ExitStack() as running:
         for _ in range(RUNNING):
             running.enter_context(places.running(time.monotonic()))
         for number in range(5):
-            threads.append(threading.Thread(target=wait, args=(number,)))
-            threads[-1].start()
-            wait_until(lambda: len(places._waiting) == len(threads))
+            pool.submit(wait, number)
+            wait_until(lambda waiting=number + 1: len(places._waiting) == waiting)
     # Two run at once, so that neighbours may change places.
-    for thread in threads:
-        thread.join()
     assert sorted(order) == [*range(5)]
     assert all(abs(place - number) <= 1 for place, number in enumerate(order)), order
 

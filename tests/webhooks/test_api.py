@@ -1,8 +1,8 @@
 """Registering, listing, changing and deleting webhooks."""
 
 import re
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -146,15 +146,8 @@ def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_
 
 
 def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks: Webhooks) -> None:
-    statuses: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: statuses.append(create(webhooks).status_code))
-        for _ in range(16)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(16) as pool:
+        statuses = pool.map(lambda _: create(webhooks).status_code, range(16))
     assert sorted(statuses) == [201] * 10 + [409] * 6
     answer = create(webhooks)
     assert (answer.status_code, answer.get_json()["code"]) == (409, "limit_reached")

@@ -75,11 +75,10 @@ def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks: Webhooks)
 def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks: Webhooks) -> None:
     watched = f"0x{OWNER.hex()}"
     with ThreadPoolExecutor(8) as pool:
-        created = list(
-            pool.map(
-                lambda n: create(webhooks, owners(106)[n], f"10.1.0.{n}", watchAddress=watched)[0],
-                range(106),
-            )
+        clients = [f"10.1.0.{number}" for number in range(106)]
+        created = pool.map(
+            lambda owner, client: create(webhooks, owner, client, watchAddress=watched)[0],
+            *(owners(106), clients),
         )
     assert sorted(created) == [201] * 100 + [409] * 6
     assert create(webhooks, watched, ANOTHER, watchAddress=f"0x{OTHER.hex()}")[0] == 201

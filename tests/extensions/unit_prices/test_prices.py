@@ -2,7 +2,6 @@
 
 import ipaddress
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -21,13 +20,6 @@ from tests.support.receiver import Answer, Authority, Receiver
 from tests.support.serving import wait_until
 
 TIME = "2026-01-31T23:59:59Z"
-
-
-@pytest.fixture(autouse=True)
-def quiet(receiver: Receiver) -> Iterator[None]:
-    receiver.received.clear()
-    yield
-    receiver.behaviour = lambda *_: Answer()
 
 
 def priced_by(settings: Settings, source: str) -> Settings:
