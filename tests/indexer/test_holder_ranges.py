@@ -123,15 +123,14 @@ def test_ranges_follow_each_other_as_holders_do(seeded):
     assert ranges > 2_000
 
 
-def test_every_page_has_the_holders_that_follow(seeded):
+def test_a_page_has_the_holders_that_follow(seeded):
     expected = [(str(balance), f"0x{holder.hex()}") for balance, holder in holders(seeded.url)]
     assert len(expected) == 12_000
-    read = []
-    for number in range(1, 121):
+    for number in (*range(1, 121, 7), 120):
         _, answer = page(seeded, number)
         assert answer["total"] == 12_000
-        read += [(record["balance"], record["address"]) for record in answer["holders"]]
-    assert read == expected
+        read = [(record["balance"], record["address"]) for record in answer["holders"]]
+        assert read == expected[100 * number - 100 : 100 * number], number
 
 
 @pytest.mark.parametrize("limit", [25, 100])

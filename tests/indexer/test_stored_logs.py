@@ -39,7 +39,7 @@ def stored(url: str) -> list[tuple[Any, ...]]:
     )
 
 
-@pytest.mark.parametrize("mode", ["", "none", "standard", "all"])
+@pytest.mark.parametrize("mode", ["", "standard", "all"])
 def test_what_is_stored(database_url, scenario, mode):
     standard = {"0x" + topic.hex() for topic in load_standard_topics()}
     Indexing(database_url, scenario.anvil.url, logs=mode).run_until(scenario.anvil.head())
