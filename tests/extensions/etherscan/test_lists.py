@@ -129,7 +129,9 @@ def test_token_transfers_are_the_nodes(
         assert ask.rows("account", action, **asked) == expected(rows, asked), asked
 
 
-@pytest.fixture(scope="module", params=["none", "standard", "all"])
+@pytest.fixture(
+    scope="module", params=[pytest.param("none", marks=pytest.mark.long), "standard", "all"]
+)
 def ask_logs(
     request: pytest.FixtureRequest, postgres: Postgres, template: str, scenario: Played
 ) -> Iterator[Asking]:

@@ -177,7 +177,9 @@ def test_a_node_without_receipts_of_whole_blocks(
 ) -> None:
     execute(changed.database_url, BEFORE_LONDON)
     node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
-    check_everything(asking(changed, node.url), etherscan_truth)
+    busiest = parties(etherscan_truth)[0]
+    found = asking(changed, node.url).rows("account", "txlist", address=busiest, sort="asc")
+    assert found == etherscan_truth.transactions(busiest)
 
 
 @pytest.mark.parametrize("fault", WRONG.values(), ids=WRONG.keys())

@@ -22,19 +22,6 @@ from scan.queries import reader
 MARKDOWN = {"Accept": "text/markdown, */*;q=0.1"}
 
 
-def test_pages_are_served_as_markdown_to_those_who_prefer_it(client: FlaskClient) -> None:
-    newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
-    paths = ("/", "/blocks", "/txs", "/tokens", "/contracts", f"/tx/{newest['hash']}")
-    for path in (*paths, f"/address/{newest['fromAddress']}", f"/block/{newest['blockNumber']}"):
-        response = client.get(path, headers=MARKDOWN)
-        assert response.content_type == "text/markdown; charset=utf-8", path
-        assert response.text.startswith("# "), path
-        assert "what happened since is not shown" in response.text.partition("|")[0], path
-        assert "<div" not in response.text and "Skip to content" not in response.text
-    page = client.get(f"/tx/{newest['hash']}", headers=MARKDOWN).text
-    assert newest["fromAddress"] in page and f"](/block/{newest['blockNumber']})" in page
-
-
 def test_a_cached_page_is_not_given_in_the_other_form(client: FlaskClient) -> None:
     for _ in range(2):
         assert client.get("/blocks").content_type.startswith("text/html")
@@ -113,16 +100,23 @@ WITHOUT_SCRIPT = ":not(.js *, .js, [hidden] *, [hidden])"
 
 
 def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: FlaskClient) -> None:
-    """Tabs, pagers and the menu are links, and forms name their path and fields."""
+    """Tabs, pagers and the menu are links, forms name their path and fields, and no markup of the
+    page is left."""
     newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
     sender = newest["fromAddress"]
     for path in (
-        *("/", "/txs", "/verify", "/charts", f"/tx/{newest['hash']}", f"/token/{token}"),
-        *(f"/address/{sender}", f"/address/{sender}?tab=chart", f"/block/{newest['blockNumber']}"),
+        *("/", "/blocks", "/txs", "/tokens", "/contracts", "/verify", "/charts"),
+        *(f"/tx/{newest['hash']}", f"/token/{token}", f"/block/{newest['blockNumber']}"),
+        *(f"/address/{sender}", f"/address/{sender}?tab=chart"),
     ):
         document = BeautifulSoup(client.get(path).text, "html.parser")
-        text = client.get(path, headers=MARKDOWN).text
+        response = client.get(path, headers=MARKDOWN)
+        text = response.text
+        assert response.content_type == "text/markdown; charset=utf-8", path
+        assert text.startswith("# "), path
+        assert "what happened since is not shown" in text.partition("|")[0], path
+        assert "<div" not in text and "Skip to content" not in text, path
         links = LINK.findall(text)
         for link in document.select("main nav a, header .menu a, footer .json"):
             assert link["href"] in links, (path, link)
@@ -140,6 +134,8 @@ def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: Flask
             ]
             for control in form.select("input[name], select[name]"):
                 assert f"`{control['name']}=" in line, (path, control)
+    page = client.get(f"/tx/{newest['hash']}", headers=MARKDOWN).text
+    assert sender in page and f"](/block/{newest['blockNumber']})" in page
     form = client.get("/txs?status=false", headers=MARKDOWN).text
     assert "`status=false` (Status: any; `true` success; `false` failed)" in form
 
