@@ -123,7 +123,7 @@ def test_twenty_days_are_kept_and_the_disk_stays_flat(followed, client):
     assert KEPT_DAYS * DAY_S <= (until - since).total_seconds() <= KEPT_DAYS * DAY_S * 18 / 16
     kept_rows = KEPT_DAYS * BLOCKS_A_DAY * 2
     assert max(followed.rows[kept_rows // 2 :]) <= kept_rows * 3 // 2
-    assert min(followed.rows[kept_rows // 2 + 20 :]) >= kept_rows
+    assert min(followed.rows[kept_rows // 2 + 10 :]) >= kept_rows
 
 
 def test_blocks_are_kept_by_their_number(postgres, template, monkeypatch):
