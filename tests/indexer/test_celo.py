@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from tests.indexer.test_op_stack import SIGNS, balance_of
 from tests.support.anvil import GAS, Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
@@ -17,7 +18,6 @@ FORWARDER, REVERTING = f"0x{0xF0:040x}", f"0x{0xF1:040x}"
 # They call the precompile with their own input; the second one undoes it.
 FORWARD = "0x366000600037600060003660006000" + "60fd5af1"
 CODES = {FORWARDER: FORWARD + "00", REVERTING: FORWARD + "60006000fd"}
-SIGNS = {"in": 1, "out": -1, "self": 0}
 SEED, BLOCKS = 11, 12
 
 
@@ -25,10 +25,6 @@ class Chain(NamedTuple):
     node: Anvil
     url: str
     client: FlaskClient
-
-
-def balance_of(node: Anvil, address: str) -> int:
-    return int(node.call("eth_getBalance", address, "latest"), 16)
 
 
 def play(node: Anvil) -> None:
