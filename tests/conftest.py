@@ -157,7 +157,7 @@ COSTLY = {"postgres", "own_postgres", "anvil", "scenario", "demo_node", "solc_di
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests begin, so that none of them runs alone at the end."""
+    """Files with long tests begin, so that none of them runs alone at the end."""
     costly = [
         f"{item.nodeid} is marked check and uses {', '.join(sorted(used))}"
         for item in items
@@ -166,7 +166,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ]
     if costly:
         raise pytest.UsageError("\n".join(costly))
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    with_long_tests = {item.path for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: item.path not in with_long_tests)
 
 
 @pytest.fixture(scope="session")
